@@ -32,7 +32,7 @@ pub fn status() -> Node {
             (
                 "code",
                 string(
-                    "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, or `reported` if somebody reported the state.",
+                    "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, `not_checked` if the platform did not say whether it accepts new credentials, or `reported` if somebody reported the state.",
                 ),
             ),
             ("detail", text_or_null("The reason, for people.")),

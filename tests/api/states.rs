@@ -3,8 +3,8 @@
 use std::fs;
 
 use connector_vault::lifecycle::machine::{
-    After, Before, CONFIRMED_MS, Failure, PATIENCE_MS, PAUSES_MS, WORKS, actor, after_failure,
-    stored,
+    After, Before, CONFIRMED_MS, Failure, NOT_CHECKED, PATIENCE_MS, PAUSES_MS, WORKS, actor,
+    after_failure, stored,
 };
 use connector_vault::terms::State;
 
@@ -74,6 +74,13 @@ fn table() -> String {
     let mut lines = vec![
         success("new", "the user signs in, or the platform accepts the credentials", stored(true)),
         success("new", "credentials are stored that nothing can check", stored(false)),
+        line(
+            "new",
+            "credentials are stored, and the platform does not say whether it accepts them",
+            &named(stored(false)),
+            NOT_CHECKED,
+            actor(stored(false), Some(NOT_CHECKED)),
+        ),
         success("new", "it is created without credentials, and without a `state`", State::Unknown),
         success("any but `failed`", "a renewal or a check succeeds", WORKS),
     ];

@@ -305,8 +305,8 @@ fn security_names_the_connectors_methods() {
     for (at, (everywhere, own, expected)) in [
         ("[{Key: []}]", "", json!([{"method": "key", "scopes": []}])),
         ("[{Key: []}]", "security: [{Login: [write]}, {Login: [read]}]", json!([{"method": "login", "scopes": ["write"]}, {"method": "login", "scopes": ["read"]}])),
-        // Both at once: no method is enough.
-        ("[{Key: [], Login: [read]}]", "", json!([{"method": "key", "scopes": ["read"]}, {"method": "login", "scopes": ["read"]}])),
+        // Both at once are a method of their own.
+        ("[{Key: [], Login: [read]}]", "", json!([{"method": "key-login", "scopes": ["read"]}])),
         ("[{Key: []}]", "security: []", json!([])),
         ("[]", "security: [{}]", json!([])),
         ("[{Other: []}]", "", json!([{"method": "login", "scopes": []}, {"method": "key", "scopes": []}])),

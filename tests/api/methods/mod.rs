@@ -52,7 +52,8 @@ fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     // There must be a document.
-    let unrelated = json!({"openapi": "3.0.3", "info": {"title": "Unrelated", "version": "1"}, "paths": {}});
+    let unrelated =
+        json!({"openapi": "3.0.3", "info": {"title": "Unrelated", "version": "1"}, "paths": {}});
     std::fs::write(folder.join("unrelated.json"), unrelated.to_string()).unwrap();
     for (nth, document) in documents.iter().enumerate() {
         std::fs::write(folder.join(format!("{nth}.json")), document.to_string()).unwrap();

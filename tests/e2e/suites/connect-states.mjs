@@ -142,6 +142,12 @@ export function connectStates(world) {
       subject(app, "plain", (it) => it.import()),
       subject(app, "unchecked", (it) => it.connect()),
     ],
+    "credentials are stored, and the platform does not say whether it accepts them": (app) => [
+      subject(app, "checked", async (it) => {
+        it.answers(["down", { status: 503 }]);
+        await it.connect();
+      }),
+    ],
     "it is created without credentials, and without a state": (app) => [subject(app, "plain", (it) => it.create())],
     "a renewal or a check succeeds": (app, from) =>
       ["plain", "checked"].map((platform) =>

@@ -70,7 +70,7 @@ export function titleOf(method: AuthMethod): string {
       return "API key";
     case "basic":
       if (method.password !== null) return method.usernameLabel;
-      return method.username === null
+      return method.username === null || method.username.includes("{")
         ? `${method.usernameLabel} and ${method.passwordLabel.toLowerCase()}`
         : method.passwordLabel;
     case "bearer":

@@ -514,11 +514,22 @@ impl Model {
     ) -> Result<bool, Dead> {
         process.step(|| ())?;
         process.step(|| self.calls += 1)?;
-        if !matches!(answer.finding(), Ok(None)) {
-            return Ok(false);
-        }
+        // Only a rejection keeps the key from being stored.
+        let (state, reason) = match answer.finding() {
+            Ok(None) => ("operational", None),
+            Ok(Some(failure)) if failure.class == Class::Ended => return Ok(false),
+            Ok(Some(failure)) => ("unknown", Some(failure.status)),
+            Err(()) => {
+                let is_denied = matches!(answer, Answer::InvalidClient | Answer::Denied);
+                ("unknown", Some(Some(if is_denied { 403 } else { 404 })))
+            }
+        };
+        let detail =
+            "The platform did not say whether it accepts the credentials. They were stored.";
+        let reason = reason.map(|status| Reason("not_checked", Some(detail), status));
+        let held = Held { reason, ..Held::default() };
         process.step(|| self.calls += 1)?;
-        process.step(|| self.store(slot, "operational", Held::default()))?;
+        process.step(|| self.store(slot, state, held))?;
         Ok(true)
     }
 

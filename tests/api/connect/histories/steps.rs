@@ -158,11 +158,13 @@ impl Answer {
         match self {
             Self::Good { .. } | Self::Html => Ok(None),
             Self::InvalidGrant => rejected(401),
-            Self::InvalidClient | Self::Denied => rejected(403),
-            Self::UnauthorizedClient | Self::InvalidScope => Err(()),
-            Self::Busy(_, wait) => {
+            Self::InvalidClient | Self::Denied | Self::UnauthorizedClient | Self::InvalidScope => {
+                Err(())
+            }
+            Self::Busy(status, wait) => {
                 let bare = Failure::bare(Class::Passing, "platform_unavailable");
-                Ok(Some(Failure { retry_after: wait.unwrap_or(0) * SECOND, ..bare }))
+                let retry_after = wait.unwrap_or(0) * SECOND;
+                Ok(Some(Failure { status: Some(status), retry_after, ..bare }))
             }
             _ => Ok(Some(Failure::bare(Class::Passing, "platform_unavailable"))),
         }
