@@ -18,18 +18,18 @@ pub fn connector(row: &Node) -> Node {
                 list("The ways to connect, the preferred one first.", reference("AuthMethod")),
             ),
             ("servers", list("The base addresses of the API, the default one first.", server())),
-            (
-                "headers",
-                texts_by_name(
-                    "Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method.",
-                ),
-            ),
             ("documentationUrl", url("The platform's documentation; null if unknown.")),
             (
                 "license",
                 nullable(
                     "The licence of the imported OpenAPI document; null if unknown.",
                     license(),
+                ),
+            ),
+            (
+                "headers",
+                texts_by_name(
+                    "Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method.",
                 ),
             ),
             (

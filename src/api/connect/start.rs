@@ -22,6 +22,7 @@ use crate::connect::filled::{Filled, deciding_fields};
 use crate::connect::method::Connector;
 use crate::connect::rules::origin;
 use crate::connect::statements;
+use crate::credentials::placing::{CLIENT_SECRET, needs};
 use crate::fold::fold;
 use crate::json;
 use crate::ports::{Ports, Random};
@@ -361,6 +362,13 @@ fn lacking(
 ) -> Option<Problem> {
     let Kind::OAuth2(oauth) = &method.kind else { return None };
     let Some(client) = client else { return Some(no_client(connector, method)) };
+    if client.sealed.is_none() && needs(&connector.headers, method, CLIENT_SECRET) {
+        let detail = format!(
+            "Each request to {} contains the secret of the OAuth client, which has none. Set it with `PUT /v1/oauth-clients/{}`.",
+            connector.name, connector.platform
+        );
+        return Some(Problem::new(Code::OauthClientMissing, detail));
+    }
     let variables = client.variables();
     let is_open = |name: &&str| {
         let field = method.fields.iter().find(|field| field.name == **name);

@@ -91,7 +91,7 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
     definitions.convert(schema::convert);
     drafts.sort_by(|a, b| unit::compare(&a.action.key, &b.action.key));
     let left_out = left_out(&definitions, &drafts);
-    let headers = constants::of(drafts.iter().map(|draft| draft.action.parameters.as_slice()));
+    let headers = constants::of(&drafts, &definitions);
     Details { units: units::of(drafts, &definitions), left_out, headers }
 }
 

@@ -176,6 +176,32 @@ fn a_header_with_one_value_becomes_one_of_the_connector() {
 }
 
 #[test]
+fn a_shared_parameter_or_schema_has_one_value_too() {
+    let schema = json!({"$ref": "#/components/schemas/Version"});
+    let mut shared = with_header_parameter("Acme-Version", &vec![schema; 10]);
+    shared["components"]["schemas"] = json!({"Version": {"type": "string", "enum": ["7"]}});
+    let mut parameter = with_header_parameter("Acme-Version", &[]);
+    parameter["components"]["parameters"] = json!({"Version": {
+        "name": "Acme-Version", "in": "header", "required": true, "schema": {"const": "7"},
+    }});
+    for item in parameter["paths"].as_object_mut().unwrap().values_mut() {
+        item["parameters"] = json!([{"$ref": "#/components/parameters/Version"}]);
+    }
+    let second = json!({
+        "swagger": "2.0", "info": {"title": "Acme", "version": "1", "x-providerName": "acme.example"},
+        "host": "api.acme.example", "schemes": ["https"],
+        "paths": {"/0": {"get": operation("get0", &json!({"parameters": [
+            {"name": "Acme-Version", "in": "header", "required": true, "type": "string", "default": "7"},
+        ]}))}},
+    });
+    for (name, document) in [("schema", shared), ("parameter", parameter), ("swagger", second)] {
+        let api = imported(&format!("shared-{name}"), &[document], "");
+        assert_eq!(detail(&api, "acme")["headers"], json!({"Acme-Version": "7"}), "{name}");
+        assert_eq!(action(&api, "get0")["input"]["properties"], json!({}), "{name}");
+    }
+}
+
+#[test]
 fn other_headers_stay_input() {
     let one = json!({"const": "1"});
     for (name, header_name, schemas) in [
