@@ -24,8 +24,9 @@ export function curlOf(
   const templates = { ...lowered(common), ...lowered(method?.headers ?? {}) };
   const own = [...Object.values(templates), ...Object.values(method?.query ?? {})].join();
   // What a template names goes there and nowhere else.
-  const isPlaced = (name: string) => own.includes(`{${name}}`);
-  const isKey = method?.type === "api_key" && !isPlaced("apiKey");
+  const secret = method && SECRETS[method.type];
+  const isPlaced = secret !== undefined && own.includes(`{${secret}}`);
+  const isKey = method?.type === "api_key" && !isPlaced;
   if (isKey && method.in === "query") query.push(pair(method.name, "<key>"));
   query.push(...Object.entries(method?.query ?? {}).map(([name, value]) => pair(name, filled(value))));
   // Amazon's documents tell operations apart by a fragment, which is never sent: a parameter says the same.
@@ -39,11 +40,10 @@ export function curlOf(
   if (isKey && method.in === "cookie") cookies.push(`${method.name}=<key>`);
   const headers = new Map(Object.entries(templates).map(([name, value]) => [name, filled(value)]));
   for (const one of needed)
-    if (one.in === "header" && !headers.has(one.name.toLowerCase()))
-      headers.set(one.name, String(valueOf(one)));
+    if (one.in === "header" && !headers.has(one.name.toLowerCase())) headers.set(one.name, String(valueOf(one)));
   return [
     `curl ${verb === "GET" ? "" : `-X ${verb} `}${quoted(url)}`,
-    ...(isPlaced("accessToken") || isPlaced("token") || isPlaced("apiKey") ? [] : authorization(method)),
+    ...(isPlaced ? [] : authorization(method)),
     ...[...headers].map(([name, value]) => header(name, value)),
     ...(cookies.length > 0 ? [`-b ${quoted(cookies.join("; "))}`] : []),
     ...body(action, definitions),
@@ -51,6 +51,13 @@ export function curlOf(
 }
 
 const header = (name: string, value: string) => `-H ${quoted(`${name}: ${value}`)}`;
+
+/** The variable of templates that stands for the secret of a type. */
+const SECRETS: Partial<Record<AuthMethod["type"], string>> = {
+  oauth2: "accessToken",
+  bearer: "token",
+  api_key: "apiKey",
+};
 
 const lowered = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

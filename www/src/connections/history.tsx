@@ -17,6 +17,7 @@ const REASONS: Record<string, string> = {
   grant_rejected: "The platform refused to renew the access once.",
   grant_ended: "The platform refuses to renew the access.",
   credentials_rejected: "The platform rejected the credentials.",
+  not_checked: "The platform did not say whether it accepts the credentials.",
   client_rejected: "The platform rejects the OAuth client.",
   request_rejected: "The platform rejects the request.",
   reported: "The state was reported.",
