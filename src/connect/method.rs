@@ -226,7 +226,7 @@ mod tests {
             let given: BTreeMap<String, String> = serde_json::from_value(given).unwrap();
             let mut found = Vec::new();
             let values = method.fill(&connector.headers, &given, &Lower, |name, what| {
-                found.push(json!([name, what]))
+                found.push(json!([name, what]));
             });
             assert_eq!(json!(values), filled);
             assert_eq!(json!(found), faults);

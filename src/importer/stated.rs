@@ -147,7 +147,43 @@ struct Places {
 
 impl Places {
     fn all(&self) -> impl Iterator<Item = &str> + Clone {
-        self.servers.iter().chain(&self.requests).map(String::as_str)
+        let texts = self.servers.iter().chain(&self.requests).chain(self.headers.values());
+        texts.map(String::as_str)
+    }
+}
+
+impl Places {
+    /// Checks that the methods fill the servers and, if the methods are stated, the requests.
+    fn check(
+        &self,
+        methods: &[AuthMethod],
+        has_servers: bool,
+        has_auth: bool,
+        fault: &mut dyn FnMut(String),
+    ) {
+        if has_servers {
+            for url in &self.servers {
+                check_server(url, methods, fault);
+            }
+        }
+        if has_servers || has_auth {
+            for method in methods {
+                let Some((url, name)) = unreached(method, &self.servers) else { continue };
+                // What no method has a field for was said of the stated servers already.
+                if !has_servers || methods.iter().any(|other| has_field(other, name)) {
+                    fault(unfilled(method, name, url));
+                }
+            }
+        }
+        if has_auth {
+            for method in methods {
+                for request in &self.requests {
+                    if let Some(name) = missing(method, request) {
+                        fault(unfilled(method, name, request));
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -204,29 +240,7 @@ impl Stated {
         if has_headers || has_auth {
             check_headers(&places.headers, &auth_methods, fault);
         }
-        if has_servers {
-            for url in &places.servers {
-                check_server(url, &auth_methods, fault);
-            }
-        }
-        if has_servers || has_auth {
-            for method in &auth_methods {
-                let Some((url, name)) = unreached(method, &places.servers) else { continue };
-                // What no method has a field for was said of the stated servers already.
-                if !has_servers || auth_methods.iter().any(|other| has_field(other, name)) {
-                    fault(unfilled(method, name, url));
-                }
-            }
-        }
-        if has_auth {
-            for method in &auth_methods {
-                for request in &places.requests {
-                    if let Some(name) = missing(method, request) {
-                        fault(unfilled(method, name, request));
-                    }
-                }
-            }
-        }
+        places.check(&auth_methods, has_servers, has_auth, fault);
         if documentation.as_deref().is_some_and(|url| image::https(url).is_none()) {
             fault("`documentation` is not an `https` URL".to_owned());
         }
@@ -253,29 +267,11 @@ impl Stated {
             request
         };
         let verify = verify.as_deref().and_then(&mut request);
-        let known = detail.verify;
-        let has_rejected = rejected.is_some() || rejected_when.is_some();
-        let is_pointer =
-            rejected_when.as_ref().is_none_or(|when: &RejectedWhen| when.pointer.starts_with('/'));
-        let verify = match verify {
-            Some(request) => Some(Verify { request, rejected: statuses(), rejected_when: None }),
-            None => known,
-        };
-        let verify = verify.map(|verify| Verify {
-            rejected: rejected.unwrap_or(verify.rejected),
-            rejected_when: rejected_when.or(verify.rejected_when),
-            ..verify
-        });
         let account = account.and_then(|account| {
             let request = request(&account.request)?;
             Some(Account { request, id: account.id, name: account.name })
         });
-        if has_rejected && verify.is_none() {
-            fault("`rejected` and `rejectedWhen` need a `verify`".to_owned());
-        }
-        if !is_pointer {
-            fault("`rejectedWhen`: `pointer` is a JSON Pointer, such as `/error`".to_owned());
-        }
+        let verify = verified(verify, detail.verify, rejected, rejected_when, fault);
         ConnectorDetail {
             auth_methods,
             servers,
@@ -286,6 +282,29 @@ impl Stated {
             account: account.or(detail.account),
         }
     }
+}
+
+/// The request that checks credentials: the stated one or else the known one, with what is stated of its responses.
+fn verified(
+    stated: Option<Request>,
+    known: Option<Verify>,
+    rejected: Option<Vec<u16>>,
+    rejected_when: Option<RejectedWhen>,
+    fault: &mut dyn FnMut(String),
+) -> Option<Verify> {
+    let new = |request| Verify { request, rejected: statuses(), rejected_when: None };
+    let verify = stated.map(new).or(known);
+    if verify.is_none() && (rejected.is_some() || rejected_when.is_some()) {
+        fault("`rejected` and `rejectedWhen` need a `verify`".to_owned());
+    }
+    if rejected_when.as_ref().is_some_and(|when| !when.pointer.starts_with('/')) {
+        fault("`rejectedWhen`: `pointer` is a JSON Pointer, such as `/error`".to_owned());
+    }
+    verify.map(|verify| Verify {
+        rejected: rejected.unwrap_or(verify.rejected),
+        rejected_when: rejected_when.or(verify.rejected_when),
+        ..verify
+    })
 }
 
 /// The methods of the entries. What a method has no field for is asked as `former`, the methods in whose place they come,
@@ -487,7 +506,6 @@ impl AuthEntry {
         let is_used = |name: &str| {
             let templates = auth::parameters(&kind).chain(headers.values().map(String::as_str));
             let templates = templates.chain(query.values().map(String::as_str));
-            let templates = templates.chain(places.headers.values().map(String::as_str));
             urls(&kind)
                 .chain(places.all())
                 .flat_map(variables)

@@ -133,6 +133,7 @@ impl Fresh {
     }
 
     /// For requests to the platform. Returns `None` when the catalog no longer has the method.
+    #[must_use]
     pub fn asking<'a>(&'a self, config: &'a Config) -> Option<Asking<'a>> {
         let (connector, method) = (self.connector.as_ref()?, self.method()?);
         let (held, client) = (&self.held, self.client.as_ref());

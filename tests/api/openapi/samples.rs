@@ -78,7 +78,7 @@ impl Scene {
     }
 
     /// Publishes a platform that gives tokens to the app itself, and returns the request to connect to it.
-    fn of_app(&self) -> String {
+    fn of_app(&mut self) -> String {
         let method = json!({
             "id": "app", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://id.example.com/token",
             "scopeSeparator": " ", "fields": [],
@@ -94,6 +94,7 @@ impl Scene {
             units: Units::default(),
         };
         self.api.world.publish_platforms(Sizes::PUBLISHED, &[platform]);
+        self.api.service = Service::new(settings());
         let client = json!({"clientId": "an-id", "clientSecret": "a-secret"}).to_string();
         let path = "/v1/oauth-clients/app";
         self.api.send(&with_body(self.api.request("PUT", path), &client));
