@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::detail::{Field, OAuth2, Parameters, Server};
+use super::method::objection;
+use super::rules;
+use crate::catalog::detail::{AuthMethod, Field, OAuth2, Parameters, Server};
+use crate::ports::Patterns;
 use crate::target::Targets;
 use crate::target::fill::{FillError, fill_text, host_choosers};
 
@@ -93,6 +96,30 @@ pub fn deciding_fields<'a>(
     let called = servers.iter().flat_map(|server| host_choosers(&server.url));
     let is_field = |name: &&str| fields.iter().any(|field| field.name == *name);
     deciding(oauth).into_iter().chain(called.filter(is_field)).collect()
+}
+
+/// Takes over what the platform said of a method's fields, in place of what a user typed. Whoever has the browser can add
+/// parameters to a redirect, so a value is held to what the field says, as one in a form; and one that chooses who receives
+/// secrets or tokens must be listed in the catalog, unless the OAuth client's `variables` choose. Other values are ignored.
+pub fn take_told(
+    values: &mut BTreeMap<String, String>,
+    (method, oauth, servers): (&AuthMethod, &OAuth2, &[Server]),
+    variables: &BTreeMap<String, String>,
+    told: impl IntoIterator<Item = (String, String)>,
+    patterns: &impl Patterns,
+) {
+    let deciding = deciding_fields(oauth, &method.fields, servers);
+    for (name, value) in told {
+        let Some(field) = method.fields.iter().find(|field| field.name == name) else { continue };
+        let is_free = || !variables.contains_key(&name) && is_named(&method.fields, &name, &value);
+        let is_good = rules::field(&name, &value).is_none()
+            && !value.is_empty()
+            && objection(field, &value, patterns).is_none()
+            && (!deciding.contains(name.as_str()) || is_free());
+        if is_good {
+            values.insert(name, value);
+        }
+    }
 }
 
 /// Whether the catalog lists this value for the field, in its `enum` or as its default.

@@ -7,8 +7,9 @@ use serde::Deserialize;
 use super::image;
 use super::server::{self, Found};
 use crate::catalog::detail::{
-    Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
-    Request, Scope, Server, TokenAuth, TokenBody, client_id, urls, variables,
+    AccessTokenRequest, Account, ApiKey, AuthMethod, ConnectorDetail, ExpiresUnit, Field,
+    FieldSource, Grant, In, Kind, OAuth2, Parameters, Pkce, Request, Scope, Server, SourceKind,
+    TokenAuth, TokenBody, client_id, code, urls, variables,
 };
 use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
@@ -76,8 +77,17 @@ pub struct AuthEntry {
     #[serde(default)]
     token_body: TokenBody,
     token_pointer: Option<String>,
+    token_fallback: Option<String>,
     #[serde(default)]
     token_members: Vec<String>,
+    #[serde(default = "code")]
+    code_parameter: String,
+    #[serde(default)]
+    expires_unit: ExpiresUnit,
+    long_lived_token: Option<AccessTokenEntry>,
+    access_token_refresh: Option<AccessTokenEntry>,
+    #[serde(default)]
+    field_sources: Vec<FieldSource>,
     r#in: Option<In>,
     name: Option<String>,
     prefix: Option<String>,
@@ -86,6 +96,37 @@ pub struct AuthEntry {
     service: Option<String>,
     #[serde(default)]
     regions: Vec<String>,
+}
+
+/// A request for an access token that another access token authorizes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AccessTokenEntry {
+    request: String,
+    parameters: Parameters,
+}
+
+impl AccessTokenEntry {
+    /// The request. `member` is the member of the method that states it.
+    fn request(self, member: &str) -> Result<AccessTokenRequest, String> {
+        let is_url = |url: &str| is_secure(url) && !url.contains(['?', '#', '{', '}']);
+        let request = self.request.split_once(' ').and_then(|(method, url)| {
+            let method = [Method::Get, Method::Post].into_iter().find(|it| it.as_str() == method)?;
+            is_url(url).then(|| (method, url.to_owned()))
+        });
+        let (method, url) = request.ok_or_else(|| {
+            format!("`{member}`: `request` must be GET or POST and an `https` URL without variables")
+        })?;
+        if !self.parameters.values().any(|value| value == "{accessToken}") {
+            return Err(format!("`{member}`: no parameter is `{{accessToken}}`"));
+        }
+        let known = ["{accessToken}", "{clientId}", "{clientSecret}"];
+        let is_odd = |value: &&String| value.contains(['{', '}']) && !known.contains(&value.as_str());
+        if let Some(value) = self.parameters.values().find(is_odd) {
+            return Err(format!("`{member}`: a parameter can't be `{value}`"));
+        }
+        Ok(AccessTokenRequest { method, url, parameters: self.parameters })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -367,6 +408,19 @@ impl AuthEntry {
                         "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
                     ));
                 }
+                let code_name = &self.code_parameter;
+                if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
+                    return Err(format!("`{code_name}` cannot be the `codeParameter`"));
+                }
+                let pointers = [&self.token_pointer, &self.token_fallback];
+                if let Some(pointer) =
+                    pointers.into_iter().flatten().find(|it| !it.is_empty() && !it.starts_with('/'))
+                {
+                    return Err(format!("`{pointer}` is not a JSON Pointer, such as `/data`"));
+                }
+                let request = |entry: Option<AccessTokenEntry>, member: &str| {
+                    entry.map(|entry| entry.request(member)).transpose()
+                };
                 Kind::OAuth2(Box::new(OAuth2 {
                     grant,
                     issuer: self.issuer,
@@ -383,7 +437,13 @@ impl AuthEntry {
                     token_parameters: self.token_parameters,
                     token_body: self.token_body,
                     token_pointer: self.token_pointer,
+                    token_fallback: self.token_fallback,
                     token_members: self.token_members,
+                    code_parameter: self.code_parameter,
+                    expires_unit: self.expires_unit,
+                    long_lived_token: request(self.long_lived_token, "longLivedToken")?,
+                    access_token_refresh: request(self.access_token_refresh, "accessTokenRefresh")?,
+                    field_sources: self.field_sources,
                 }))
             }
             Type::ApiKey => {
@@ -404,7 +464,12 @@ impl AuthEntry {
             },
         };
         let own = auth::default_fields(&kind);
-        let given = fields.into_iter().flatten().map(|field| field.field(&own)).collect();
+        let is_said = |name: &str| match &kind {
+            Kind::OAuth2(oauth) => oauth.says(name),
+            _ => false,
+        };
+        let given = fields.into_iter().flatten();
+        let given = given.map(|field| field.field(&own, &is_said)).collect();
         let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
         let is_used = |name: &str| {
             urls(&kind)
@@ -422,22 +487,54 @@ impl AuthEntry {
         if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
             return Err(format!("`{}` cannot be the name of a field", field.name));
         }
+        if let Kind::OAuth2(oauth) = &kind {
+            check_sources(&oauth.field_sources, &all)?;
+        }
         Ok(AuthMethod { id: self.id, kind, fields: all })
     }
 }
 
+/// Checks where a platform says the values of these fields.
+fn check_sources(sources: &[FieldSource], fields: &[Field]) -> Result<(), String> {
+    for source in sources {
+        let name = &source.field;
+        let Some(field) = fields.iter().find(|field| field.name == *name) else {
+            return Err(format!("`fieldSources`: there is no field `{name}`"));
+        };
+        if field.secret || field.required {
+            return Err(format!(
+                "`fieldSources`: the platform says `{name}`, so that it can be neither secret nor required"
+            ));
+        }
+        if (source.from == SourceKind::Callback) == source.at.starts_with('/') {
+            return Err(format!(
+                "`fieldSources`: `{}` must be a parameter of the redirect, or a JSON Pointer into the response",
+                source.at
+            ));
+        }
+        let is_template = |template: &String| {
+            template.matches('{').count() == 1 && template.contains(&format!("{{{name}}}"))
+        };
+        if !source.template.as_ref().is_none_or(is_template) {
+            return Err(format!("`fieldSources`: a `template` for `{name}` has `{{{name}}}` once"));
+        }
+    }
+    Ok(())
+}
+
 impl FieldEntry {
     /// The field. `own` are those of the method's kind.
-    fn field(self, own: &[Field]) -> Field {
+    fn field(self, own: &[Field], is_said: &dyn Fn(&str) -> bool) -> Field {
         let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
         let known = own.iter().find(|field| field.name == name).cloned();
         let usual = known.unwrap_or_else(|| Field::required(&name, &server::label(&name)));
+        let required = required.unwrap_or(usual.required && default.is_none() && !is_said(&name));
         Field {
             name,
             label: label.unwrap_or(usual.label),
             description: description.or(usual.description),
             secret: secret.unwrap_or(usual.secret),
-            required: required.unwrap_or(usual.required && default.is_none()),
+            required,
             pattern: pattern.or(usual.pattern),
             r#enum: r#enum.or(usual.r#enum),
             default: default.or(usual.default),

@@ -119,9 +119,9 @@ impl NewCredentials<'_> {
         };
         let mut given = body.text_members("fields").unwrap_or_default();
         given.retain(|_, value| !value.is_empty());
+        let client = results.first(client)?.filter(|client| client.is_for(&method.id));
+        let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
         if let Kind::OAuth2(oauth) = &method.kind {
-            let client = results.first(client)?.filter(|client| client.is_for(&method.id));
-            let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
             for name in deciding_fields(oauth, &method.fields, &connector.servers) {
                 match (variables.get(name), given.get(name)) {
                     (Some(own), None) => {
@@ -184,7 +184,7 @@ impl NewCredentials<'_> {
                 Verdict::Rejected(401) if held.is_renewable(method) => false,
                 verdict => verdict.is_verified(&connector.name)?,
             };
-            held.account = platform::account(ports, targets, &connector, method, &held).await;
+            platform::learn(ports, targets, &connector, method, &variables, &mut held).await;
         }
         let account = Account {
             account: &principal.account,
