@@ -97,6 +97,7 @@ const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
     (Some("unauthorized_client"), "refresh token is invalid", GrantRejected), // Atlassian
     (None, "invalid refresh token", GrantRejected), // Withings
     (None, "too many requests", Passing), // Zoho, with the code of a denial
+    (None, "unrecognized login or wrong password", GrantRejected), // Shopify, when the app was uninstalled
     (Some("oauthexception"), "validating access token", GrantRejected), // Facebook, Instagram
     (Some("oauthexception"), "validating client secret", ClientRejected),
     (Some("oauthexception"), "validating application", ClientRejected),
@@ -116,7 +117,8 @@ fn says_ended(description: &str) -> bool {
         return false;
     }
     has(&["refresh token", "refreshtoken"]) && has(&ENDS)
-        || has(&["token was invalid", "invalid token", "revoked token", "token revoked", "token has been revoked"])
+        || has(&["token was invalid", "invalid token"])
+        || has(&["token"]) && has(&["revoked"])
 }
 
 impl TokenError {

@@ -116,7 +116,7 @@ const RETRY_SPREAD: u64 = 10 * 60 * 1000;
 #[must_use]
 pub fn retry_rejected(principal: &Principal, platform: &str, now: u64) -> Statement {
     statement(
-        "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = min(next_attempt_at, ?4 + abs(random() % ?5)) WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",
+        "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = min(next_attempt_at, ?4 + abs(random() % ?5)), failing_since = NULL WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),

@@ -138,6 +138,13 @@ fn code_of_parameter(body: &Value) -> Option<&'static str> {
         "clientid" | "clientsecret" => Some("invalid_client"),
         _ => None,
     };
+    // Reddit says no more than this of a refresh token that is no longer valid.
+    let is_bare = body.as_object().is_some_and(|members| members.len() == 2)
+        && body.get("error").and_then(Value::as_u64) == Some(400)
+        && body.get("message").and_then(Value::as_str) == Some("Bad Request");
+    if is_bare {
+        return Some("invalid_refresh_token");
+    }
     let named = || PARAMETERS.into_iter().find_map(|pointer| of(body.pointer(pointer)?.as_str()?));
     let listed = || {
         let lists = [Some(body), body.get("errors"), body.get("error")].into_iter().flatten();
