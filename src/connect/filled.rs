@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::method::objection;
 use super::rules;
-use crate::catalog::detail::{AuthMethod, Field, OAuth2, Parameters, Server};
+use crate::catalog::detail::{self, AuthMethod, Field, OAuth2, Parameters, Server, urls};
 use crate::ports::Patterns;
 use crate::target::Targets;
-use crate::target::fill::{FillError, fill_text, host_choosers};
+use crate::target::fill::{FillError, fill, fill_text, host_choosers};
 
 /// A method of OAuth 2.0, filled in.
 #[derive(Debug, Clone)]
@@ -109,11 +109,25 @@ pub fn take_told(
     patterns: &impl Patterns,
 ) {
     let deciding = deciding_fields(oauth, &method.fields, servers);
+    let addresses: Vec<&str> =
+        servers.iter().map(|server| server.url.as_str()).chain(urls(&method.kind)).collect();
     for (name, value) in told {
         let Some(field) = method.fields.iter().find(|field| field.name == name) else { continue };
         let is_free = || !variables.contains_key(&name) && is_named(&method.fields, &name, &value);
+        let stands = |address: &&str| {
+            let filled = fill(address, |other| {
+                if other == name { Some(&value) } else { values.get(other).map(String::as_str) }
+            });
+            match filled {
+                Err(FillError::Invalid { field, .. }) => field != name,
+                Err(FillError::Target(_)) => false,
+                Ok(_) | Err(FillError::Missing(_) | FillError::Template) => true,
+            }
+        };
+        let mut own = addresses.iter().filter(|url| detail::variables(url).any(|it| it == name));
         let is_good = rules::field(&name, &value).is_none()
             && !value.is_empty()
+            && own.all(stands)
             && objection(field, &value, patterns).is_none()
             && (!deciding.contains(name.as_str()) || is_free());
         if is_good {

@@ -131,12 +131,7 @@ impl TokenError {
     /// An error as a platform sent it: its status, when it is an answer, its code and its description.
     #[must_use]
     pub fn said(http_status: Option<u16>, code: Option<&str>, description: Option<&str>) -> Self {
-        // Some write words, such as `invalid grant`, or a sentence after the code.
-        let code = code.map(|code| match code.split_once(':') {
-            _ if is_known(code) => unified(code),
-            Some((first, _)) if is_known(first) => unified(first),
-            _ => code.to_owned(),
-        });
+        let code = code.map(|code| known_code(code).unwrap_or_else(|| code.to_owned()));
         let code = code.filter(|code| is_code(code));
         let tenant = description.and_then(tenant);
         let description = description.map(plain).filter(|text| !text.is_empty());
@@ -193,9 +188,16 @@ fn known(code: &str) -> Option<TokenErrorKind> {
     rows.next().map(|(kind, _)| *kind)
 }
 
+/// The code of the table that a text is, however it is written: some write words, such as `invalid grant`, or a sentence
+/// after the code.
+fn known_code(text: &str) -> Option<String> {
+    let first = text.split(':').next().unwrap_or_default();
+    [text, first].into_iter().map(unified).find(|code| known(code).is_some())
+}
+
 /// Whether the table has a code, however it is written.
 pub(super) fn is_known(code: &str) -> bool {
-    known(&unified(code)).is_some()
+    known_code(code).is_some()
 }
 
 fn unified(code: &str) -> String {
