@@ -9,6 +9,9 @@ use crate::ports::Patterns;
 use crate::target::Targets;
 use crate::target::fill::{FillError, fill, fill_text, host_choosers};
 
+/// Sees what was filled in, or why it could not be.
+type Seen<'s> = &'s dyn Fn(Result<String, FillError>) -> Result<String, FillError>;
+
 /// A method of OAuth 2.0, filled in.
 #[derive(Debug, Clone)]
 pub struct Filled {
@@ -34,24 +37,52 @@ impl Filled {
         targets: Targets,
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
+        Self::fill(oauth, targets, value, |filled| filled)
+    }
+
+    /// Fills in what leads the user to the platform. Of the rest, what lacks a value that the platform says only then is
+    /// left empty.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn before_sign_in<'v>(
+        oauth: &OAuth2,
+        targets: Targets,
+        value: impl Fn(&str) -> Option<&'v str>,
+    ) -> Result<Self, FillError> {
+        Self::fill(oauth, targets, value, |filled| match filled {
+            Err(FillError::Missing(name)) if oauth.says(&name) => Ok(String::new()),
+            filled => filled,
+        })
+    }
+
+    /// Fills in a method. `later` sees what is used only after the user has signed in.
+    fn fill<'v>(
+        oauth: &OAuth2,
+        targets: Targets,
+        value: impl Fn(&str) -> Option<&'v str>,
+        later: impl Fn(Result<String, FillError>) -> Result<String, FillError>,
+    ) -> Result<Self, FillError> {
+        let now = |filled| filled;
         let fill = |url: &str| targets.fill(url, &value);
-        let optional = |url: &Option<String>| url.as_deref().map(fill).transpose();
-        let parameters = |parameters: &Parameters| {
+        let optional =
+            |url: &Option<String>| url.as_deref().map(|url| later(fill(url))).transpose();
+        let parameters = |parameters: &Parameters, seen: Seen<'_>| {
             let mut filled = Parameters::new();
             for (name, text) in parameters {
-                filled.insert(name.clone(), fill_text(text, &value)?);
+                filled.insert(name.clone(), seen(fill_text(text, &value))?);
             }
             Ok(filled)
         };
-        let token_url = fill(&oauth.token_url)?;
+        let token_url = later(fill(&oauth.token_url))?;
         Ok(Self {
-            authorization_url: optional(&oauth.authorization_url)?,
+            authorization_url: oauth.authorization_url.as_deref().map(fill).transpose()?,
             refresh_url: optional(&oauth.refresh_url)?.unwrap_or_else(|| token_url.clone()),
             token_url,
             revocation_url: optional(&oauth.revocation_url)?,
             oauth: OAuth2 {
-                authorization_parameters: parameters(&oauth.authorization_parameters)?,
-                token_parameters: parameters(&oauth.token_parameters)?,
+                authorization_parameters: parameters(&oauth.authorization_parameters, &now)?,
+                token_parameters: parameters(&oauth.token_parameters, &later)?,
                 ..oauth.clone()
             },
         })

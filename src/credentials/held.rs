@@ -127,8 +127,7 @@ impl Held {
     #[must_use]
     pub fn renews_by_access_token(&self, method: &AuthMethod) -> bool {
         let takes_it = method.oauth2().is_some_and(|it| it.access_token_refresh.is_some());
-        let is_alone =
-            |tokens: &HeldTokens| tokens.refresh.is_none() && !tokens.access.is_empty();
+        let is_alone = |tokens: &HeldTokens| tokens.refresh.is_none() && !tokens.access.is_empty();
         takes_it && self.tokens.as_ref().is_some_and(is_alone)
     }
 

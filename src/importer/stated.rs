@@ -111,17 +111,21 @@ impl AccessTokenEntry {
     fn request(self, member: &str) -> Result<AccessTokenRequest, String> {
         let is_url = |url: &str| is_secure(url) && !url.contains(['?', '#', '{', '}']);
         let request = self.request.split_once(' ').and_then(|(method, url)| {
-            let method = [Method::Get, Method::Post].into_iter().find(|it| it.as_str() == method)?;
+            let method =
+                [Method::Get, Method::Post].into_iter().find(|it| it.as_str() == method)?;
             is_url(url).then(|| (method, url.to_owned()))
         });
         let (method, url) = request.ok_or_else(|| {
-            format!("`{member}`: `request` must be GET or POST and an `https` URL without variables")
+            format!(
+                "`{member}`: `request` must be GET or POST and an `https` URL without variables"
+            )
         })?;
         if !self.parameters.values().any(|value| value == "{accessToken}") {
             return Err(format!("`{member}`: no parameter is `{{accessToken}}`"));
         }
         let known = ["{accessToken}", "{clientId}", "{clientSecret}"];
-        let is_odd = |value: &&String| value.contains(['{', '}']) && !known.contains(&value.as_str());
+        let is_odd =
+            |value: &&String| value.contains(['{', '}']) && !known.contains(&value.as_str());
         if let Some(value) = self.parameters.values().find(is_odd) {
             return Err(format!("`{member}`: a parameter can't be `{value}`"));
         }
@@ -259,13 +263,25 @@ impl Stated {
             let request = request(&account.request)?;
             Some(Account { request, id: account.id, name: account.name })
         });
+        let account = account.or(detail.account);
+        let asks = |source: &FieldSource| source.from == SourceKind::Account;
+        if account.is_none()
+            && let Some(method) = auth_methods.iter().find(|method| {
+                method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(asks))
+            })
+        {
+            fault(format!(
+                "the method `{}`: `fieldSources`: there is no `account` request",
+                method.id
+            ));
+        }
         ConnectorDetail {
             auth_methods,
             servers,
             documentation_url: documentation.or(detail.documentation_url),
             license: detail.license,
             verify: verify.or(detail.verify),
-            account: account.or(detail.account),
+            account,
         }
     }
 }
@@ -409,7 +425,9 @@ impl AuthEntry {
                     ));
                 }
                 let code_name = &self.code_parameter;
-                if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
+                if !server::is_name(code_name)
+                    || ["state", "iss", "error"].contains(&code_name.as_str())
+                {
                     return Err(format!("`{code_name}` cannot be the `codeParameter`"));
                 }
                 let pointers = [&self.token_pointer, &self.token_fallback];

@@ -196,7 +196,8 @@ pub fn actor(state: State, code: Option<&str>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::Failure::{
-        ClientRejected, CredentialsRejected, GrantRejected, RequestRejected, Unauthorized, Unavailable,
+        ClientRejected, CredentialsRejected, GrantRejected, RequestRejected, Unauthorized,
+        Unavailable,
     };
     use super::{Before, actor, after_failure};
     use crate::terms::State;
@@ -249,7 +250,14 @@ mod tests {
                 3_600_000,
             ),
             (first, Unauthorized, 1000, State::Degraded, "client_rejected", 60_000),
-            (since(5, None), Unauthorized, day * 3 - 1, State::Degraded, "client_rejected", 3_600_000),
+            (
+                since(5, None),
+                Unauthorized,
+                day * 3 - 1,
+                State::Degraded,
+                "client_rejected",
+                3_600_000,
+            ),
             (since(5, None), Unauthorized, day * 3, State::Failed, "client_rejected", 0),
         ] {
             // The middle of all chances leaves a pause as it is, but for 20/255 of a percent.

@@ -124,9 +124,11 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     let code = limited(code, MAX_CODE)?;
     let iss = limited(iss, MAX_TEXT)?;
     let filled = |value: Option<String>| value.filter(|text| !text.is_empty());
-    let other = |names: [&str; 2]| names.into_iter().find_map(|name| filled(others.get(name).cloned()));
+    let other =
+        |names: [&str; 2]| names.into_iter().find_map(|name| filled(others.get(name).cloned()));
     // Facebook says some errors under other names only.
-    let said = filled(error).or_else(|| other(["error_code", "errorCode"]).filter(|_| code.is_none()));
+    let said =
+        filled(error).or_else(|| other(["error_code", "errorCode"]).filter(|_| code.is_none()));
     if code.is_some() == said.is_some() && (code.is_some() || others.is_empty()) {
         return Err(CallbackError::NoOutcome);
     }
@@ -253,7 +255,12 @@ mod tests {
                 Some("1349048"),
                 Some("Why"),
             ),
-            ("error=access_denied&error_code=200", TokenErrorKind::Denied, Some("access_denied"), None),
+            (
+                "error=access_denied&error_code=200",
+                TokenErrorKind::Denied,
+                Some("access_denied"),
+                None,
+            ),
         ] {
             let callback = read(query).unwrap();
             let Some(Outcome::Error(error)) = callback.outcome("code") else { panic!("{query}") };
@@ -278,9 +285,12 @@ mod tests {
 
     #[test]
     fn a_visit_that_began_at_the_platform_brings_no_state() {
-        for query in
-            ["code=c", "code=c&state=", "error=access_denied", "installation_id=1&setup_action=install"]
-        {
+        for query in [
+            "code=c",
+            "code=c&state=",
+            "error=access_denied",
+            "installation_id=1&setup_action=install",
+        ] {
             assert_eq!(read(query).map(|callback| callback.state), Ok(None), "{query}");
         }
     }

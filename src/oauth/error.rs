@@ -108,7 +108,14 @@ const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
 /// else, or with none.
 fn says_ended(description: &str) -> bool {
     const ENDS: [&str; 9] = [
-        "invalid", "not valid", "expired", "revoked", "not found", "does not exist", "no longer", "unknown",
+        "invalid",
+        "not valid",
+        "expired",
+        "revoked",
+        "not found",
+        "does not exist",
+        "no longer",
+        "unknown",
         "already been used",
     ];
     let has = |parts: &[&str]| parts.iter().any(|part| description.contains(part));
@@ -125,7 +132,14 @@ impl TokenError {
     /// An error of which nothing but its kind is known.
     #[must_use]
     pub const fn bare(kind: TokenErrorKind, http_status: Option<u16>) -> Self {
-        Self { kind, code: None, description: None, http_status, retry_after_ms: None, tenant: None }
+        Self {
+            kind,
+            code: None,
+            description: None,
+            http_status,
+            retry_after_ms: None,
+            tenant: None,
+        }
     }
 
     /// An error as a platform sent it: its status, when it is an answer, its code and its description.
@@ -136,7 +150,8 @@ impl TokenError {
         let tenant = description.and_then(tenant);
         let description = description.map(plain).filter(|text| !text.is_empty());
         let kind =
-            match kind_of(http_status, code.as_deref(), description.as_deref().unwrap_or_default()) {
+            match kind_of(http_status, code.as_deref(), description.as_deref().unwrap_or_default())
+            {
                 // Where it names a tenant, the registration is missing there only.
                 ClientRejected if tenant.is_some() => Unauthorized,
                 kind => kind,
@@ -223,7 +238,8 @@ fn tenant(description: &str) -> Option<String> {
         let Some(next) = words.peek() else { break };
         let name = next.trim_matches(|mark| is_mark(mark) || mark == '.');
         // A name stands between quotes, or is an identifier: it is no word of the sentence.
-        let is_name = next.starts_with(is_mark) || name.contains(|c: char| c.is_ascii_digit() || c == '.');
+        let is_name =
+            next.starts_with(is_mark) || name.contains(|c: char| c.is_ascii_digit() || c == '.');
         if is_name && (1..=256).contains(&name.len()) {
             return Some(name.to_lowercase());
         }
@@ -292,8 +308,18 @@ mod tests {
             (400, "unauthorized_client", "Refresh token is invalid", TokenErrorKind::GrantRejected),
             (400, "unauthorized_client", "No such app", TokenErrorKind::Unauthorized),
             (401, "bad_request", "cannot renew revoked token", TokenErrorKind::GrantRejected),
-            (400, "invalid_request", "Invalid \"refresh_token\" in request.", TokenErrorKind::GrantRejected),
-            (400, "invalid_request", "refresh_token is missing or invalid", TokenErrorKind::RequestRejected),
+            (
+                400,
+                "invalid_request",
+                "Invalid \"refresh_token\" in request.",
+                TokenErrorKind::GrantRejected,
+            ),
+            (
+                400,
+                "invalid_request",
+                "refresh_token is missing or invalid",
+                TokenErrorKind::RequestRejected,
+            ),
             (400, "invalid_scope", "The refresh token is invalid", TokenErrorKind::RequestRejected),
             (400, "invalid_client", "refresh_token is invalid", TokenErrorKind::ClientRejected),
             (400, "x", "The invalid_refresh_token.", TokenErrorKind::GrantRejected),
@@ -325,8 +351,11 @@ mod tests {
                 let error = TokenError::said(Some(400), Some(code), Some(description));
                 assert_eq!(error.tenant.as_deref(), expected, "{description}");
                 let is_certain = code == "invalid_client" && expected.is_none();
-                let kind =
-                    if is_certain { TokenErrorKind::ClientRejected } else { TokenErrorKind::Unauthorized };
+                let kind = if is_certain {
+                    TokenErrorKind::ClientRejected
+                } else {
+                    TokenErrorKind::Unauthorized
+                };
                 assert_eq!(error.kind, kind, "{code}: {description}");
             }
         }

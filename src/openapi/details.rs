@@ -330,13 +330,25 @@ fn oauth2() -> Vec<(&'static str, Node)> {
         ),
         (
             "longLivedToken",
-            nullable("The request that exchanges the first access token for one that is valid for longer; null if there is none.", access_token_request()),
+            nullable(
+                "The request that exchanges the first access token for one that is valid for longer; null if there is none.",
+                access_token_request(),
+            ),
         ),
         (
             "accessTokenRefresh",
-            nullable("The request that renews an access token by itself, without a refresh token; null if there is none.", access_token_request()),
+            nullable(
+                "The request that renews an access token by itself, without a refresh token; null if there is none.",
+                access_token_request(),
+            ),
         ),
-        ("fieldSources", list("Where the platform says the values of fields, which then need not be filled in.", field_source())),
+        (
+            "fieldSources",
+            list(
+                "Where the platform says the values of fields, which then need not be filled in.",
+                field_source(),
+            ),
+        ),
     ]
 }
 
@@ -368,10 +380,17 @@ fn field_source() -> Node {
                     variants::<SourceKind>(),
                 ),
             ),
-            ("at", string("The name of a parameter of the redirect, or a JSON Pointer into the response.")),
+            (
+                "at",
+                string(
+                    "The name of a parameter of the redirect, or a JSON Pointer into the response.",
+                ),
+            ),
             (
                 "template",
-                text_or_null("What the platform says, with `{field}` in place of the value; null if it says the value alone."),
+                text_or_null(
+                    "What the platform says, with `{field}` in place of the value; null if it says the value alone.",
+                ),
             ),
         ],
     )

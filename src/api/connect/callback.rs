@@ -27,7 +27,7 @@ use crate::oauth::{TokenError, TokenErrorKind};
 use crate::percent::decode_form;
 use crate::ports::{Clock, Db, Ports, all_rows, first_row};
 use crate::target::Targets;
-use crate::target::fill::unfill;
+use crate::target::fill::{FillError, unfill};
 use crate::vault::draft::NewConnection;
 
 /// Where a visit that began at a platform may go on.
@@ -228,10 +228,25 @@ impl<P: Ports> Desk<'_, P> {
         };
         // Some platforms say in the redirect which company the user chose (`QuickBooks`' `realmId`), or which of their
         // servers has the account.
-        let (place, variables) = ((method, oauth, connector.servers.as_slice()), client.variables());
+        let (place, variables) =
+            ((method, oauth, connector.servers.as_slice()), client.variables());
         let told = told_by(callback, method, oauth);
         take_told(&mut remembered.fields, place, &variables, told, self.ports);
-        let Some(filled) = self.filled(connector, attempt, &remembered) else { return changed() };
+        let value = |name: &str| remembered.fields.get(name).map(String::as_str);
+        let filled = match Filled::new(oauth, self.config.targets(), value) {
+            Ok(filled) => filled,
+            // Without it, nobody can be asked for tokens. The platform may have refused.
+            Err(FillError::Missing(name)) if oauth.says(&name) && callback.error.is_none() => {
+                return Ok(Err(unsaid(&connector.name)));
+            }
+            Err(FillError::Missing(name)) if oauth.says(&name) => {
+                match Filled::before_sign_in(oauth, self.config.targets(), value) {
+                    Ok(filled) => filled,
+                    Err(_) => return changed(),
+                }
+            }
+            Err(_) => return changed(),
+        };
 
         // 3. Who sends the user back, and with what.
         let code = match code(callback, &filled, connector) {
@@ -263,8 +278,7 @@ impl<P: Ports> Desk<'_, P> {
         platform::learn(self.ports, targets, connector, method, &variables, &mut held).await;
         let tenant = (attempt.account.as_str(), attempt.environment);
         let keys = &self.config.vault_keys;
-        let is_other =
-            former.as_ref().is_some_and(|former| former.is_other(keys, tenant, &held));
+        let is_other = former.as_ref().is_some_and(|former| former.is_other(keys, tenant, &held));
         if attempt.allow_other_account == 0 && is_other {
             let detail = format!(
                 "You signed in to {} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately.",
@@ -274,12 +288,8 @@ impl<P: Ports> Desk<'_, P> {
             return Ok(Err(Failed::new(Failure::AccountMismatch, detail)));
         }
         if !is_reachable(connector, oauth, targets, &held) {
-            let detail = format!(
-                "{} did not say where the data of your account is, so it can't be used.",
-                connector.name
-            );
             self.give_up(attempt, &filled, &held, &client).await?;
-            return Ok(Err(Failed::new(Failure::InvalidAnswer, detail)));
+            return Ok(Err(unsaid(&connector.name)));
         }
         let kept = former.and_then(|it| it.refresh_token(keys, tenant, &method.id, &held));
         if let Some(tokens) = &mut held.tokens {
@@ -424,6 +434,13 @@ fn code<'c>(
     }
 }
 
+/// The platform did not say what it must.
+fn unsaid(name: &str) -> Failed {
+    let detail =
+        format!("{name} did not say where the data of your account is, so it can't be used.");
+    Failed::new(Failure::InvalidAnswer, detail)
+}
+
 /// What a redirect says of the method's fields: a parameter of the same name, or one that the method names.
 fn told_by<'c>(
     callback: &'c Callback,
@@ -431,9 +448,10 @@ fn told_by<'c>(
     oauth: &'c OAuth2,
 ) -> impl Iterator<Item = (String, String)> + 'c {
     let said = |name: &str| callback.others.get(name).filter(|value| !value.is_empty());
-    let own = method.fields.iter().filter_map(move |field| {
-        Some((field.name.clone(), said(&field.name)?.clone()))
-    });
+    let own = method
+        .fields
+        .iter()
+        .filter_map(move |field| Some((field.name.clone(), said(&field.name)?.clone())));
     let sources = oauth.field_sources.iter().filter(|it| it.from == SourceKind::Callback);
     own.chain(sources.filter_map(move |source| {
         let value = unfill(source.template.as_deref(), &source.field, said(&source.at)?)?;
@@ -443,8 +461,7 @@ fn told_by<'c>(
 
 /// Whether some server of the connector can be called. What the platform was to say may be missing.
 fn is_reachable(connector: &Connector, oauth: &OAuth2, targets: Targets, held: &Held) -> bool {
-    let is_filled =
-        |server: &Server| targets.fill(&server.url, |name| held.variable(name)).is_ok();
+    let is_filled = |server: &Server| targets.fill(&server.url, |name| held.variable(name)).is_ok();
     oauth.field_sources.is_empty()
         || connector.servers.is_empty()
         || connector.servers.iter().any(is_filled)

@@ -170,8 +170,9 @@ impl<P: Ports> Desk<'_, P> {
         Ok(serde_json::from_slice(&plain).ok())
     }
 
-    /// The method of an attempt, filled in. Returns `None` when the catalog or the client no longer fit it.
-    pub(super) fn filled(
+    /// The method of an attempt, filled in as far as it leads the user to the platform. Returns `None` when the catalog or the
+    /// client no longer fit it.
+    fn filled(
         &self,
         connector: &Connector,
         attempt: &Attempt,
@@ -180,7 +181,7 @@ impl<P: Ports> Desk<'_, P> {
         let method = connector.find_method(&attempt.auth_method)?;
         let Kind::OAuth2(oauth) = &method.kind else { return None };
         let value = |name: &str| remembered.fields.get(name).map(String::as_str);
-        Filled::new(oauth, self.config.targets(), value).ok()
+        Filled::before_sign_in(oauth, self.config.targets(), value).ok()
     }
 
     /// Redirects to the platform, unless the catalog or the client no longer fit the attempt. The browser keeps its cookie for

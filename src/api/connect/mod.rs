@@ -187,7 +187,10 @@ mod tests {
             let cookie = format!("__Host-connect={}", cookie_for(&good, shard, "a state"));
             let request = with(&[("cookie", &cookie)]);
             let found = Browser::of(&request).unwrap();
-            assert_eq!((found.secret, found.attempt()), (good.as_str(), Some((shard, hash("a state").as_str()))));
+            assert_eq!(
+                (found.secret, found.attempt()),
+                (good.as_str(), Some((shard, hash("a state").as_str())))
+            );
         }
         for attempt in ["", "x", &"a".repeat(63), &"a".repeat(65), &"-".repeat(64)] {
             let request = with(&[("cookie", &format!("__Host-connect={good}.{attempt}"))]);

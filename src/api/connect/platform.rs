@@ -156,9 +156,9 @@ pub async fn learn<P: Http + Patterns>(
         return;
     }
     let answer = ask(ports, targets, connector, method, held, &account.request).await;
-    let Some(Ok(answer)) = answer.filter(|answer| {
-        answer.as_ref().is_ok_and(|answer| (200..300).contains(&answer.status))
-    }) else {
+    let Some(Ok(answer)) = answer
+        .filter(|answer| answer.as_ref().is_ok_and(|answer| (200..300).contains(&answer.status)))
+    else {
         return;
     };
     let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else { return };

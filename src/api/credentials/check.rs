@@ -164,7 +164,8 @@ impl Check<'_> {
             return Err(Problem::unavailable(why));
         };
         // Platforms refuse to renew a young token by itself.
-        let waits = held.renews_by_access_token(method) && is_young(row.issued_at, row.expires_at, self.now);
+        let waits = held.renews_by_access_token(method)
+            && is_young(row.issued_at, row.expires_at, self.now);
         if row.renewable == 1 && !waits {
             let renewal = Renewal {
                 config: self.config,

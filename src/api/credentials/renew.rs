@@ -336,7 +336,8 @@ async fn ask<P: Ports>(
         (Grant::AuthorizationCode, None) => {
             let endpoint =
                 TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
-            let tokens = held.tokens.as_ref().filter(|_| held.renews_by_access_token(renewal.method));
+            let tokens =
+                held.tokens.as_ref().filter(|_| held.renews_by_access_token(renewal.method));
             let asked = oauth.access_token_refresh.as_ref().zip(tokens);
             let request =
                 asked.and_then(|(asked, it)| endpoint.with_access_token(asked, &it.access));

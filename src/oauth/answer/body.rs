@@ -145,7 +145,8 @@ fn code_of_parameter(body: &Value) -> Option<&'static str> {
     if is_bare {
         return Some("invalid_refresh_token");
     }
-    let named = || PARAMETERS.into_iter().find_map(|pointer| of(body.pointer(pointer)?.as_str()?));
+    let named =
+        || PARAMETERS.into_iter().find_map(|pointer| of(body.pointer(pointer)?.as_str()?));
     let listed = || {
         let lists = [Some(body), body.get("errors"), body.get("error")].into_iter().flatten();
         let lists = lists.filter_map(Value::as_object).flatten();

@@ -15,8 +15,8 @@ use serde_json::Value;
 use super::error::{TokenError, TokenErrorKind, is_known};
 use crate::catalog::detail::{OAuth2, SourceKind};
 use crate::json;
-use crate::target::fill::unfill;
 use crate::ports::{HttpError, HttpResponse};
+use crate::target::fill::unfill;
 
 /// The longest token, in bytes.
 pub const MAX_TOKEN: usize = 16_384;
@@ -109,10 +109,14 @@ pub fn failure(answer: &Result<HttpResponse, HttpError>, now_ms: u64) -> Option<
 /// Whether a refusal that is neither JSON nor a form comes from something in front of the authorization server, such as a
 /// firewall, which blocks whatever is asked. An authorization server refuses with 400 or 401 (RFC 6749, 5.2).
 fn is_foreign(answer: &HttpResponse, error: &TokenError, has_words: bool) -> bool {
-    let is_vague = matches!(error.kind, TokenErrorKind::RequestRejected | TokenErrorKind::Unauthorized);
+    let is_vague =
+        matches!(error.kind, TokenErrorKind::RequestRejected | TokenErrorKind::Unauthorized);
     let is_page = !answer.body.is_empty() && !has_words;
     let is_refusal = matches!(answer.status, 400 | 401);
-    (400..500).contains(&answer.status) && is_vague && error.code.is_none() && (is_page || !is_refusal)
+    (400..500).contains(&answer.status)
+        && is_vague
+        && error.code.is_none()
+        && (is_page || !is_refusal)
 }
 
 fn is_success(answer: &HttpResponse) -> bool {
@@ -121,7 +125,8 @@ fn is_success(answer: &HttpResponse) -> bool {
 
 /// The object that has the tokens. A refresh is often answered without the nesting of the first answer.
 fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
-    let at = |pointer: &Option<String>| pointer.as_deref().and_then(|pointer| body.pointer(pointer));
+    let at =
+        |pointer: &Option<String>| pointer.as_deref().and_then(|pointer| body.pointer(pointer));
     let first = at(&oauth.token_pointer).unwrap_or(body);
     let mut grants = [Some(first), at(&oauth.token_fallback)].into_iter().flatten();
     grants.find(|grant| text(grant, ACCESS_TOKEN).is_some())
@@ -255,7 +260,9 @@ fn without(value: &Value, secrets: &[&str]) -> Option<Value> {
     Some(match value {
         Value::String(text) if secrets.iter().any(|secret| text.contains(secret)) => return None,
         Value::Object(members) => {
-            let kept = members.iter().filter_map(|(name, value)| Some((name.clone(), without(value, secrets)?)));
+            let kept = members
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), without(value, secrets)?)));
             Value::Object(kept.collect())
         }
         Value::Array(items) => items.iter().filter_map(|item| without(item, secrets)).collect(),

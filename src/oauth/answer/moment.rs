@@ -29,7 +29,8 @@ pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> 
         let is_life = (1..=MAX_SECONDS.saturating_mul(1000)).contains(&life);
         return is_life.then(|| now_ms.saturating_add(life));
     }
-    let moment = member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on")).or(expires)?;
+    let moment =
+        member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on")).or(expires)?;
     let moment = match whole(moment) {
         // Seconds, or milliseconds where seconds would be far away.
         Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),

@@ -269,7 +269,8 @@ fn fields_are_told_where_the_method_says() {
     ];
     let oauth = OAuth2 { field_sources, ..platform() };
     let body = json!({ "access_token": "a", "api_domain": "https://Big.ACME.example/", "owner": { "id": 7 } });
-    let told = [("company", "Big"), ("id", "7")].map(|(field, value)| (field.to_owned(), value.to_owned()));
+    let told = [("company", "Big"), ("id", "7")]
+        .map(|(field, value)| (field.to_owned(), value.to_owned()));
     assert_eq!(tokens(&oauth, &body).told, told);
     let body = json!({ "access_token": "a", "api_domain": "https://acme.example.evil.example" });
     assert_eq!(tokens(&oauth, &body).told, []);

@@ -14,8 +14,8 @@ mod mortal;
 mod oauth;
 mod places;
 mod refresh_errors;
-mod returns;
 mod renewal;
+mod returns;
 mod schedule;
 pub mod upkeep;
 

@@ -70,7 +70,12 @@ fn reported_shapes_of_errors_have_their_meaning() {
         let api = api_with_accounts();
         let path = connect_account(&api, "ann", Some("a1"));
         let status_sent = u16::try_from(report["status"].as_u64().unwrap()).unwrap();
-        always(&api, status_sent, report["type"].as_str().unwrap(), report["body"].as_str().unwrap());
+        always(
+            &api,
+            status_sent,
+            report["type"].as_str().unwrap(),
+            report["body"].as_str().unwrap(),
+        );
         refresh(&api, &path);
         let first = status(&api, &path);
         api.world.now.set(api.world.now.get() + 61_000);
@@ -117,7 +122,9 @@ fn an_error_that_names_a_tenant_affects_that_connection_only() {
 #[test]
 fn two_accounts_with_the_same_error_stop_the_client_and_one_does_not() {
     let unknown = json!({"message": "Not authorized", "type": "service.not_authorized"});
-    for (status_sent, error) in [(400, json!({"error": "unauthorized_client"})), (401, unknown), (401, json!({}))] {
+    for (status_sent, error) in
+        [(400, json!({"error": "unauthorized_client"})), (401, unknown), (401, json!({}))]
+    {
         let api = api_with_accounts();
         let a = connect_account(&api, "ann", Some("a1"));
         let same = connect_account(&api, "anna", Some("a1"));

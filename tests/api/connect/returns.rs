@@ -23,19 +23,27 @@ fn a_refusal_without_a_state_ends_the_attempt_that_the_browser_was_led_there_for
     let api = api_with_method(&json!({}));
     let mut sent = of_ann("acme");
     sent["returnUrl"] = json!("https://app.example/done");
-    let (first, browser, _) = followed(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    let (first, browser, _) =
+        followed(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     let (id, link) = begin(&api, &sent);
     browser.follow(&api, &link);
     let refusal = "error=access_denied&error_description=The%20user%20said%20no";
     // Another browser, or none, ends nothing.
-    for other in [Browser::default(), followed(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"})).1] {
+    for other in [
+        Browser::default(),
+        followed(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"})).1,
+    ] {
         other.back(&api, refusal);
         assert_eq!(error_of(&api, &id), (json!("pending"), Value::Null));
     }
     let page = browser.back(&api, refusal);
     assert_eq!(page.status, 200);
     let html = text(&page);
-    for part in ["The acme was not connected", "The user said no", &format!("https://app.example/done?connect={id}")] {
+    for part in [
+        "The acme was not connected",
+        "The user said no",
+        &format!("https://app.example/done?connect={id}"),
+    ] {
         assert!(html.contains(part), "{part}: {html}");
     }
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
@@ -88,15 +96,21 @@ fn a_visit_that_began_at_the_platform_is_led_to_the_app() {
     };
     let page = || text(&Browser::default().back(&api, "code=abc&installation_id=1"));
     let url = "https://app.example/connect?to=acme&x=\"";
-    let refused = send(&api, "PUT", "/v1/oauth-clients/acme", &json!({"clientId": "an id", "startUrl": url}));
+    let refused =
+        send(&api, "PUT", "/v1/oauth-clients/acme", &json!({"clientId": "an id", "startUrl": url}));
     assert_eq!(refused.status, 400);
     set("acme", &json!("https://app.example/connect?to=acme&x=1"));
     let link = |url: &str, text: &str| format!("<a href=\"{url}\" rel=\"noreferrer\">{text}</a>");
-    assert!(page().contains(&link("https://app.example/connect?to=acme&amp;x=1", "Start in the app")), "{}", page());
+    assert!(
+        page().contains(&link("https://app.example/connect?to=acme&amp;x=1", "Start in the app")),
+        "{}",
+        page()
+    );
     set("other", &json!("https://app.example/other"));
-    for (url, platform) in
-        [("https://app.example/connect?to=acme&amp;x=1", "acme"), ("https://app.example/other", "other")]
-    {
+    for (url, platform) in [
+        ("https://app.example/connect?to=acme&amp;x=1", "acme"),
+        ("https://app.example/other", "other"),
+    ] {
         assert!(page().contains(&link(url, &format!("Start with {platform}"))), "{}", page());
     }
     // One account does not lead to another one's app.
@@ -114,7 +128,8 @@ fn the_code_may_have_a_name_of_the_platforms_own() {
     assert_eq!(browser.back(&api, &format!("state={state}&selling_partner_id=P")).status, 400);
     assert_eq!(error_of(&api, &id), (json!("pending"), Value::Null));
     script(&api, &[(200, tokens())]);
-    let page = browser.back(&api, &format!("state={state}&spapi_oauth_code=X&selling_partner_id=P"));
+    let page =
+        browser.back(&api, &format!("state={state}&spapi_oauth_code=X&selling_partner_id=P"));
     assert!(text(&page).contains("is connected"), "{}", text(&page));
     assert_eq!(value_of(&form(&api, 0), "code").as_deref(), Some("X"));
     assert_eq!(error_of(&api, &id), (json!("succeeded"), Value::Null));
@@ -128,9 +143,17 @@ fn the_code_may_have_a_name_of_the_platforms_own() {
 fn an_error_may_have_other_names() {
     let api = api_with_method(&json!({}));
     for (query, code, said) in [
-        ("error_code=1349048&error_message=Can%27t%20load%20URL", "request_rejected", "Can&#39;t load URL"),
+        (
+            "error_code=1349048&error_message=Can%27t%20load%20URL",
+            "request_rejected",
+            "Can&#39;t load URL",
+        ),
         ("error_code=access_denied&error_message=No", "denied", "access_denied"),
-        ("error=access_denied&error_code=200&error_description=Permissions+error", "denied", "Permissions error"),
+        (
+            "error=access_denied&error_code=200&error_description=Permissions+error",
+            "denied",
+            "Permissions error",
+        ),
     ] {
         let (id, browser, state) = followed(&api, &of_ann("acme"));
         let page = browser.back(&api, &format!("{query}&state={state}"));
@@ -172,7 +195,11 @@ fn clients_authenticate_with_their_id_and_secret_as_they_are() {
     let (id, secret) = ("1PpG/Q 1", "z/tZ9VwFZqApmIQ+ZH1I5pLk/uB4ud:X2/8bL+wfFTt1rFw=");
     for (token_auth, expected) in [
         ("client_secret_basic_raw", format!("{id}:{secret}")),
-        ("client_secret_basic", "1PpG%2FQ%201:z%2FtZ9VwFZqApmIQ%2BZH1I5pLk%2FuB4ud%3AX2%2F8bL%2BwfFTt1rFw%3D".to_owned()),
+        (
+            "client_secret_basic",
+            "1PpG%2FQ%201:z%2FtZ9VwFZqApmIQ%2BZH1I5pLk%2FuB4ud%3AX2%2F8bL%2BwfFTt1rFw%3D"
+                .to_owned(),
+        ),
     ] {
         let api = api_with_method(&json!({"tokenAuth": token_auth}));
         let sent = json!({"clientId": id, "clientSecret": secret});

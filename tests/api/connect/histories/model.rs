@@ -520,7 +520,8 @@ impl Model {
             held.take(answer, self.given, self.now, Some("read"));
             held.knows_account = true;
             let former = self.slots[slot].as_ref().and_then(|former| former.held.clone());
-            let has_ended = |former: &Held| former.reason.as_ref().is_some_and(|it| it.0 == "grant_ended");
+            let has_ended =
+                |former: &Held| former.reason.as_ref().is_some_and(|it| it.0 == "grant_ended");
             let former = former.filter(|former| former.knows_account && !has_ended(former));
             held.refresh = held.refresh.take().or(former.and_then(|former| former.refresh));
             if self.slots[slot].is_none() {
