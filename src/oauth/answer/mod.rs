@@ -128,9 +128,15 @@ fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
     let at =
         |pointer: &Option<String>| pointer.as_deref().and_then(|pointer| body.pointer(pointer));
     let first = at(&oauth.token_pointer).unwrap_or(body);
-    let mut grants = [Some(first), at(&oauth.token_fallback)].into_iter().flatten();
+    // Where the catalog says nothing of their place, tokens below a usual member are better than none.
+    let is_stated = oauth.token_pointer.is_some() || oauth.token_fallback.is_some();
+    let usual = USUAL_POINTERS.iter().filter(|_| !is_stated).filter_map(|at| body.pointer(at));
+    let mut grants = [Some(first), at(&oauth.token_fallback)].into_iter().flatten().chain(usual);
     grants.find(|grant| text(grant, ACCESS_TOKEN).is_some())
 }
+
+/// Where platforms nest tokens.
+const USUAL_POINTERS: [&str; 4] = ["/data", "/data/0", "/authed_user", "/body"];
 
 const ACCESS_TOKEN: [&str; 2] = ["access_token", "accessToken"];
 

@@ -224,6 +224,24 @@ fn tokens_may_stand_elsewhere_when_there_are_none_in_their_place() {
 }
 
 #[test]
+fn tokens_are_found_below_usual_members_unless_the_catalog_says_where_they_are() {
+    for (body, expected) in [
+        (json!({ "data": { "access_token": "a" } }), Some("a")),
+        (json!({ "data": [{ "access_token": "a" }] }), Some("a")),
+        (json!({ "ok": true, "authed_user": { "access_token": "user" } }), Some("user")),
+        (json!({ "access_token": "top", "data": { "access_token": "a" } }), Some("top")),
+        (json!({ "other": { "access_token": "a" } }), None),
+    ] {
+        let read = |oauth: &OAuth2| {
+            read_from(oauth, 200, body.to_string()).map(|tokens| tokens.access_token).ok()
+        };
+        assert_eq!(read(&platform()).as_deref(), expected, "{body}");
+        let stated = OAuth2 { token_fallback: Some("/nothing".to_owned()), ..platform() };
+        assert_eq!(read(&stated).as_deref(), expected.filter(|token| *token == "top"), "{body}");
+    }
+}
+
+#[test]
 fn members_have_no_refresh_tokens_wherever_they_stand() {
     let names = ["user", "list", "same", "refresh_token", "/user/refreshToken", "time"];
     let oauth = OAuth2 { token_members: names.map(str::to_owned).into(), ..platform() };
