@@ -148,7 +148,10 @@ impl<P: Ports> Desk<'_, P> {
     /// another site posts, and sends it after a redirect.
     pub fn posted(&self, request: &Request) -> Response {
         let Body::Whole(body) = &request.body else { return self.incomplete().response() };
-        let text = std::str::from_utf8(body).ok().filter(|text| read(text).is_ok());
+        // It becomes part of a header: a form has no other characters (URL Standard, 5.2).
+        let is_form = |text: &&str| text.bytes().all(|byte| byte.is_ascii_graphic());
+        let text = std::str::from_utf8(body).ok().filter(is_form);
+        let text = text.filter(|text| read(text).is_ok());
         let Some(text) = text else { return self.incomplete().response() };
         // Tokens are not asked for, and do not belong in an address.
         let is_kept = |pair: &&str| {

@@ -185,7 +185,15 @@ fn a_form_comes_back_as_an_address_for_which_the_browser_has_its_cookie() {
     let page = browser.get(&api, &location);
     assert!(text(&page).contains("is connected"), "{}", text(&page));
     assert_eq!(value_of(&form(&api, 0), "code").as_deref(), Some("c/1"));
-    for sent in ["", "code=c&code=d&state=s", "code=%ff", "code=c&error=x&state=s"] {
+    for sent in [
+        "",
+        "code=c&code=d&state=s",
+        "code=%ff",
+        "code=c&error=x&state=s",
+        "code=c&state=s&x=1\r\nset-cookie: a=b",
+        "code=c&state=s&x=é",
+        "{\"code\": \"c\"}",
+    ] {
         assert_eq!(post(sent).status, 400, "{sent}");
     }
 }
