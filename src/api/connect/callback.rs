@@ -30,6 +30,9 @@ use crate::target::Targets;
 use crate::target::fill::{FillError, unfill};
 use crate::vault::draft::NewConnection;
 
+/// The heading of the page for an address that nothing can be done with.
+const INCOMPLETE: &str = "This address is not complete";
+
 /// Where a visit that began at a platform may go on.
 #[derive(Deserialize)]
 struct Start {
@@ -171,7 +174,7 @@ impl<P: Ports> Desk<'_, P> {
             "The platform sent you back with something that can't be read. Nothing was connected.",
             "Go back to the app and start again.",
         ];
-        self.page(400, "This address is not complete", &paragraphs)
+        self.page(400, INCOMPLETE, &paragraphs)
     }
 
     /// The page for a visit that began at the platform, such as an installation from its marketplace. Nothing says whose
@@ -184,7 +187,7 @@ impl<P: Ports> Desk<'_, P> {
             "You came here from a platform without starting in the app. Nothing was connected.",
             "Start in the app: it then leads you to the platform once more.",
         ];
-        let mut page = self.page(400, "Start in the app", &paragraphs);
+        let mut page = self.page(400, INCOMPLETE, &paragraphs);
         // One account does not lead to another one's app.
         if starts.iter().all(|start| Some(&start.account) == starts.first().map(|it| &it.account)) {
             let mut urls: Vec<&str> = starts.iter().map(|start| start.start_url.as_str()).collect();
