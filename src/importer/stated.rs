@@ -264,16 +264,8 @@ impl Stated {
             Some(Account { request, id: account.id, name: account.name })
         });
         let account = account.or(detail.account);
-        let asks = |source: &FieldSource| source.from == SourceKind::Account;
-        if account.is_none()
-            && let Some(method) = auth_methods.iter().find(|method| {
-                method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(asks))
-            })
-        {
-            fault(format!(
-                "the method `{}`: `fieldSources`: there is no `account` request",
-                method.id
-            ));
+        if account.is_none() {
+            check_no_account(&auth_methods, fault);
         }
         ConnectorDetail {
             auth_methods,
@@ -396,74 +388,75 @@ impl AuthEntry {
             && read.is_some_and(|day| day.is_ok())
     }
 
+    /// What the entry says of OAuth 2.0.
+    fn oauth2(self) -> Result<OAuth2, String> {
+        let grant = self.grant.ok_or("`grant` is missing")?;
+        if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
+            return Err("`authorizationUrl` belongs to the grant authorization_code".into());
+        }
+        let id_name = &self.client_id_parameter;
+        if !server::is_name(id_name) {
+            return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
+        }
+        let own = [
+            &authorization::OWN_PARAMETERS[..],
+            &token::OWN_PARAMETERS,
+            &revocation::OWN_PARAMETERS,
+        ];
+        let more = [&self.authorization_parameters, &self.token_parameters];
+        let is_taken = own.concat().contains(&id_name.as_str())
+            || more.iter().any(|parameters| parameters.contains_key(id_name));
+        if is_taken && *id_name != client_id() {
+            return Err(format!(
+                "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
+            ));
+        }
+        let code_name = &self.code_parameter;
+        if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
+            return Err(format!("`{code_name}` cannot be the `codeParameter`"));
+        }
+        let pointers = [&self.token_pointer, &self.token_fallback];
+        if let Some(pointer) =
+            pointers.into_iter().flatten().find(|it| !it.is_empty() && !it.starts_with('/'))
+        {
+            return Err(format!("`{pointer}` is not a JSON Pointer, such as `/data`"));
+        }
+        let request = |entry: Option<AccessTokenEntry>, member: &str| {
+            entry.map(|entry| entry.request(member)).transpose()
+        };
+        Ok(OAuth2 {
+            grant,
+            issuer: self.issuer,
+            authorization_url: self.authorization_url,
+            token_url: self.token_url.ok_or("`tokenUrl` is missing")?,
+            refresh_url: self.refresh_url,
+            revocation_url: self.revocation_url,
+            scopes: self.scopes,
+            scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
+            pkce: self.pkce,
+            token_auth: self.token_auth,
+            client_id_parameter: self.client_id_parameter,
+            authorization_parameters: self.authorization_parameters,
+            token_parameters: self.token_parameters,
+            token_body: self.token_body,
+            token_pointer: self.token_pointer,
+            token_fallback: self.token_fallback,
+            token_members: self.token_members,
+            code_parameter: self.code_parameter,
+            expires_unit: self.expires_unit,
+            long_lived_token: request(self.long_lived_token, "longLivedToken")?,
+            access_token_refresh: request(self.access_token_refresh, "accessTokenRefresh")?,
+            field_sources: self.field_sources,
+        })
+    }
+
     fn method(self, places: &Places) -> Result<AuthMethod, String> {
         if auth::slug(&self.id) != self.id {
             return Err("its id must be 1 to 50 of a-z, 0-9 and -".to_owned());
         }
-        let fields = self.fields;
+        let fields = self.fields.clone();
         let kind = match self.r#type {
-            Type::OAuth2 => {
-                let grant = self.grant.ok_or("`grant` is missing")?;
-                if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
-                    return Err("`authorizationUrl` belongs to the grant authorization_code".into());
-                }
-                let id_name = &self.client_id_parameter;
-                if !server::is_name(id_name) {
-                    return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
-                }
-                let own = [
-                    &authorization::OWN_PARAMETERS[..],
-                    &token::OWN_PARAMETERS,
-                    &revocation::OWN_PARAMETERS,
-                ];
-                let more = [&self.authorization_parameters, &self.token_parameters];
-                let is_taken = own.concat().contains(&id_name.as_str())
-                    || more.iter().any(|parameters| parameters.contains_key(id_name));
-                if is_taken && *id_name != client_id() {
-                    return Err(format!(
-                        "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
-                    ));
-                }
-                let code_name = &self.code_parameter;
-                if !server::is_name(code_name)
-                    || ["state", "iss", "error"].contains(&code_name.as_str())
-                {
-                    return Err(format!("`{code_name}` cannot be the `codeParameter`"));
-                }
-                let pointers = [&self.token_pointer, &self.token_fallback];
-                if let Some(pointer) =
-                    pointers.into_iter().flatten().find(|it| !it.is_empty() && !it.starts_with('/'))
-                {
-                    return Err(format!("`{pointer}` is not a JSON Pointer, such as `/data`"));
-                }
-                let request = |entry: Option<AccessTokenEntry>, member: &str| {
-                    entry.map(|entry| entry.request(member)).transpose()
-                };
-                Kind::OAuth2(Box::new(OAuth2 {
-                    grant,
-                    issuer: self.issuer,
-                    authorization_url: self.authorization_url,
-                    token_url: self.token_url.ok_or("`tokenUrl` is missing")?,
-                    refresh_url: self.refresh_url,
-                    revocation_url: self.revocation_url,
-                    scopes: self.scopes,
-                    scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
-                    pkce: self.pkce,
-                    token_auth: self.token_auth,
-                    client_id_parameter: self.client_id_parameter,
-                    authorization_parameters: self.authorization_parameters,
-                    token_parameters: self.token_parameters,
-                    token_body: self.token_body,
-                    token_pointer: self.token_pointer,
-                    token_fallback: self.token_fallback,
-                    token_members: self.token_members,
-                    code_parameter: self.code_parameter,
-                    expires_unit: self.expires_unit,
-                    long_lived_token: request(self.long_lived_token, "longLivedToken")?,
-                    access_token_refresh: request(self.access_token_refresh, "accessTokenRefresh")?,
-                    field_sources: self.field_sources,
-                }))
-            }
+            Type::OAuth2 => Kind::OAuth2(Box::new(self.clone().oauth2()?)),
             Type::ApiKey => {
                 let r#in = self.r#in.ok_or("`in` is missing")?;
                 let name = auth::key_name(r#in, self.name.ok_or("`name` is missing")?)?;
@@ -509,6 +502,17 @@ impl AuthEntry {
             check_sources(&oauth.field_sources, &all)?;
         }
         Ok(AuthMethod { id: self.id, kind, fields: all })
+    }
+}
+
+/// Checks that no method needs the response to an `account` request, which there is not.
+fn check_no_account(methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
+    let asks = |source: &FieldSource| source.from == SourceKind::Account;
+    for method in methods {
+        if method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(asks)) {
+            let id = &method.id;
+            fault(format!("the method `{id}`: `fieldSources`: there is no `account` request"));
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::lifecycle::machine;
 use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
 use crate::oauth::pkce::Verifier;
 use crate::oauth::token::TokenEndpoint;
-use crate::oauth::{TokenError, TokenErrorKind};
+use crate::oauth::{Client, TokenError, TokenErrorKind, Tokens};
 use crate::percent::decode_form;
 use crate::ports::{Clock, Db, Ports, all_rows, first_row};
 use crate::target::Targets;
@@ -38,7 +38,7 @@ const INCOMPLETE: &str = "This address is not complete";
 struct Start {
     account: String,
     platform: String,
-    start_url: String,
+    url: String,
 }
 
 /// Why an attempt failed, with the words for people.
@@ -149,6 +149,7 @@ impl<P: Ports> Desk<'_, P> {
 
     /// `POST /connect/callback`: a platform that answers with a form (`form_post`). The browser keeps its cookie back when
     /// another site posts, and sends it after a redirect.
+    #[must_use]
     pub fn posted(&self, request: &Request) -> Response {
         let Body::Whole(body) = &request.body else { return self.incomplete().response() };
         // It becomes part of a header: a form has no other characters (URL Standard, 5.2).
@@ -190,12 +191,12 @@ impl<P: Ports> Desk<'_, P> {
         let mut page = self.page(400, INCOMPLETE, &paragraphs);
         // One account does not lead to another one's app.
         if starts.iter().all(|start| Some(&start.account) == starts.first().map(|it| &it.account)) {
-            let mut urls: Vec<&str> = starts.iter().map(|start| start.start_url.as_str()).collect();
+            let mut urls: Vec<&str> = starts.iter().map(|start| start.url.as_str()).collect();
             urls.sort_unstable();
             urls.dedup();
             let is_one = urls.len() == 1;
             for url in urls {
-                let platform = starts.iter().find(|start| start.start_url == url);
+                let platform = starts.iter().find(|start| start.url == url);
                 let text = match platform.filter(|_| !is_one) {
                     Some(start) => format!("Start with {}", start.platform),
                     None => "Start in the app".to_owned(),
@@ -238,18 +239,12 @@ impl<P: Ports> Desk<'_, P> {
             ((method, oauth, connector.servers.as_slice()), client.variables());
         let told = told_by(callback, method, oauth);
         take_told(&mut remembered.fields, place, &variables, told, self.ports);
-        let value = |name: &str| remembered.fields.get(name).map(String::as_str);
-        let filled = match Filled::new(oauth, self.config.targets(), value) {
+        let targets = self.config.targets();
+        let filled = match filled(oauth, targets, &remembered, callback) {
             Ok(filled) => filled,
-            // Without it, nobody can be asked for tokens. The platform may have refused.
-            Err(FillError::Missing(name)) if oauth.says(&name) && callback.error.is_none() => {
-                return Ok(Err(unsaid(&connector.name)));
-            }
+            // Without it, nobody can be asked for tokens.
             Err(FillError::Missing(name)) if oauth.says(&name) => {
-                match Filled::before_sign_in(oauth, self.config.targets(), value) {
-                    Ok(filled) => filled,
-                    Err(_) => return changed(),
-                }
+                return Ok(Err(unsaid(&connector.name)));
             }
             Err(_) => return changed(),
         };
@@ -263,15 +258,8 @@ impl<P: Ports> Desk<'_, P> {
         // 4. Exchange the code.
         let opened = opening(client.open(&self.config.vault_keys))?;
         let Remembered { mut fields, verifier, .. } = remembered;
-        let verifier = verifier.and_then(Verifier::of_text);
-        let endpoint =
-            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &opened };
-        let exchange = endpoint.exchange(code, &redirect_uri(&request.origin), verifier.as_ref());
-        let tokens = match platform::tokens(self.ports, &filled.oauth, exchange).await {
-            Ok(tokens) => tokens,
-            Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
-        };
-        let tokens = match platform::lengthened(self.ports, &endpoint, tokens).await {
+        let redirect_uri = redirect_uri(&request.origin);
+        let tokens = match self.exchange(&filled, &opened, code, &redirect_uri, verifier).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
         };
@@ -280,7 +268,6 @@ impl<P: Ports> Desk<'_, P> {
         let mut held = Held::of_tokens(tokens, fields);
 
         // 5. The same account?
-        let targets = self.config.targets();
         platform::learn(self.ports, targets, connector, method, &variables, &mut held).await;
         let tenant = (attempt.account.as_str(), attempt.environment);
         let keys = &self.config.vault_keys;
@@ -341,6 +328,22 @@ impl<P: Ports> Desk<'_, P> {
                 "The connection was deleted in the meantime.",
             )),
         })
+    }
+
+    /// Exchanges the code, and where the platform has a request for that, the token for one that is valid for longer.
+    async fn exchange(
+        &self,
+        filled: &Filled,
+        client: &Client,
+        code: &str,
+        redirect_uri: &str,
+        verifier: Option<String>,
+    ) -> Result<Tokens, TokenError> {
+        let verifier = verifier.and_then(Verifier::of_text);
+        let endpoint = TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client };
+        let exchange = endpoint.exchange(code, redirect_uri, verifier.as_ref());
+        let tokens = platform::tokens(self.ports, &filled.oauth, exchange).await?;
+        platform::lengthened(self.ports, &endpoint, tokens).await
     }
 
     /// Has the platform revoke tokens that became no connection. Many platforms then end all that the app was granted for
@@ -438,6 +441,20 @@ fn code<'c>(
             Err(Failed::new(Failure::InvalidAnswer, detail))
         }
     }
+}
+
+/// The method of an attempt, filled in. After a refusal, nobody is asked for tokens.
+fn filled(
+    oauth: &OAuth2,
+    targets: Targets,
+    remembered: &Remembered,
+    callback: &Callback,
+) -> Result<Filled, FillError> {
+    let value = |name: &str| remembered.fields.get(name).map(String::as_str);
+    if callback.error.is_some() {
+        return Filled::before_sign_in(oauth, targets, value);
+    }
+    Filled::new(oauth, targets, value)
 }
 
 /// The platform did not say what it must.

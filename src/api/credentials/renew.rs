@@ -18,7 +18,9 @@ use crate::lifecycle::row::HeldRow;
 use crate::lifecycle::statements::{Breaker, Renewed, RowOf, Suspicion, Why};
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind, Tokens};
-use crate::ports::{Clock, Db, Ports, Random, ResultSet, Statement, StorageError, first_row};
+use crate::ports::{
+    Clock, Db, Patterns, Ports, Random, ResultSet, Statement, StorageError, first_row,
+};
 use crate::terms::{Environment, State};
 
 /// Milliseconds between two looks at a row that somebody else renews.
@@ -84,6 +86,40 @@ impl Renewal<'_> {
     fn is_mended(&self, row: &HeldRow) -> bool {
         row.waits_for_client()
             && self.client.as_ref().is_some_and(|client| client.rejected_since.is_none())
+    }
+
+    /// What is held after a renewal. The platform may also say where the account is now.
+    fn renewed(&self, held: Held, tokens: Tokens, patterns: &impl Patterns) -> Held {
+        let told = tokens.told.clone();
+        let mut held = held.renewed(tokens);
+        if let MethodKind::OAuth2(oauth) = &self.method.kind {
+            let variables = self.client.as_ref().map(OauthClient::variables).unwrap_or_default();
+            let place = (self.method, oauth.as_ref(), self.servers);
+            take_told(&mut held.fields, place, &variables, told, patterns);
+        }
+        held
+    }
+
+    /// What an error means for the OAuth client, if it comes from the platform, and not from the breaker or for want of a
+    /// client.
+    fn blame(
+        &self,
+        failure: Failure,
+        error: &TokenError,
+        held: &Held,
+        now: u64,
+    ) -> Option<Statement> {
+        let (status, breaker) = (error.http_status?, self.breaker()?);
+        match failure {
+            Failure::ClientRejected => Some(breaker.open(now)),
+            Failure::Unauthorized => {
+                let status = status.to_string();
+                let code = error.code.as_deref().unwrap_or(&status);
+                let account = hash(&self.party(error, held));
+                Some(breaker.suspect(&Suspicion { error: code, account: &account }, now))
+            }
+            _ => None,
+        }
     }
 
     /// Whom an error is about that may not be the client's: the tenant that it names, or else the account at the platform. A
@@ -181,14 +217,8 @@ pub async fn renew<P: Ports>(
         // 4. Write the new tokens.
         Ok(tokens) => {
             let scopes = tokens.scopes.clone().unwrap_or_else(|| row.scopes());
-            let (expires_at, told) = (tokens.expires_at, tokens.told.clone());
-            let mut held = held.renewed(tokens);
-            if let MethodKind::OAuth2(oauth) = &renewal.method.kind {
-                let variables =
-                    renewal.client.as_ref().map(OauthClient::variables).unwrap_or_default();
-                let place = (renewal.method, oauth.as_ref(), renewal.servers);
-                take_told(&mut held.fields, place, &variables, told, ports);
-            }
+            let expires_at = tokens.expires_at;
+            let held = renewal.renewed(held, tokens, ports);
             let keys = &renewal.config.vault_keys;
             let sealed = sealing(held.seal(keys, (account, environment), connection, ports))?;
             let new = Renewed {
@@ -224,20 +254,7 @@ pub async fn renew<P: Ports>(
                 place.worsened(request, &after, now),
                 place.select(),
             ];
-            // By the platform, not by the breaker or for want of a client.
-            if let Some(status) = error.http_status {
-                let statement = |breaker: Breaker<'_>| match failure {
-                    Failure::ClientRejected => Some(breaker.open(now)),
-                    Failure::Unauthorized => {
-                        let status = status.to_string();
-                        let code = error.code.as_deref().unwrap_or(&status);
-                        let account = hash(&renewal.party(&error, &held));
-                        Some(breaker.suspect(&Suspicion { error: code, account: &account }, now))
-                    }
-                    _ => None,
-                };
-                batch.extend(renewal.breaker().and_then(statement));
-            }
+            batch.extend(renewal.blame(failure, &error, &held, now));
             let found = first_row(&ports.batch(batch).await?, 2)?;
             let found: HeldRow = found.ok_or_else(Problem::no_connection)?;
             if found.version != row.version {

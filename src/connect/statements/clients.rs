@@ -102,7 +102,7 @@ pub const MAX_STARTS: u64 = 20;
 #[must_use]
 pub fn select_starts() -> Statement {
     let sql = format!(
-        "SELECT account, platform, start_url FROM oauth_clients INDEXED BY oauth_clients_with_start WHERE start_url IS NOT NULL AND account NOT IN (SELECT account FROM away) ORDER BY account, platform LIMIT {MAX_STARTS}"
+        "SELECT account, platform, start_url AS url FROM oauth_clients INDEXED BY oauth_clients_with_start WHERE start_url IS NOT NULL AND account NOT IN (SELECT account FROM away) ORDER BY account, platform LIMIT {MAX_STARTS}"
     );
     Statement { sql: sql.into(), params: Vec::new() }
 }
