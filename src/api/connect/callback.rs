@@ -259,7 +259,7 @@ impl<P: Ports> Desk<'_, P> {
         let opened = opening(client.open(&self.config.vault_keys))?;
         let Remembered { mut fields, verifier, .. } = remembered;
         let redirect_uri = redirect_uri(&request.origin);
-        let tokens = match self.exchange(&filled, &opened, code, &redirect_uri, verifier).await {
+        let tokens = match self.take_tokens(&filled, &opened, code, &redirect_uri, verifier).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
         };
@@ -331,7 +331,7 @@ impl<P: Ports> Desk<'_, P> {
     }
 
     /// Exchanges the code, and where the platform has a request for that, the token for one that is valid for longer.
-    async fn exchange(
+    async fn take_tokens(
         &self,
         filled: &Filled,
         client: &Client,
