@@ -114,6 +114,13 @@ impl Held {
         }
     }
 
+    /// Holds this refresh token if there is no other.
+    pub fn keep_refresh(&mut self, refresh: Option<String>) {
+        if let Some(tokens) = &mut self.tokens {
+            tokens.refresh = tokens.refresh.take().or(refresh);
+        }
+    }
+
     /// Whether the credentials can be renewed: the app itself asks again, for a user a refresh token does, or the access
     /// token where the platform takes it instead.
     #[must_use]

@@ -285,9 +285,7 @@ impl<P: Ports> Desk<'_, P> {
             return Ok(Err(unsaid(&connector.name)));
         }
         let kept = former.and_then(|it| it.refresh_token(keys, tenant, &method.id, &held));
-        if let Some(tokens) = &mut held.tokens {
-            tokens.refresh = tokens.refresh.take().or(kept);
-        }
+        held.keep_refresh(kept);
 
         // 6. Write.
         let account = Account {
