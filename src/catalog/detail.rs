@@ -264,14 +264,17 @@ pub struct OAuth2 {
     /// The members of the token answer that are kept with the credentials.
     pub token_members: Vec<String>,
     /// What the platform calls the parameter `code` of the redirect.
+    #[serde(default = "code")]
     pub code_parameter: String,
     /// In what unit the platform says how long an access token is valid.
+    #[serde(default)]
     pub expires_unit: ExpiresUnit,
     /// The request that exchanges the first access token for one that is valid for longer.
     pub long_lived_token: Option<AccessTokenRequest>,
     /// The request that asks for a new access token with the old one, when there is no refresh token.
     pub access_token_refresh: Option<AccessTokenRequest>,
     /// Where the platform says the values of fields.
+    #[serde(default)]
     pub field_sources: Vec<FieldSource>,
 }
 
