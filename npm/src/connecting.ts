@@ -66,7 +66,7 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   /** The method of PKCE (RFC 7636). */
   pkce: "S256" | "none";
   /** How the client authenticates at `tokenUrl`. */
-  tokenAuth: "client_secret_post" | "client_secret_basic" | "none";
+  tokenAuth: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw" | "none";
   /** What the platform calls the parameter `client_id`. */
   clientIdParameter: string;
   /** More parameters of the authorization request. */
@@ -77,8 +77,42 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   tokenBody: "form" | "json";
   /** The JSON Pointer of the object with the tokens; null for the whole answer. */
   tokenPointer: string | null;
+  /** The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other. */
+  tokenFallback: string | null;
   /** The members of the token answer that are kept. */
   tokenMembers: string[];
+  /** What the platform calls the parameter `code` of the redirect. */
+  codeParameter: string;
+  /** The unit in which the platform says how long an access token is valid. */
+  expiresUnit: "s" | "ms";
+  /** The request that exchanges the first access token for one that is valid for longer; null if there is none. */
+  longLivedToken: AccessTokenRequest | null;
+  /** The request that renews an access token by itself, without a refresh token; null if there is none. */
+  accessTokenRefresh: AccessTokenRequest | null;
+  /** Where the platform says the values of fields, which then need not be filled in. */
+  fieldSources: FieldSource[];
+}
+
+/** A request for an access token that another access token authorizes. */
+export interface AccessTokenRequest {
+  /** The HTTP method. */
+  method: "GET" | "POST";
+  /** An absolute URL. */
+  url: string;
+  /** All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name. */
+  parameters: Record<string, string>;
+}
+
+/** Where the platform says the value of a field. */
+export interface FieldSource {
+  /** The field's name. */
+  field: string;
+  /** What says it: the redirect, the token response, or the response to the connector's `account` request. */
+  from: "callback" | "token" | "account";
+  /** The name of a parameter of the redirect, or a JSON Pointer into the response. */
+  at: string;
+  /** What the platform says, with `{field}` in place of the value; null if it says the value alone. */
+  template: string | null;
 }
 
 /** A key that is sent with each request. */

@@ -101,6 +101,7 @@ export interface Names {
     | "connection_failed"
     | "credentials_held"
     | "not_checkable"
+    | "not_refreshable"
     | "oauth_client_missing"
     | "webhook_limit"
     | "webhook_inactive"
@@ -137,6 +138,7 @@ export interface Names {
   TokenAuth:
     | "client_secret_post"
     | "client_secret_basic"
+    | "client_secret_basic_raw"
     | "none";
   TokenBody:
     | "form"

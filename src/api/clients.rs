@@ -149,6 +149,7 @@ impl PutClient<'_> {
         let keeps = !body.is_null("clientSecret");
         let secret = body.text("clientSecret");
         let client_id = body.text("clientId").unwrap_or_default();
+        let start_url = body.text("startUrl");
         let scopes = json::text(&body.texts("scopes").unwrap_or_default());
         let parameters =
             json::text(&body.text_members("authorizationParameters").unwrap_or_default());
@@ -186,6 +187,7 @@ impl PutClient<'_> {
             scopes: &scopes,
             authorization_parameters: &parameters,
             variables: &json::text(&variables),
+            start_url: start_url.as_deref(),
             now: context.now,
         };
         let environment = principal.environment.as_str();

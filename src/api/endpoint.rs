@@ -158,6 +158,8 @@ endpoints! {
         Mcp: Facts { method: Method::Post, path: "/mcp", query: &[], body: None, if_match: false };
         /// Where platforms send users back to.
         ConnectCallback: Facts { method: Method::Get, path: "/connect/callback", query: &[], body: None, if_match: false };
+        /// The same, for platforms that answer with a form.
+        ConnectReturn: Facts { method: Method::Post, path: "/connect/callback", query: &[], body: None, if_match: false };
     }
     keyed {
         /// The connectors of the catalog.

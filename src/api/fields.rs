@@ -82,7 +82,7 @@ pub const CONNECT_FIELDS: [Field; 12] = [
 ];
 
 /// An OAuth client.
-pub const CLIENT_FIELDS: [Field; 6] = [
+pub const CLIENT_FIELDS: [Field; 7] = [
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
     required("clientId", FieldCheck::Text(connect_rules::client_id)),
     optional("clientSecret", FieldCheck::TextOrNull(connect_rules::client_secret)),
@@ -91,6 +91,7 @@ pub const CLIENT_FIELDS: [Field; 6] = [
         body.check_texts(name, value, connect_rules::parameter);
     }),
     own("variables", |body, name, value| body.check_texts(name, value, connect_rules::field)),
+    optional("startUrl", FieldCheck::Text(connect_rules::return_url)),
 ];
 
 /// Anything that names no member twice.

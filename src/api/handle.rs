@@ -101,6 +101,8 @@ impl Service {
         let Route::To(resource) = Route::of(&request.path) else { return Reads::Nothing };
         let reads = match resource.endpoint(&request.method) {
             Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => Reads::All,
+            // Browsers come without a key.
+            Some(Endpoint::Open(Open::ConnectReturn)) => return Reads::Body,
             Some(endpoint)
                 if endpoint.facts().body.is_some() || endpoint == Endpoint::Open(Open::Mcp) =>
             {

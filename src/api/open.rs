@@ -37,6 +37,7 @@ pub(super) async fn answer<P: Ports>(
         // Answered before it comes here.
         Open::Mcp => Err(Problem::no_route()),
         Open::ConnectCallback => desk.callback(request).await,
+        Open::ConnectReturn => Ok(desk.posted(request)),
         Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
     }
 }

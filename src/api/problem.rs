@@ -54,6 +54,8 @@ pub enum Code {
     CredentialsHeld,
     /// Nothing shows whether the connection works.
     NotCheckable,
+    /// A new access token is asked for, and nothing renews the one that there is.
+    NotRefreshable,
     /// Connecting needs an OAuth client, which the environment does not have.
     OauthClientMissing,
     /// The environment has as many webhooks as it may have.
@@ -84,7 +86,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -106,6 +108,7 @@ impl Code {
         Self::ConnectionFailed,
         Self::CredentialsHeld,
         Self::NotCheckable,
+        Self::NotRefreshable,
         Self::OauthClientMissing,
         Self::WebhookLimit,
         Self::WebhookInactive,
@@ -153,6 +156,7 @@ impl Code {
             Self::ConnectionFailed => (409, "connection_failed"),
             Self::CredentialsHeld => (409, "credentials_held"),
             Self::NotCheckable => (409, "not_checkable"),
+            Self::NotRefreshable => (409, "not_refreshable"),
             Self::OauthClientMissing => (409, "oauth_client_missing"),
             Self::WebhookLimit => (409, "webhook_limit"),
             Self::WebhookInactive => (409, "webhook_inactive"),
@@ -192,6 +196,7 @@ impl Code {
             Self::ConnectionFailed => "Connection failed",
             Self::CredentialsHeld => "Credentials held",
             Self::NotCheckable => "Not checkable",
+            Self::NotRefreshable => "Not refreshable",
             Self::OauthClientMissing => "OAuth client missing",
             Self::WebhookLimit => "Too many webhooks",
             Self::WebhookInactive => "Webhook inactive",

@@ -112,6 +112,8 @@ impl AuthMethod {
                     }
                     values.insert(field.name.clone(), value.clone());
                 }
+                // The platform says it in the end.
+                None if self.oauth2().is_some_and(|oauth| oauth.says(&field.name)) => {}
                 None if field.required => fault(&field.name, "is required".to_owned()),
                 None => {}
             }

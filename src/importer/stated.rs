@@ -7,9 +7,10 @@ use serde::Deserialize;
 use super::image;
 use super::server::{self, Found};
 use crate::catalog::detail::{
-    Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
-    RejectedWhen, Request, Scope, Server, TokenAuth, TokenBody, Verify, client_id,
-    rejected as statuses, urls, variables,
+    AccessTokenRequest, Account, ApiKey, AuthMethod, ConnectorDetail, ExpiresUnit, Field,
+    FieldSource, Grant, In, Kind, OAuth2, Parameters, Pkce, RejectedWhen, Request, Scope, Server,
+    SourceKind, TokenAuth, TokenBody, Verify, client_id, code, rejected as statuses, urls,
+    variables,
 };
 use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
@@ -96,8 +97,17 @@ pub struct AuthEntry {
     #[serde(default)]
     token_body: TokenBody,
     token_pointer: Option<String>,
+    token_fallback: Option<String>,
     #[serde(default)]
     token_members: Vec<String>,
+    #[serde(default = "code")]
+    code_parameter: String,
+    #[serde(default)]
+    expires_unit: ExpiresUnit,
+    long_lived_token: Option<AccessTokenEntry>,
+    access_token_refresh: Option<AccessTokenEntry>,
+    #[serde(default)]
+    field_sources: Vec<FieldSource>,
     r#in: Option<In>,
     name: Option<String>,
     prefix: Option<String>,
@@ -108,6 +118,41 @@ pub struct AuthEntry {
     service: Option<String>,
     #[serde(default)]
     regions: Vec<String>,
+}
+
+/// A request for an access token that another access token authorizes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AccessTokenEntry {
+    request: String,
+    parameters: Parameters,
+}
+
+impl AccessTokenEntry {
+    /// The request. `member` is the member of the method that states it.
+    fn request(self, member: &str) -> Result<AccessTokenRequest, String> {
+        let is_url = |url: &str| is_secure(url) && !url.contains(['?', '#', '{', '}']);
+        let request = self.request.split_once(' ').and_then(|(method, url)| {
+            let method =
+                [Method::Get, Method::Post].into_iter().find(|it| it.as_str() == method)?;
+            is_url(url).then(|| (method, url.to_owned()))
+        });
+        let (method, url) = request.ok_or_else(|| {
+            format!(
+                "`{member}`: `request` must be GET or POST and an `https` URL without variables"
+            )
+        })?;
+        if !self.parameters.values().any(|value| value == "{accessToken}") {
+            return Err(format!("`{member}`: no parameter is `{{accessToken}}`"));
+        }
+        let known = ["{accessToken}", "{clientId}", "{clientSecret}"];
+        let is_odd =
+            |value: &&String| value.contains(['{', '}']) && !known.contains(&value.as_str());
+        if let Some(value) = self.parameters.values().find(is_odd) {
+            return Err(format!("`{member}`: a parameter can't be `{value}`"));
+        }
+        Ok(AccessTokenRequest { method, url, parameters: self.parameters })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -272,6 +317,10 @@ impl Stated {
             Some(Account { request, id: account.id, name: account.name })
         });
         let verify = verified(verify, detail.verify, rejected, rejected_when, fault);
+        let account = account.or(detail.account);
+        if account.is_none() {
+            check_no_account(&auth_methods, fault);
+        }
         ConnectorDetail {
             auth_methods,
             servers,
@@ -279,7 +328,7 @@ impl Stated {
             license: detail.license,
             headers: places.headers,
             verify,
-            account: account.or(detail.account),
+            account,
         }
     }
 }
@@ -433,53 +482,75 @@ impl AuthEntry {
             && read.is_some_and(|day| day.is_ok())
     }
 
+    /// What the entry says of OAuth 2.0.
+    fn oauth2(self) -> Result<OAuth2, String> {
+        let grant = self.grant.ok_or("`grant` is missing")?;
+        if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
+            return Err("`authorizationUrl` belongs to the grant authorization_code".into());
+        }
+        let id_name = &self.client_id_parameter;
+        if !server::is_name(id_name) {
+            return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
+        }
+        let own = [
+            &authorization::OWN_PARAMETERS[..],
+            &token::OWN_PARAMETERS,
+            &revocation::OWN_PARAMETERS,
+        ];
+        let more = [&self.authorization_parameters, &self.token_parameters];
+        let is_taken = own.concat().contains(&id_name.as_str())
+            || more.iter().any(|parameters| parameters.contains_key(id_name));
+        if is_taken && *id_name != client_id() {
+            return Err(format!(
+                "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
+            ));
+        }
+        let code_name = &self.code_parameter;
+        if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
+            return Err(format!("`{code_name}` cannot be the `codeParameter`"));
+        }
+        let pointers = [&self.token_pointer, &self.token_fallback];
+        if let Some(pointer) =
+            pointers.into_iter().flatten().find(|it| !it.is_empty() && !it.starts_with('/'))
+        {
+            return Err(format!("`{pointer}` is not a JSON Pointer, such as `/data`"));
+        }
+        let request = |entry: Option<AccessTokenEntry>, member: &str| {
+            entry.map(|entry| entry.request(member)).transpose()
+        };
+        Ok(OAuth2 {
+            grant,
+            issuer: self.issuer,
+            authorization_url: self.authorization_url,
+            token_url: self.token_url.ok_or("`tokenUrl` is missing")?,
+            refresh_url: self.refresh_url,
+            revocation_url: self.revocation_url,
+            scopes: self.scopes,
+            scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
+            pkce: self.pkce,
+            token_auth: self.token_auth,
+            client_id_parameter: self.client_id_parameter,
+            authorization_parameters: self.authorization_parameters,
+            token_parameters: self.token_parameters,
+            token_body: self.token_body,
+            token_pointer: self.token_pointer,
+            token_fallback: self.token_fallback,
+            token_members: self.token_members,
+            code_parameter: self.code_parameter,
+            expires_unit: self.expires_unit,
+            long_lived_token: request(self.long_lived_token, "longLivedToken")?,
+            access_token_refresh: request(self.access_token_refresh, "accessTokenRefresh")?,
+            field_sources: self.field_sources,
+        })
+    }
+
     fn method(self, places: &Places) -> Result<AuthMethod, String> {
         if auth::slug(&self.id) != self.id {
             return Err("its id must be 1 to 50 of a-z, 0-9 and -".to_owned());
         }
-        let fields = self.fields;
+        let fields = self.fields.clone();
         let kind = match self.r#type {
-            Type::OAuth2 => {
-                let grant = self.grant.ok_or("`grant` is missing")?;
-                if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
-                    return Err("`authorizationUrl` belongs to the grant authorization_code".into());
-                }
-                let id_name = &self.client_id_parameter;
-                if !server::is_name(id_name) {
-                    return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
-                }
-                let own = [
-                    &authorization::OWN_PARAMETERS[..],
-                    &token::OWN_PARAMETERS,
-                    &revocation::OWN_PARAMETERS,
-                ];
-                let more = [&self.authorization_parameters, &self.token_parameters];
-                let is_taken = own.concat().contains(&id_name.as_str())
-                    || more.iter().any(|parameters| parameters.contains_key(id_name));
-                if is_taken && *id_name != client_id() {
-                    return Err(format!(
-                        "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
-                    ));
-                }
-                Kind::OAuth2(Box::new(OAuth2 {
-                    grant,
-                    issuer: self.issuer,
-                    authorization_url: self.authorization_url,
-                    token_url: self.token_url.ok_or("`tokenUrl` is missing")?,
-                    refresh_url: self.refresh_url,
-                    revocation_url: self.revocation_url,
-                    scopes: self.scopes,
-                    scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
-                    pkce: self.pkce,
-                    token_auth: self.token_auth,
-                    client_id_parameter: self.client_id_parameter,
-                    authorization_parameters: self.authorization_parameters,
-                    token_parameters: self.token_parameters,
-                    token_body: self.token_body,
-                    token_pointer: self.token_pointer,
-                    token_members: self.token_members,
-                }))
-            }
+            Type::OAuth2 => Kind::OAuth2(Box::new(self.clone().oauth2()?)),
             Type::ApiKey => {
                 let r#in = self.r#in.ok_or("`in` is missing")?;
                 let name = auth::key_name(r#in, self.name.ok_or("`name` is missing")?)?;
@@ -500,7 +571,12 @@ impl AuthEntry {
             },
         };
         let own = auth::default_fields(&kind);
-        let given = fields.into_iter().flatten().map(|field| field.field(&own)).collect();
+        let is_said = |name: &str| match &kind {
+            Kind::OAuth2(oauth) => oauth.says(name),
+            _ => false,
+        };
+        let given = fields.into_iter().flatten();
+        let given = given.map(|field| field.field(&own, &is_said)).collect();
         let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
         let (headers, query) = (self.headers, self.query);
         let is_used = |name: &str| {
@@ -521,24 +597,67 @@ impl AuthEntry {
         if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
             return Err(format!("`{}` cannot be the name of a field", field.name));
         }
+        if let Kind::OAuth2(oauth) = &kind {
+            check_sources(&oauth.field_sources, &all)?;
+        }
         let method = AuthMethod { id: self.id, kind, fields: all, headers, query };
         auth::templates::check(&method)?;
         Ok(method)
     }
 }
 
+/// Checks that no method needs the response to an `account` request, which there is not.
+fn check_no_account(methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
+    let asks = |source: &FieldSource| source.from == SourceKind::Account;
+    for method in methods {
+        if method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(asks)) {
+            let id = &method.id;
+            fault(format!("the method `{id}`: `fieldSources`: there is no `account` request"));
+        }
+    }
+}
+
+/// Checks where a platform says the values of these fields.
+fn check_sources(sources: &[FieldSource], fields: &[Field]) -> Result<(), String> {
+    for source in sources {
+        let name = &source.field;
+        let Some(field) = fields.iter().find(|field| field.name == *name) else {
+            return Err(format!("`fieldSources`: there is no field `{name}`"));
+        };
+        if field.secret || field.required {
+            return Err(format!(
+                "`fieldSources`: the platform says `{name}`, so that it can be neither secret nor required"
+            ));
+        }
+        if (source.from == SourceKind::Callback) == source.at.starts_with('/') {
+            return Err(format!(
+                "`fieldSources`: `{}` must be a parameter of the redirect, or a JSON Pointer into the response",
+                source.at
+            ));
+        }
+        let is_template = |template: &String| {
+            template.matches('{').count() == 1 && template.contains(&format!("{{{name}}}"))
+        };
+        if !source.template.as_ref().is_none_or(is_template) {
+            return Err(format!("`fieldSources`: a `template` for `{name}` has `{{{name}}}` once"));
+        }
+    }
+    Ok(())
+}
+
 impl FieldEntry {
     /// The field. `own` are those of the method's kind.
-    fn field(self, own: &[Field]) -> Field {
+    fn field(self, own: &[Field], is_said: &dyn Fn(&str) -> bool) -> Field {
         let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
         let known = own.iter().find(|field| field.name == name).cloned();
         let usual = known.unwrap_or_else(|| Field::required(&name, &server::label(&name)));
+        let required = required.unwrap_or(usual.required && default.is_none() && !is_said(&name));
         Field {
             name,
             label: label.unwrap_or(usual.label),
             description: description.or(usual.description),
             secret: secret.unwrap_or(usual.secret),
-            required: required.unwrap_or(usual.required && default.is_none()),
+            required,
             pattern: pattern.or(usual.pattern),
             r#enum: r#enum.or(usual.r#enum),
             default: default.or(usual.default),

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::machine::Before;
+use super::machine::{Before, Failure};
 use crate::terms::CredentialType;
 
 /// What the vault knows of a connection's credentials without opening them.
@@ -53,6 +53,14 @@ impl HeldRow {
     pub const fn before(&self) -> Before {
         let Self { attempts, failing_since, refused_since, .. } = *self;
         Before { attempts, failing_since, refused_since }
+    }
+
+    /// Whether the last renewal failed because of the OAuth client: it may be tried again once the client is accepted. Where
+    /// the platform refused this connection, perhaps alone, another one's success shows nothing.
+    #[must_use]
+    pub fn waits_for_client(&self) -> bool {
+        self.reason_code.as_deref() == Some(Failure::ClientRejected.code())
+            && (self.reason_status.is_none() || self.failing_since.is_none())
     }
 
     /// What was granted.

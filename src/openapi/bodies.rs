@@ -144,7 +144,7 @@ fn field_schema(field: &Field) -> Node {
         ("expiresAt", _) => {
             object! {"type": Node::texts(["string", "null"]), "format": "date-time"}
         }
-        ("returnUrl", _) => {
+        ("returnUrl" | "startUrl", _) => {
             let longest = u64::try_from(rules::MAX_URL).unwrap();
             object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
         }
@@ -310,7 +310,7 @@ fn about_starting() -> [(&'static str, &'static str); 12] {
     ]
 }
 
-fn about_client() -> [(&'static str, &'static str); 6] {
+fn about_client() -> [(&'static str, &'static str); 7] {
     [
         (
             "authMethod",
@@ -329,6 +329,10 @@ fn about_client() -> [(&'static str, &'static str); 6] {
         (
             "variables",
             "Values of the variables in the platform's URLs. A variable that decides which host receives the client's secret must be set here, unless the catalog lists its values.",
+        ),
+        (
+            "startUrl",
+            "The page of your app where users start to connect. The service links to it when a visit begins at the platform, such as an installation from its marketplace: nothing says then whose account it is to be. Omit it for none.",
         ),
     ]
 }

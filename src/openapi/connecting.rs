@@ -29,7 +29,8 @@ pub const CLIENTS: [(&str, &str, &str); 2] = [
         "whole",
         "All fields",
         r#"{"authMethod":"oauth2","clientId":"example-client","clientSecret":"example-secret","scopes":["repo"],
-            "authorizationParameters":{"prompt":"select_account"},"variables":{}}"#,
+            "authorizationParameters":{"prompt":"select_account"},"variables":{},
+            "startUrl":"https://app.example/integrations"}"#,
     ),
 ];
 

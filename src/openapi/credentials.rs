@@ -184,6 +184,10 @@ pub fn client() -> Node {
                 texts_by_name("More parameters of the authorization request."),
             ),
             ("variables", texts_by_name("Values of the variables in the platform's URLs.")),
+            (
+                "startUrl",
+                text_or_null("The page of your app where users start to connect; null for none."),
+            ),
             ("redirectUri", said("The redirect URI to register at the platform.", uri)),
             (
                 "rejectedSince",

@@ -4,7 +4,7 @@ use super::node::{Node, object};
 use super::schema::{boolean, names, record, reference, string, strings, text_or_null, variants};
 use super::texts::said;
 use crate::catalog::action::stored::Place;
-use crate::catalog::detail::{Grant, In, Pkce, TokenAuth, TokenBody};
+use crate::catalog::detail::{ExpiresUnit, Grant, In, Pkce, SourceKind, TokenAuth, TokenBody};
 use crate::terms::Method;
 
 /// A connector's row with what its detail adds.
@@ -383,8 +383,87 @@ fn oauth2() -> Vec<(&'static str, Node)> {
                 "The JSON Pointer of the object with the tokens; null for the whole answer.",
             ),
         ),
+        (
+            "tokenFallback",
+            text_or_null(
+                "The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other.",
+            ),
+        ),
         ("tokenMembers", strings("The members of the token answer that are kept.")),
+        ("codeParameter", string("What the platform calls the parameter `code` of the redirect.")),
+        (
+            "expiresUnit",
+            names(
+                "The unit in which the platform says how long an access token is valid.",
+                variants::<ExpiresUnit>(),
+            ),
+        ),
+        (
+            "longLivedToken",
+            nullable(
+                "The request that exchanges the first access token for one that is valid for longer; null if there is none.",
+                access_token_request(),
+            ),
+        ),
+        (
+            "accessTokenRefresh",
+            nullable(
+                "The request that renews an access token by itself, without a refresh token; null if there is none.",
+                access_token_request(),
+            ),
+        ),
+        (
+            "fieldSources",
+            list(
+                "Where the platform says the values of fields, which then need not be filled in.",
+                field_source(),
+            ),
+        ),
     ]
+}
+
+fn access_token_request() -> Node {
+    record(
+        "A request for an access token that another access token authorizes.",
+        vec![
+            ("method", names("The HTTP method.", ["GET", "POST"])),
+            ("url", string("An absolute URL.")),
+            (
+                "parameters",
+                texts_by_name(
+                    "All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name.",
+                ),
+            ),
+        ],
+    )
+}
+
+fn field_source() -> Node {
+    record(
+        "Where the platform says the value of a field.",
+        vec![
+            ("field", string("The field's name.")),
+            (
+                "from",
+                names(
+                    "What says it: the redirect, the token response, or the response to the connector's `account` request.",
+                    variants::<SourceKind>(),
+                ),
+            ),
+            (
+                "at",
+                string(
+                    "The name of a parameter of the redirect, or a JSON Pointer into the response.",
+                ),
+            ),
+            (
+                "template",
+                text_or_null(
+                    "What the platform says, with `{field}` in place of the value; null if it says the value alone.",
+                ),
+            ),
+        ],
+    )
 }
 
 /// Something that a user is asked for.

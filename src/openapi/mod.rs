@@ -56,6 +56,7 @@ pub fn document(answers: &Answers) -> Node {
                 | Open::ConnectLink
                 | Open::ConnectGo
                 | Open::ConnectCallback
+                | Open::ConnectReturn
                 | Open::Mcp,
             ) => continue,
         };

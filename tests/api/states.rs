@@ -27,6 +27,9 @@ const fn what(failure: Failure) -> &'static str {
         Failure::CredentialsRejected => "the platform rejects the API key, token or password",
         Failure::Denied => "the platform denies access",
         Failure::ClientRejected => "the platform rejects the OAuth client, or there is none",
+        Failure::Unauthorized => {
+            "the platform does not serve the OAuth client, perhaps for this connection only (`unauthorized_client`, or an unknown code with 401)"
+        }
         Failure::RequestRejected => "the platform rejects the token request",
     }
 }

@@ -261,7 +261,10 @@ fn detail() -> ConnectorDetail {
     let mut oauth = json!({
         "id": "oauth2", "type": "oauth2", "grant": "authorization_code", "authorizationUrl": url, "tokenUrl": url,
         "scopes": [{"name": "read"}], "scopeSeparator": " ", "pkce": "S256", "tokenAuth": "none", "tokenBody": "form",
-        "clientIdParameter": "client_key",
+        "clientIdParameter": "client_key", "codeParameter": "auth_code", "expiresUnit": "ms",
+        "longLivedToken": {"method": "GET", "url": url, "parameters": {"access_token": "{accessToken}"}},
+        "accessTokenRefresh": {"method": "POST", "url": url, "parameters": {"access_token": "{accessToken}"}},
+        "fieldSources": [{"field": "shop", "from": "token", "at": "/shop", "template": "{shop}"}],
         "authorizationParameters": {}, "tokenParameters": {}, "tokenMembers": [], "fields": [],
     });
     oauth["authorizationParameters"] = json!({"prompt": "consent"});

@@ -1,6 +1,6 @@
 //! Methods without a redirect: the credentials are checked at the platform, then stored.
 
-use super::platform::{Asking, Checked};
+use super::platform::Checked;
 use super::start::{Chosen, To};
 use super::store::{Account, Target, Unchecked, Written, store};
 use super::{opening, platform};
@@ -11,7 +11,7 @@ use crate::api::problem::{Code, Problem};
 use crate::api::vault::create::exists;
 use crate::api::vault::shown::shown;
 use crate::connect::client::OauthClient;
-use crate::connect::filled::Filled;
+use crate::connect::filled::{Filled, take_told};
 use crate::credentials::held::Held;
 use crate::lifecycle::machine;
 use crate::oauth::token::TokenEndpoint;
@@ -48,7 +48,10 @@ impl Chosen<'_> {
         let tokens = platform::tokens(ports, &filled.oauth, request).await;
         let tokens = tokens.map_err(|error| refused(&self.connector.name, &error))?;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
-        let held = Held::of_tokens(tokens, self.values.clone());
+        let mut values = self.values.clone();
+        let place = (self.method, &filled.oauth, self.connector.servers.as_slice());
+        take_told(&mut values, place, &client.variables(), tokens.told.clone(), ports);
+        let held = Held::of_tokens(tokens, values);
         let scopes = (scopes.as_slice(), granted.as_deref());
         self.check_and_store(ports, held, Some(client), expires_at, scopes).await
     }
@@ -63,10 +66,9 @@ impl Chosen<'_> {
     ) -> Result<Response, Problem> {
         let (context, connector, method) = (self.context, self.connector, self.method);
         let (config, name) = (context.config, &connector.name);
-        let asking = Asking { config, connector, method, held: &held, client };
+        let asking = platform::Asking { config, connector, method, held: &held, client };
         let checked = platform::verify(ports, asking).await.checked(name)?;
-        let account = platform::account(ports, asking).await;
-        held.account = account;
+        platform::learn(ports, config, (connector, method), client, &mut held).await;
         let tenant = (self.principal.account.as_str(), self.principal.environment);
         let keys = &context.config.vault_keys;
         let is_other = match (&self.connection, &self.former) {
@@ -148,6 +150,7 @@ mod tests {
                 description,
                 http_status: None,
                 retry_after_ms: None,
+                tenant: None,
             };
             assert_eq!(refused("Acme", &error).code, code);
         }

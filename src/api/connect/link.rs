@@ -3,7 +3,9 @@
 
 use super::code::CODE;
 use super::pages::Page;
-use super::{browser, connector, hash, is_own_page, opening, redirect_uri, set_cookie};
+use super::{
+    Browser, browser, connector, cookie_for, hash, is_own_page, opening, redirect_uri, set_cookie,
+};
 use crate::access::Shard;
 use crate::access::authenticate::moved_to;
 use crate::access::caller::shard_of;
@@ -32,7 +34,10 @@ pub fn shard_of_browser(request: &Request) -> Option<Shard> {
         return request.header(CODE).map(shard_of);
     }
     if request.path == "/connect/callback" {
-        return Some(Shard::of_secret(&read(&request.query).ok()?.state));
+        return match read(&request.query).ok().and_then(|callback| callback.state) {
+            Some(state) => Some(Shard::of_secret(&state)),
+            None => Some(Browser::of(request)?.attempt()?.0),
+        };
     }
     request.path.strip_prefix("/connect/go/").map(Shard::of_secret)
 }
@@ -165,8 +170,9 @@ impl<P: Ports> Desk<'_, P> {
         Ok(serde_json::from_slice(&plain).ok())
     }
 
-    /// The method of an attempt, filled in. Returns `None` when the catalog or the client no longer fit it.
-    pub(super) fn filled(
+    /// The method of an attempt, filled in as far as it leads the user to the platform. Returns `None` when the catalog or the
+    /// client no longer fit it.
+    fn filled(
         &self,
         connector: &Connector,
         attempt: &Attempt,
@@ -175,7 +181,7 @@ impl<P: Ports> Desk<'_, P> {
         let method = connector.find_method(&attempt.auth_method)?;
         let Kind::OAuth2(oauth) = &method.kind else { return None };
         let value = |name: &str| remembered.fields.get(name).map(String::as_str);
-        Filled::new(oauth, self.config.targets(), value).ok()
+        Filled::before_sign_in(oauth, self.config.targets(), value).ok()
     }
 
     /// Redirects to the platform, unless the catalog or the client no longer fit the attempt. The browser keeps its cookie for
@@ -187,9 +193,12 @@ impl<P: Ports> Desk<'_, P> {
         client: Option<OauthClient>,
         cookie: &str,
     ) -> Result<Response, Problem> {
+        let mut cookie = cookie.to_owned();
         let mut response = match self.location(request, attempt, client).await? {
             None => self.changed().response(),
-            Some(url) => {
+            Some((url, state)) => {
+                let shard = Shard::new(self.ports.number()).unwrap_or_default();
+                cookie = cookie_for(&cookie, shard, &state);
                 let mut response = Response::empty(303);
                 response.add("location", url);
                 response.add("cache-control", NO_STORE);
@@ -197,17 +206,17 @@ impl<P: Ports> Desk<'_, P> {
                 response
             }
         };
-        response.add("set-cookie", set_cookie(cookie));
+        response.add("set-cookie", set_cookie(&cookie));
         Ok(response)
     }
 
-    /// Where the platform asks the user. Returns `None` when the catalog or the client no longer fit the attempt.
+    /// Where the platform asks the user, and the state that it is to bring back. Returns `None` when the catalog or the client no longer fit the attempt.
     async fn location(
         &self,
         request: &Request,
         attempt: &Attempt,
         client: Option<OauthClient>,
-    ) -> Result<Option<String>, Problem> {
+    ) -> Result<Option<(String, String)>, Problem> {
         let (connector, remembered) = (self.connector(attempt).await?, self.remembered(attempt)?);
         let client = client.filter(|client| client.is_for(&attempt.auth_method));
         let (Some(connector), Some(remembered), Some(client)) = (connector, remembered, client)
@@ -231,7 +240,7 @@ impl<P: Ports> Desk<'_, P> {
                 parameters: &client.authorization_parameters(),
             },
         );
-        Ok(Some(url))
+        Ok(Some((url, remembered.state)))
     }
 
     /// A page with a heading and paragraphs only.

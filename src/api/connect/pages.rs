@@ -18,8 +18,8 @@ pub struct Page {
     pub paragraphs: Vec<String>,
     /// A form that is sent to this path, with the text of its button.
     pub button: Option<(String, String)>,
-    /// A link, with its text.
-    pub link: Option<(String, String)>,
+    /// Links, with their texts.
+    pub links: Vec<(String, String)>,
     /// What a script tells the window that opened this one: the attempt's id, its status, and the origin that may learn it.
     pub told: Option<Told>,
     /// The app's name.
@@ -74,7 +74,7 @@ impl Page {
                 "<form method=\"post\" action=\"{path}\"><button type=\"submit\">{text}</button></form>"
             );
         }
-        if let Some((url, text)) = &self.link {
+        for (url, text) in &self.links {
             let (url, text) = (escape(url), escape(text));
             let _ = writeln!(body, "<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>");
         }
@@ -122,7 +122,7 @@ mod tests {
             heading: evil.clone(),
             paragraphs: vec![evil.clone()],
             button: Some((evil.clone(), evil.clone())),
-            link: Some((evil.clone(), evil.clone())),
+            links: vec![(evil.clone(), evil.clone())],
             app: Some(evil),
             told: None,
             status: 200,

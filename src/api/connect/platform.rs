@@ -1,17 +1,21 @@
 //! Requests to platforms while an account is connected.
 
+use serde_json::Value;
+
 use super::opening;
 use crate::api::config::Config;
 use crate::api::problem::{Code, Problem};
-use crate::catalog::detail::{AuthMethod, Request, Verify};
+use crate::catalog::detail::{AuthMethod, FieldSource, Request, SourceKind, Verify};
 use crate::connect::client::OauthClient;
+use crate::connect::filled::take_told;
 use crate::connect::method::Connector;
 use crate::credentials::held::Held;
 use crate::credentials::placing::{CLIENT_SECRET, Placed, Placing, needs};
 use crate::json;
 use crate::oauth::answer::moment;
+use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{Client, TokenError, Tokens, answer};
-use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse, user_agent};
+use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse, Patterns, user_agent};
 
 /// The longest that a platform may take to answer, in milliseconds.
 pub const DEADLINE_MS: u32 = 20_000;
@@ -187,7 +191,7 @@ fn verdict(verify: &Verify, answer: &HttpResponse, now: u64) -> Verdict {
     match status {
         200..=299 => {
             let is_rejected = verify.rejected_when.as_ref().is_some_and(|when| {
-                let body: Option<serde_json::Value> = serde_json::from_slice(&answer.body).ok();
+                let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
                 body.is_some_and(|body| body.pointer(&when.pointer) == Some(&when.value))
             });
             if is_rejected { Verdict::Rejected(status) } else { Verdict::Accepted }
@@ -202,20 +206,67 @@ fn verdict(verify: &Verify, answer: &HttpResponse, now: u64) -> Verdict {
     }
 }
 
-/// The stable id of the account at the platform, by the connector's `account` request. Returns `None` when it can't be
-/// learnt.
-pub async fn account<P: Http>(ports: &P, asking: Asking<'_>) -> Option<String> {
-    let account = asking.connector.account.as_ref().filter(|_| is_sendable(asking.method))?;
-    let answer = ask(ports, asking, &account.request).await?.ok()?;
-    if !(200..300).contains(&answer.status) {
-        return None;
+/// Finds out whose account it is, by the connector's `account` request, unless that is known; and what the response says of
+/// the method's fields. What can't be learnt stays as it is.
+pub async fn learn<P: Http + Patterns>(
+    ports: &P,
+    config: &Config,
+    (connector, method): (&Connector, &AuthMethod),
+    client: Option<&OauthClient>,
+    held: &mut Held,
+) {
+    let is_account = |source: &FieldSource| source.from == SourceKind::Account;
+    let says_more = method.oauth2().is_some_and(|it| it.field_sources.iter().any(is_account));
+    let Some(account) = connector.account.as_ref().filter(|_| is_sendable(method)) else { return };
+    if held.account.is_some() && !says_more {
+        return;
     }
-    let body: serde_json::Value = serde_json::from_slice(&answer.body).ok()?;
-    match body.pointer(&account.id)? {
-        serde_json::Value::String(id) => Some(id.clone()).filter(|id| !id.is_empty()),
-        serde_json::Value::Number(id) => Some(json::text(id)),
+    let asking = Asking { config, connector, method, held, client };
+    let answer = ask(ports, asking, &account.request).await;
+    let Some(Ok(answer)) = answer
+        .filter(|answer| answer.as_ref().is_ok_and(|answer| (200..300).contains(&answer.status)))
+    else {
+        return;
+    };
+    let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else { return };
+    let id = match body.pointer(&account.id) {
+        Some(Value::String(id)) => Some(id.clone()).filter(|id| !id.is_empty()),
+        Some(Value::Number(id)) => Some(json::text(id)),
         _ => None,
+    };
+    held.account = held.account.take().or(id);
+    if let Some(oauth) = method.oauth2() {
+        let told = answer::told(oauth, SourceKind::Account, &body);
+        let place = (method, oauth, connector.servers.as_slice());
+        let variables = client.map(OauthClient::variables).unwrap_or_default();
+        take_told(&mut held.fields, place, &variables, told, ports);
     }
+}
+
+/// Exchanges the first access token for one that is valid for longer, where the platform has such a request.
+///
+/// # Errors
+/// When the answer has no tokens.
+pub async fn lengthened<P: Http + Clock>(
+    ports: &P,
+    endpoint: &TokenEndpoint<'_>,
+    tokens: Tokens,
+) -> Result<Tokens, TokenError> {
+    let asked = endpoint.oauth.long_lived_token.as_ref();
+    let request = asked.and_then(|it| endpoint.with_access_token(it, &tokens.access_token));
+    let Some(request) = request else { return Ok(tokens) };
+    let longer = self::tokens(ports, endpoint.oauth, request).await?;
+    let (mut members, mut told) = (tokens.members, tokens.told);
+    members.extend(longer.members);
+    told.extend(longer.told);
+    Ok(Tokens {
+        refresh_token: longer.refresh_token.or(tokens.refresh_token),
+        scopes: longer.scopes.or(tokens.scopes),
+        subject: tokens.subject.or(longer.subject),
+        members,
+        told,
+        ..longer
+    })
 }
 
 /// Whether a request with these credentials needs no signature.

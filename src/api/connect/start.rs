@@ -397,8 +397,18 @@ impl Chosen<'_> {
     /// The method with its variables filled in; notes what can't be.
     fn fill_oauth(&self, oauth: &OAuth2, body: &mut BodyReader) -> Option<Filled> {
         let value = |name: &str| self.values.get(name).map(String::as_str);
-        match Filled::new(oauth, self.context.config.targets(), value) {
+        let targets = self.context.config.targets();
+        let filled = match oauth.grant {
+            Grant::AuthorizationCode => Filled::before_sign_in(oauth, targets, value),
+            Grant::ClientCredentials => Filled::new(oauth, targets, value),
+        };
+        match filled {
             Ok(filled) => Some(filled),
+            // The platform says it, but only to whom has come there.
+            Err(FillError::Missing(name)) if oauth.says(&name) => {
+                body.invalid(&["fields", &name], "is required");
+                None
+            }
             Err(error) => {
                 // A missing one is noted already.
                 if !matches!(&error, FillError::Missing(_)) {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{browser, set_cookie};
+use super::{Browser, set_cookie};
 use crate::api::config::{AllowedOrigins, Config};
 use crate::api::message::{Request, Response};
 use crate::api::page::CONTENT_SECURITY_POLICY;
@@ -49,7 +49,7 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
             .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}")),
     );
     // Known or new: it must outlive what is begun in this window.
-    let cookie = browser(request).map_or_else(|| random.secret(), str::to_owned);
+    let cookie = Browser::of(request).map_or_else(|| random.secret(), Browser::cookie);
     response.add("set-cookie", set_cookie(&cookie));
     // The app that opens the window as a popup learns the outcome from it.
     response.add("cross-origin-opener-policy", "unsafe-none");

@@ -19,7 +19,7 @@ use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::credentials::held::Held;
 use crate::lifecycle::machine::{After, Failure, after_failure};
-use crate::lifecycle::renewal::{is_valid, next_check};
+use crate::lifecycle::renewal::{is_valid, is_young, next_check};
 use crate::lifecycle::row::HeldRow;
 use crate::lifecycle::statements::{RowOf, Why};
 use crate::ports::{Clock, Db, Ports, Random, first_row};
@@ -162,7 +162,10 @@ impl Check<'_> {
             ports.batch(vec![put_off(Some(self.now.saturating_add(LATER_MS)))]).await?;
             return Err(Problem::unavailable(why));
         };
-        if row.renewable == 1 {
+        // Platforms refuse to renew a young token by itself.
+        let waits = held.renews_by_access_token(method)
+            && is_young(row.issued_at, row.expires_at, self.now);
+        if row.renewable == 1 && !waits {
             let renewal = Renewal {
                 config: self.config,
                 account,
@@ -170,6 +173,7 @@ impl Check<'_> {
                 connection: id,
                 request: self.request,
                 method,
+                servers: &connector.servers,
                 client: client.filter(|client| client.is_for(&method.id)),
                 occasion: Occasion::Check,
                 now: self.now,

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::read::failed;
 use crate::api::config::Config;
-use crate::api::connect::{opening, platform, sealing};
+use crate::api::connect::{hash, opening, platform, sealing};
 use crate::api::cost::Metered;
 use crate::api::problem::{Code, Problem};
-use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2};
+use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2, Server};
 use crate::connect::client::OauthClient;
-use crate::connect::filled::Filled;
+use crate::connect::filled::{Filled, take_told};
 use crate::connect::revocations::hold;
 use crate::credentials::Sealed;
 use crate::credentials::held::Held;
@@ -17,10 +17,12 @@ use crate::json;
 use crate::lifecycle::machine::{Failure, PROBE_MS, after_failure};
 use crate::lifecycle::renewal::{DEADLINE_MS, LEASE_MS, WAIT_MS, is_valid, next_check};
 use crate::lifecycle::row::HeldRow;
-use crate::lifecycle::statements::{Breaker, Renewed, RowOf, Why};
+use crate::lifecycle::statements::{Breaker, Renewed, RowOf, Suspicion, Why};
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind, Tokens};
-use crate::ports::{Clock, Db, Ports, Random, ResultSet, Statement, StorageError, first_row};
+use crate::ports::{
+    Clock, Db, Patterns, Ports, Random, ResultSet, Statement, StorageError, first_row,
+};
 use crate::terms::{Environment, State};
 
 /// Milliseconds between two looks at a row that somebody else renews.
@@ -53,6 +55,8 @@ pub struct Renewal<'a> {
     pub request: &'a str,
     /// The method of the catalog.
     pub method: &'a AuthMethod,
+    /// The base addresses of the API.
+    pub servers: &'a [Server],
     /// The account's client at the platform.
     pub client: Option<OauthClient>,
     /// Why it is wanted.
@@ -82,7 +86,7 @@ impl Renewal<'_> {
 
     /// Whether the last renewal failed for a client that has been mended since.
     fn is_mended(&self, row: &HeldRow) -> bool {
-        row.reason_code.as_deref() == Some("client_rejected")
+        row.waits_for_client()
             && self.client.as_ref().is_some_and(|client| client.rejected_since.is_none())
     }
 
@@ -121,6 +125,50 @@ impl Renewal<'_> {
         let hold = hold(place, platform, &self.method.id, sealed.as_str(), ports.now());
         ports.batch(vec![hold]).await?;
         Ok(())
+    }
+
+    /// What is held after a renewal. The platform may also say where the account is now.
+    fn renewed(&self, held: Held, tokens: Tokens, patterns: &impl Patterns) -> Held {
+        let told = tokens.told.clone();
+        let mut held = held.renewed(tokens);
+        if let MethodKind::OAuth2(oauth) = &self.method.kind {
+            let variables = self.client.as_ref().map(OauthClient::variables).unwrap_or_default();
+            let place = (self.method, oauth.as_ref(), self.servers);
+            take_told(&mut held.fields, place, &variables, told, patterns);
+        }
+        held
+    }
+
+    /// What an error means for the OAuth client, if it comes from the platform, and not from the breaker or for want of a
+    /// client.
+    fn blame(
+        &self,
+        failure: Failure,
+        error: &TokenError,
+        held: &Held,
+        now: u64,
+    ) -> Option<Statement> {
+        let (status, breaker) = (error.http_status?, self.breaker()?);
+        match failure {
+            Failure::ClientRejected => Some(breaker.open(now)),
+            Failure::Unauthorized => {
+                let status = status.to_string();
+                let code = error.code.as_deref().unwrap_or(&status);
+                let account = hash(&self.party(error, held));
+                Some(breaker.suspect(&Suspicion { error: code, account: &account }, now))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whom an error is about that may not be the client's: the tenant that it names, or else the account at the platform. A
+    /// connection whose account is not known stands for itself.
+    fn party(&self, error: &TokenError, held: &Held) -> String {
+        match (&error.tenant, &held.account) {
+            (Some(tenant), _) => format!("tenant {tenant}"),
+            (None, Some(account)) => format!("account {account}"),
+            (None, None) => format!("connection {}", self.connection),
+        }
     }
 
     /// How long nobody may be asked, in milliseconds, because the platform rejects the client. Returns `None` when it does
@@ -209,7 +257,7 @@ pub async fn renew<P: Ports>(
         Ok(tokens) => {
             let scopes = tokens.scopes.clone().unwrap_or_else(|| row.scopes());
             let expires_at = tokens.expires_at;
-            let held = held.renewed(tokens);
+            let held = renewal.renewed(held, tokens, ports);
             let keys = &renewal.config.vault_keys;
             let sealed = sealing(held.seal(keys, (account, environment), connection, ports))?;
             let new = Renewed {
@@ -225,7 +273,7 @@ pub async fn renew<P: Ports>(
             };
             let mut batch =
                 vec![place.renewed(&new), place.recovered(request, now), place.select()];
-            if renewal.client.as_ref().is_some_and(|client| client.rejected_since.is_some()) {
+            if renewal.client.as_ref().is_some_and(OauthClient::is_doubted) {
                 batch.extend(renewal.breaker().map(|breaker| breaker.close()));
             }
             let sets = insist(ports, batch, lease_end).await?;
@@ -249,11 +297,7 @@ pub async fn renew<P: Ports>(
                 place.worsened(request, &after, now),
                 place.select(),
             ];
-            // By the platform, not by the breaker or for want of a client.
-            let is_said = error.http_status.is_some();
-            if failure == Failure::ClientRejected && is_said {
-                batch.extend(renewal.breaker().map(|breaker| breaker.open(now)));
-            }
+            batch.extend(renewal.blame(failure, &error, &held, now));
             let found = first_row(&ports.batch(batch).await?, 2)?;
             let found: HeldRow = found.ok_or_else(Problem::no_connection)?;
             if found.version != row.version {
@@ -350,7 +394,17 @@ async fn ask<P: Ports>(
             endpoint.refresh(refresh, &[])
         }
         (Grant::AuthorizationCode, None) => {
-            return Ok(Err(TokenError::bare(TokenErrorKind::GrantRejected, None)));
+            let endpoint =
+                TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
+            let tokens =
+                held.tokens.as_ref().filter(|_| held.renews_by_access_token(renewal.method));
+            let asked = oauth.access_token_refresh.as_ref().zip(tokens);
+            let request =
+                asked.and_then(|(asked, it)| endpoint.with_access_token(asked, &it.access));
+            let Some(request) = request else {
+                return Ok(Err(TokenError::bare(TokenErrorKind::GrantRejected, None)));
+            };
+            request
         }
     };
     Ok(platform::tokens(ports, &filled.oauth, request).await)

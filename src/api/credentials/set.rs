@@ -185,7 +185,7 @@ impl NewCredentials<'_> {
                 Verdict::Rejected(401) if held.is_renewable(method) => Checked::Unasked,
                 verdict => verdict.checked(&connector.name)?,
             };
-            held.account = platform::account(ports, asking).await;
+            platform::learn(ports, context.config, (connector, method), client, &mut held).await;
         }
         let account = Account {
             account: &principal.account,

@@ -137,6 +137,8 @@ mod tests {
             variables: "{}".into(),
             rejected_since: None,
             probe_at: None,
+            suspect_error: None,
+            start_url: None,
             created_at: 0,
             updated_at: 0,
         };
@@ -179,7 +181,7 @@ redirect URI  http://localhost:8787/connect/callback
             serde_json::json!({
                 "account": "acme", "environment": "test", "platform": "github", "authMethod": "oauth2",
                 "clientId": "an id", "hasSecret": true, "scopes": ["a"], "authorizationParameters": {},
-                "variables": {}, "redirectUri": uri, "rejectedSince": null, "createdAt": "1970-01-01T00:00:00.000Z",
+                "variables": {}, "startUrl": null, "redirectUri": uri, "rejectedSince": null, "createdAt": "1970-01-01T00:00:00.000Z",
                 "updatedAt": "1970-01-01T00:00:00.000Z",
             })
         );

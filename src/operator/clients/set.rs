@@ -51,6 +51,9 @@ pub struct Set {
     /// The value of a variable in the platform's URLs; repeat it for more
     #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = pair)]
     variables: Vec<(String, String)>,
+    /// The page of the app where users start to connect, for visits that begin at the platform
+    #[arg(long, value_name = "URL")]
+    start_url: Option<String>,
     /// The service's address, a part of the redirect URI. Default on this machine: `http://localhost:8787`
     #[arg(long, value_parser = url)]
     url: Option<String>,
@@ -83,6 +86,9 @@ impl Set {
         body.insert("variables".into(), object(&self.variables));
         if let Some(method) = &self.auth_method {
             body.insert("authMethod".into(), method.as_str().into());
+        }
+        if let Some(url) = &self.start_url {
+            body.insert("startUrl".into(), url.as_str().into());
         }
         if !self.keep_secret {
             body.insert("clientSecret".into(), secret.into());

@@ -161,6 +161,23 @@ pub fn fill_text<'v>(
     Ok(text)
 }
 
+/// The value of a field in a text that a template describes, such as `acme` in `https://acme.pipedrive.com/` for
+/// `https://{company}.pipedrive.com`. Neither the scheme nor a slash at the end need be there. Returns `None` when the text
+/// is not as described. Without a template, the text is the value.
+#[must_use]
+pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<&'t str> {
+    let Some(template) = template else { return Some(text).filter(|text| !text.is_empty()) };
+    let bare = |text: &'t str| text.strip_prefix("https://").unwrap_or(text).trim_end_matches('/');
+    let (before, after) = template.split_once(&format!("{{{field}}}"))?;
+    let before = before.strip_prefix("https://").unwrap_or(before);
+    let after = after.trim_end_matches('/');
+    let text = bare(text);
+    let (start, rest) = text.split_at_checked(before.len())?;
+    let (value, end) = rest.split_at_checked(rest.len().checked_sub(after.len())?)?;
+    let is_described = start.eq_ignore_ascii_case(before) && end.eq_ignore_ascii_case(after);
+    (is_described && !value.is_empty()).then_some(value)
+}
+
 /// Labels under which countries let anybody register a domain, as in `co.uk` and `com.au`: the most common ones of the
 /// Public Suffix List (<https://publicsuffix.org>), which is too large for the Worker.
 const SECOND_LEVEL: [&str; 24] = [

@@ -104,6 +104,9 @@ fn of_open(open: Open) -> Case {
             }});
             with_body(as_key(&api.key, "POST", "/mcp"), &message.to_string())
         }
+        Open::ConnectReturn => {
+            with_body(browser.request("POST", "/connect/callback"), "code=c&state=s")
+        }
         Open::ConnectCallback => {
             let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
             script(&api, &[(200, tokens()), (200, json!({"id": 7}))]);

@@ -142,12 +142,6 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
             json!({"authorization": basic("api:k")}),
             "",
         ),
-        (
-            "greenhouse",
-            json!({"type": "basic", "username": "k"}),
-            json!({"authorization": basic("k:")}),
-            "",
-        ),
     ] {
         let api = imported("platforms", &[], PROVIDERS);
         if credentials["type"] == "oauth2" {

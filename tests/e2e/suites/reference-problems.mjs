@@ -69,6 +69,7 @@ export function problemExamples(world) {
       assert.deepEqual(without, [
         "connection_failed",
         "not_checkable",
+        "not_refreshable",
         "webhook_limit",
         "webhook_inactive",
         "body_too_large",

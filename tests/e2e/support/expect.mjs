@@ -24,6 +24,7 @@ const TITLES = {
   connection_failed: [409, "Connection failed"],
   credentials_held: [409, "Credentials held"],
   not_checkable: [409, "Not checkable"],
+  not_refreshable: [409, "Not refreshable"],
   oauth_client_missing: [409, "OAuth client missing"],
   precondition_failed: [412, "Precondition failed"],
   body_too_large: [413, "Body too large"],

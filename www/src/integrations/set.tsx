@@ -148,7 +148,7 @@ const parametersOf = (lines: string) =>
       }),
   );
 
-function clientOf(typed: Typed, fields: readonly AuthField[]): NewOauthClient {
+function clientOf(typed: Typed, fields: readonly AuthField[], former: OauthClient | undefined): NewOauthClient {
   const { authMethod, clientId, secret, removesSecret, parameters } = typed;
   const variables = fields
     .map(({ name }) => [name, typed.variables[name]?.trim() ?? ""])
@@ -161,6 +161,7 @@ function clientOf(typed: Typed, fields: readonly AuthField[]): NewOauthClient {
     scopes: allTags(typed, SCOPES),
     authorizationParameters: parametersOf(parameters),
     variables: Object.fromEntries(variables),
+    ...(former?.startUrl && { startUrl: former.startUrl }),
   };
 }
 
@@ -175,7 +176,7 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
   // Two methods may have the same variable.
   const fields = [...new Map(chosen.flatMap((method) => method.fields).map((field) => [field.name, field])).values()];
   const scopes = [...new Set(chosen.flatMap((method) => method.scopes.map(({ name }) => name)))];
-  const wanted = clientOf(typed, fields);
+  const wanted = clientOf(typed, fields, client);
   const saving = useOnce({
     mutationFn: (asked: NewOauthClient) => vault.oauthClients.set(platform, asked),
     onSuccess: (saved) => {

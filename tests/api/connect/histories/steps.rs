@@ -32,6 +32,8 @@ pub enum Class {
     Refused,
     /// The platform rejects the account's client.
     Client,
+    /// The platform rejects the account's client, or only this connection.
+    Unauthorized,
 }
 
 /// A failed renewal or check.
@@ -129,7 +131,8 @@ impl Answer {
             Self::InvalidGrant => Failure::said(Ended, "grant_rejected", 400, "Gone."),
             Self::InvalidClient => Failure::said(Client, "client_rejected", 401, "invalid_client"),
             Self::UnauthorizedClient => {
-                Failure::said(Client, "client_rejected", 400, "unauthorized_client")
+                let code = "unauthorized_client";
+                Failure::said(Class::Unauthorized, "client_rejected", 400, code)
             }
             Self::InvalidScope => Failure::said(Refused, "request_rejected", 400, "invalid_scope"),
             Self::Denied => Failure::said(Refused, "grant_rejected", 403, "access_denied"),
