@@ -1,4 +1,4 @@
-// What `npm start -- …` is told: two options of its own, and what it needs to know of those that go on to `wrangler dev`.
+// What `npm start -- …` is told: three options of its own, and what it needs to know of those that go on to `wrangler dev`.
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { root, state } from "../lib/paths.mjs";
@@ -8,6 +8,7 @@ const DEFAULT_PORT = 8787;
 /** The options that are not passed on, by name; true when a value follows. */
 const OWN = new Map([
   ["--log", false],
+  ["--no-demo", false],
   ["--shards", true],
 ]);
 /** What `npm start -- --help` prints. */
@@ -18,6 +19,7 @@ Sets up whatever is missing, then serves http://localhost:${DEFAULT_PORT} with a
   --port N          listen on this port instead; 0 picks a free one
   --log             print a line for each request
   --shards N        add local databases until there are N
+  --no-demo         without the demo platform, and without its connector
   --persist-to DIR  keep the local storage in this folder; default: .wrangler/state
   --var NAME:VALUE  set a variable of the service, such as ALLOWED_ORIGINS:http://localhost:5173
 
@@ -59,7 +61,8 @@ export function options(given) {
   // Said to every command, so that an environment variable cannot send one of them elsewhere.
   const place = ["--local", "--persist-to", folder];
   const host = valueOf(args, "--ip") ?? "localhost";
-  return { args, log: given.includes("--log"), shards, port, host, state: folder, place };
+  const [log, noDemo] = ["--log", "--no-demo"].map((option) => given.includes(option));
+  return { args, log, hasDemo: !noDemo, shards, port, host, state: folder, place };
 }
 
 /** Fails when somebody else listens on the port. */
