@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { launch } from "./support/browser.mjs";
@@ -132,7 +133,8 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         // Another person's account is not taken for that of before.
         await visit.connect(browser, { reconnects: true }, async (page) => {
           await allow(page, /Ben Example/);
-          await heading(page, "This is a different account").waitFor();
+          await heading(page, `${NAME} could not be connected`).waitFor();
+          await page.getByText("with another account than before").waitFor();
         });
         assert.equal((await visit.status(id)).state, "failed");
         await visit.connect(browser, { reconnects: true }, async (page) => {
@@ -175,6 +177,13 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const found = await visit.run(id, "searchNotes", { query: { q: "by an action" } });
         assert.equal(found.body.notes.length, 1);
         await visit.ask(200, "GET", `/v1/vault/connections/${id}/credentials?refresh=true`);
+
+        // Whoever disconnects gives up the access at the platform, too.
+        const grants = async () => (await (await fetch(`${visit.demo}/people/ada`)).text()).match(/Revoke access/g);
+        assert.equal((await grants()).length, 1);
+        await visit.ask(204, "DELETE", `/v1/vault/connections/${id}`);
+        for (const until = Date.now() + MINUTE_MS; (await grants()) !== null; await pause(100))
+          assert.ok(Date.now() < until, "the platform still lists the app");
       },
       LOCAL,
     ));
