@@ -51,6 +51,7 @@ await main(async () => {
   if (asksForHelp(process.argv)) return print(HELP);
   const given = options(process.argv.slice(2));
   await mustBeFree(given.port, given.host);
+  if (given.hasDemo) await mustBeFree(given.demoPort, "127.0.0.1", "--demo-port");
   const start = Date.now();
   // Two of cargo's builds at once keep two cores busy, also where each waits for a single crate.
   const compile = async (tools) => {
@@ -62,7 +63,7 @@ await main(async () => {
   const storage = locked("start", "it makes the catalog and the demo account", async () => {
     await importCatalog(program);
     // It listens first, since its address is a part of its connector.
-    const demo = given.hasDemo ? await startPlatform(given.state) : undefined;
+    const demo = given.hasDemo ? await startPlatform(given) : undefined;
     if (demo) await importConnector(program, given, demo);
     else removeConnector(given.state);
     await publishCatalog(program, given);

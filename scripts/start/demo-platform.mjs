@@ -22,8 +22,8 @@ export function localCatalog(state) {
 }
 
 /** Starts the platform. */
-export async function startPlatform(state) {
-  const demo = await DemoNotes.start({ file: fileIn(state) });
+export async function startPlatform({ state, demoPort }) {
+  const demo = await DemoNotes.start({ file: fileIn(state), ports: demoPort === undefined ? undefined : [demoPort] });
   // A start that fails must end.
   demo.server.unref();
   return demo;

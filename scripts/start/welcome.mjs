@@ -9,7 +9,7 @@ ${paint.bold(`Connector Vault is ready on ${address}`)}
 
   Console        ${address}/
   API reference  ${address}/docs
-${demo ? `  Demo platform  ${demo}/ (connector demo-notes: connect an account of two made-up people)\n` : ""}
+${demo ? `  Demo platform  ${demo}/ (something to connect: docs/demo.md)\n` : ""}
 To try the API, paste this into another terminal:
 
   KEY=${key}

@@ -1,5 +1,6 @@
 // The demo platform of `npm start`, for tests that do not start it that way.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLIENT, SCOPES } from "../../../scripts/demo-notes/oauth.mjs";
 import { DemoNotes } from "../../../scripts/demo-notes/server.mjs";
@@ -11,7 +12,10 @@ export const CONNECTOR = join("v3", "local-catalog");
 
 /** Starts the platform as `npm start` has left it in a storage, for a service at a port. */
 export async function startDemo(state, port) {
-  const demo = await DemoNotes.start({ file: join(state.path, "v3", "demo-notes.json") });
+  const file = join(state.path, "v3", "demo-notes.json");
+  // Its connector has this address.
+  const { port: own } = JSON.parse(readFileSync(file, "utf8"));
+  const demo = await DemoNotes.start({ file, ports: [own] });
   demo.register(`http://127.0.0.1:${port}`);
   return demo;
 }

@@ -19,7 +19,9 @@ const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
  */
 export async function whileStarted(state, use, options = []) {
   const port = await freePort();
-  const ports = { "--port": port, "--inspector-port": await freePort() };
+  // A port that it keeps when it is started again, as it does by itself.
+  state.demoPort ??= await freePort();
+  const ports = { "--port": port, "--inspector-port": await freePort(), "--demo-port": state.demoPort };
   const args = ["start", "--", ...Object.entries(ports).flat().map(String), "--persist-to", state.path, ...options];
   const started = spawn("npm", args, {
     cwd: root,
