@@ -9,7 +9,7 @@ const STYLE = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
 body { max-width: 34rem; margin: 0 auto; padding: 1.5rem 1.25rem 3rem; }
 header { font-size: 0.875rem; border-bottom: 1px solid; padding-bottom: 0.5rem; }
-h1 { font-size: 1.5rem; line-height: 1.2; } h2 { font-size: 1.125rem; margin-top: 2rem; }
+h1 { font-size: 1.5rem; line-height: 1.2; } h2 { font-size: 1.125rem; margin-top: 2rem; } h3 { font-size: 1rem; }
 fieldset { margin: 1rem 0; border: 1px solid; border-radius: 0.5rem; } label { display: block; padding: 0.25rem 0; }
 button { font: inherit; padding: 0.4rem 1rem; } code { overflow-wrap: anywhere; } li { margin: 0.25rem 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dd { margin: 0; }
