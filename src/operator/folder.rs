@@ -76,7 +76,9 @@ impl Folder {
         let mut added = Opened::new(&Files(second.to_owned()))?.every_platform()?;
         added.retain(|new| {
             let name = &new.connector.platform;
-            !platforms.iter().any(|old| old.connector.platform == *name || old.aliases.contains(name))
+            !platforms
+                .iter()
+                .any(|old| old.connector.platform == *name || old.aliases.contains(name))
         });
         platforms.append(&mut added);
         platforms.sort_by(|a, b| a.connector.key.cmp(&b.connector.key));
