@@ -226,6 +226,9 @@ impl<'a> Journey<'a> {
         let path = path.trim_start_matches('/').replace('*', "1");
         let query = if query.is_empty() { String::new() } else { format!("?{query}") };
         let request = self.api.request(method, &format!("{}/proxy/{path}{query}", Self::at(id)));
+        let request = self.row.api.app_headers.iter().fold(request, |request, (name, value)| {
+            with_header(request, name, value)
+        });
         let request: Request = match method {
             "POST" => with_body(request, r#"{"query": "{ me { id } }"}"#),
             _ => request,

@@ -196,6 +196,9 @@ pub struct Rest {
     /// Headers that each request must have: `name: regular expression`.
     #[serde(default)]
     pub headers: Vec<String>,
+    /// Headers that only the app can know, which sends them with its call.
+    #[serde(default)]
+    pub app_headers: Pairs,
     /// Parameters that requests to a path must have.
     #[serde(default)]
     pub needs_query: BTreeMap<String, Vec<String>>,

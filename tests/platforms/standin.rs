@@ -624,7 +624,14 @@ fn carries(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
             (user == "*" || user == found) && (password == "*" || password == secret)
         });
     }
-    header(request, name) == Some(wanted)
+    let Some(found) = header(request, name) else { return false };
+    // The word before the credentials is read in any case (RFC 9110, 11.1).
+    match (found.split_once(' '), wanted.split_once(' ')) {
+        (Some((scheme, rest)), Some((known, expected))) if name == "Authorization" => {
+            scheme.eq_ignore_ascii_case(known) && rest == expected
+        }
+        _ => found == wanted,
+    }
 }
 
 /// A template with its names filled in; without the members that have no value.
