@@ -52,14 +52,17 @@ fn secrets(inputs: &Inputs, nth: u32) -> Secrets {
 pub fn oauth(name: &str, row: &Row, platform: &Platform, inputs: &Inputs) -> Outcome<()> {
     let wanted = row.oauth.as_ref().map(|oauth| oauth.grant);
     let is_wanted = |method: &&AuthMethod| match &method.kind {
-        Kind::OAuth2(oauth) => Some(match oauth.grant {
-            Granted::AuthorizationCode => Grant::AuthorizationCode,
-            Granted::ClientCredentials => Grant::ClientCredentials,
-        }) == wanted,
+        Kind::OAuth2(oauth) => {
+            Some(match oauth.grant {
+                Granted::AuthorizationCode => Grant::AuthorizationCode,
+                Granted::ClientCredentials => Grant::ClientCredentials,
+            }) == wanted
+        }
         _ => false,
     };
     let method = platform.detail.auth_methods.iter().find(is_wanted);
-    let method = method.ok_or_else(|| format!("catalog: no method of OAuth 2.0 with {wanted:?}"))?;
+    let method =
+        method.ok_or_else(|| format!("catalog: no method of OAuth 2.0 with {wanted:?}"))?;
     Journey::new(name, row, platform, method, inputs, false).oauth()
 }
 
@@ -102,7 +105,8 @@ impl<'a> Journey<'a> {
     /// A failure, with what the platform refused so far.
     fn fault<T>(&self, step: &str, seen: &str) -> Outcome<T> {
         let faults = self.standin.borrow().faults.join("; ");
-        let faults = if faults.is_empty() { String::new() } else { format!(" | platform: {faults}") };
+        let faults =
+            if faults.is_empty() { String::new() } else { format!(" | platform: {faults}") };
         Err(format!("{step}: {seen}{faults}"))
     }
 
@@ -130,7 +134,8 @@ impl<'a> Journey<'a> {
         };
         let mut filled = Map::new();
         for field in &self.method.fields {
-            let given = self.inputs.get(&field.name).map(String::as_str).or_else(|| usual(&field.name));
+            let given =
+                self.inputs.get(&field.name).map(String::as_str).or_else(|| usual(&field.name));
             let needed = field.required && field.default.is_none();
             let first = field.r#enum.as_ref().and_then(|all| all.first()).map(String::as_str);
             let guess = || needed.then(|| first.unwrap_or("acme"));
@@ -226,9 +231,12 @@ impl<'a> Journey<'a> {
         let path = path.trim_start_matches('/').replace('*', "1");
         let query = if query.is_empty() { String::new() } else { format!("?{query}") };
         let request = self.api.request(method, &format!("{}/proxy/{path}{query}", Self::at(id)));
-        let request = self.row.api.app_headers.iter().fold(request, |request, (name, value)| {
-            with_header(request, name, value)
-        });
+        let request = self
+            .row
+            .api
+            .app_headers
+            .iter()
+            .fold(request, |request, (name, value)| with_header(request, name, value));
         let request: Request = match method {
             "POST" => with_body(request, r#"{"query": "{ me { id } }"}"#),
             _ => request,
@@ -238,7 +246,11 @@ impl<'a> Journey<'a> {
 
     fn calls(&self, step: &str, id: &str) -> Outcome<()> {
         let status = self.call(id);
-        if status == 200 { Ok(()) } else { self.fault(step, &format!("the call is answered {status}")) }
+        if status == 200 {
+            Ok(())
+        } else {
+            self.fault(step, &format!("the call is answered {status}"))
+        }
     }
 
     fn state(&self, id: &str) -> Value {
@@ -247,13 +259,20 @@ impl<'a> Journey<'a> {
 
     fn oauth(&self) -> Outcome<()> {
         let oauth = self.row.oauth.as_ref().unwrap();
-        let client =
+        let mut client =
             json!({"clientId": CLIENT_ID, "clientSecret": CLIENT_SECRET, "scopes": oauth.scopes});
+        // Fields that only the operator may set.
+        if let Some(name) = self.inputs.get("=variable") {
+            client["variables"] = json!({name: self.inputs[name]});
+        }
         let set = self.send("PUT", &format!("/v1/oauth-clients/{}", self.name), &client);
         if set.status != 201 {
             return self.fault("client", &body(&set).to_string());
         }
         let id = self.connect("connect", None)?;
+        if self.platform.detail.verify.is_some() && self.state(&id) != "operational" {
+            return self.fault("connect", &format!("its state is {}", self.state(&id)));
+        }
         self.calls("call", &id)?;
         let renews = oauth.refresh != Refresh::None || oauth.grant == Grant::ClientCredentials;
         if renews && oauth.expires > 0 {
@@ -265,8 +284,7 @@ impl<'a> Journey<'a> {
         } else if renews {
             for step in ["refresh", "refresh again"] {
                 self.wait(HOUR_MS);
-                let response =
-                    self.api.get(&format!("{}/credentials?refresh=true", Self::at(&id)));
+                let response = self.api.get(&format!("{}/credentials?refresh=true", Self::at(&id)));
                 if response.status != 200 {
                     return self.fault(step, &body(&response).to_string());
                 }
@@ -301,7 +319,15 @@ impl<'a> Journey<'a> {
         if oauth.revoke.is_some() && self.standin.borrow().revoked != 1 {
             return self.fault("revoke", "nothing was revoked");
         }
-        Ok(())
+        self.nothing_refused()
+    }
+
+    /// Nothing was asked that the platform refuses for another reason than ended credentials.
+    fn nothing_refused(&self) -> Outcome<()> {
+        if self.standin.borrow().faults.is_empty() {
+            return Ok(());
+        }
+        self.fault("refused", "it went well, but not all of it")
     }
 
     fn key(&self) -> Outcome<()> {
@@ -338,7 +364,8 @@ impl<'a> Journey<'a> {
             return self.fault("reconnect", "it is another connection");
         }
         self.calls("call after reconnect", &id)?;
-        self.delete(&id)
+        self.delete(&id)?;
+        self.nothing_refused()
     }
 
     /// The platform ends it, which the vault learns from the next checks.
@@ -391,7 +418,11 @@ fn a_documented_path_is_found_below_a_server() {
     for (server, documented, expected) in [
         ("https://api.example/v1", "https://api.example/v1/me", Some("me")),
         ("https://api.example", "https://api.example/v1/me", Some("v1/me")),
-        ("https://{shop}.example/api/2026-10", "https://acme.example/api/*/shop.json", Some("shop.json")),
+        (
+            "https://{shop}.example/api/2026-10",
+            "https://acme.example/api/*/shop.json",
+            Some("shop.json"),
+        ),
         ("https://api.example/v2", "https://api.example/v1/me", None),
         ("https://other.example", "https://api.example/v1/me", None),
     ] {

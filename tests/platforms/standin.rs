@@ -98,9 +98,8 @@ fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
 /// Which of the needed parameters are missing, as the end of a sentence.
 fn missing(needed: &row::Pairs, found: &Pairs, state: &str) -> Option<String> {
     let wanted = |wanted: &String| wanted.replace("$state", state);
-    let lacks = |(name, needed): &(&String, &String)| {
-        value(found, name) != Some(wanted(needed).as_str())
-    };
+    let lacks =
+        |(name, needed): &(&String, &String)| value(found, name) != Some(wanted(needed).as_str());
     needed.iter().find(lacks).map(|(name, value)| format!("{name}={value} is missing"))
 }
 
@@ -416,10 +415,7 @@ impl Standin {
             self.fault("the token request does not accept JSON");
             return HttpResponse {
                 status: 200,
-                headers: vec![(
-                    "content-type".into(),
-                    "application/x-www-form-urlencoded".into(),
-                )],
+                headers: vec![("content-type".into(), "application/x-www-form-urlencoded".into())],
                 body: format!("access_token={access}&token_type=bearer").into_bytes(),
             };
         }
@@ -434,8 +430,11 @@ impl Standin {
     }
 
     fn lengthen_again(&mut self, long: &row::Long, sent: &Pairs) -> HttpResponse {
-        let name =
-            if value(sent, "grant_type") == Some(&long.grant) { &long.token } else { "access_token" };
+        let name = if value(sent, "grant_type") == Some(&long.grant) {
+            &long.token
+        } else {
+            "access_token"
+        };
         let now = self.now.get();
         let found = value(sent, name).and_then(|token| self.access.get(token));
         let Some(grant) = found.filter(|token| token.ends > now).map(|token| token.grant) else {
@@ -445,8 +444,10 @@ impl Standin {
             return answered(400, &json!({"error": {"type": "OAuthException", "code": 190}}));
         }
         let access = self.draw("long");
-        self.access
-            .insert(access.clone(), Token { ends: now + long.expires * 1000, grant, is_long: true });
+        self.access.insert(
+            access.clone(),
+            Token { ends: now + long.expires * 1000, grant, is_long: true },
+        );
         let body =
             json!({"access_token": access, "token_type": "bearer", "expires_in": long.expires});
         answered(200, &body)
@@ -642,7 +643,9 @@ fn fill(template: &Value, value: &dyn Fn(&str) -> Option<Value>) -> Option<Value
             let filled = |(name, one): (&String, &Value)| Some((name.clone(), fill(one, value)?));
             Value::Object(members.iter().filter_map(filled).collect())
         }
-        Value::Array(items) => Value::Array(items.iter().filter_map(|one| fill(one, value)).collect()),
+        Value::Array(items) => {
+            Value::Array(items.iter().filter_map(|one| fill(one, value)).collect())
+        }
         other => other.clone(),
     })
 }
