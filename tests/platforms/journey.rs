@@ -17,7 +17,7 @@ use crate::support::{Api, ORIGIN, anonymous, body, config, with_body, with_heade
 const HOUR_MS: u64 = 3_600_000;
 
 /// The settings under which everything works.
-const SETTINGS: [(&str, &str); 2] = [
+pub const SETTINGS: [(&str, &str); 2] = [
     ("VAULT_KEYS", "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
     ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
 ];
@@ -93,7 +93,7 @@ impl<'a> Journey<'a> {
         let standin = Rc::new(RefCell::new(standin));
         let answers = Rc::clone(&standin);
         *api.world.platform.borrow_mut() =
-            Box::new(move |request| answers.borrow_mut().answer(request));
+            Box::new(move |request| Ok(answers.borrow_mut().answer(request)));
         Self { name, row, platform, method, inputs, api, standin, now }
     }
 
@@ -159,13 +159,12 @@ impl<'a> Journey<'a> {
 
     fn begin(&self, connection: Option<&str>) -> Response {
         let mut sent = json!({"authMethod": self.method.id, "fields": self.fields()});
-        match connection {
-            Some(id) => sent["connection"] = json!(id),
-            None => {
-                sent["platform"] = json!(self.name);
-                sent["identity"] = json!("ann");
-                sent["identityType"] = json!("user");
-            }
+        if let Some(id) = connection {
+            sent["connection"] = json!(id);
+        } else {
+            sent["platform"] = json!(self.name);
+            sent["identity"] = json!("ann");
+            sent["identityType"] = json!("user");
         }
         self.send("POST", "/v1/vault/connect", &sent)
     }

@@ -13,6 +13,7 @@
 )]
 
 mod journey;
+mod reports;
 mod row;
 mod standin;
 #[path = "../api/support.rs"]

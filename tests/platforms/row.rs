@@ -80,6 +80,9 @@ pub struct OAuth {
     /// How many seconds an access token lasts; 0 when it does not end.
     #[serde(default)]
     pub expires: u64,
+    /// Whether the answer says so only when the request has a parameter `expires_in`.
+    #[serde(default)]
+    pub expiry_if_asked: bool,
     #[serde(default)]
     pub refresh: Refresh,
     /// The answer to a refresh when the user has ended the grant.

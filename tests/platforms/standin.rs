@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use base64ct::{Base64, Base64UrlUnpadded, Encoding as _};
 use connector_vault::percent::decode_form;
-use connector_vault::ports::{HttpError, HttpRequest, HttpResponse};
+use connector_vault::ports::{HttpRequest, HttpResponse};
 use connector_vault::terms::Method;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -93,6 +93,19 @@ fn value<'a>(pairs: &'a Pairs, name: &str) -> Option<&'a str> {
 fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
     request.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+}
+
+/// What is missing among headers that each request must have.
+fn lacking(request: &HttpRequest, needed: &[String]) -> Option<String> {
+    needed.iter().find_map(|needed| {
+        let needed =
+            needed.replace("$client_id", CLIENT_ID).replace("$client_secret", CLIENT_SECRET);
+        let (name, pattern) = needed.split_once(": ").unwrap();
+        let pattern = regress::Regex::new(&format!("^(?:{pattern})$")).unwrap();
+        let found = header(request, name);
+        let is_fine = found.is_some_and(|found| pattern.find(found).is_some());
+        (!is_fine).then(|| format!("the header {name} is {found:?}, not {needed}"))
+    })
 }
 
 /// Which of the needed parameters are missing, as the end of a sentence.
@@ -214,7 +227,7 @@ impl Standin {
     }
 
     /// Answers a request.
-    pub fn answer(&mut self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
+    pub fn answer(&mut self, request: &HttpRequest) -> HttpResponse {
         let (address, query) = request.url.split_once('?').unwrap_or((&request.url, ""));
         let (address, query) = (address.to_owned(), query.to_owned());
         let is_at = |urls: &str| {
@@ -230,23 +243,23 @@ impl Standin {
             if let Some(long) = &oauth.long {
                 let grant = sent.as_ref().and_then(|sent| value(sent, "grant_type"));
                 if is_at(&long.url) && grant == Some(long.grant.as_str()) {
-                    return Ok(self.lengthen(long, &sent.unwrap_or_default()));
+                    return self.lengthen(long, &sent.unwrap_or_default());
                 }
                 let renews = long.refresh_url.as_deref().is_some_and(is_at);
                 if renews && grant == long.refresh_grant.as_deref() {
-                    return Ok(self.lengthen_again(long, &sent.unwrap_or_default()));
+                    return self.lengthen_again(long, &sent.unwrap_or_default());
                 }
             }
             if is_at(&oauth.token) || oauth.refresh_url.as_deref().is_some_and(is_at) {
                 let is_refresh_only = !is_at(&oauth.token);
                 let has_own = oauth.refresh_url.is_some() && !is_refresh_only;
-                return Ok(self.token(request, &oauth, sent, is_refresh_only, has_own));
+                return self.token(request, &oauth, sent, is_refresh_only, has_own);
             }
             if let Some(revoke) = oauth.revoke.as_ref().filter(|revoke| is_at(&revoke.url)) {
-                return Ok(self.revocation(request, &oauth, revoke, sent));
+                return self.revocation(request, &oauth, revoke, sent);
             }
         }
-        Ok(self.call(request, &address, &query))
+        self.call(request, &address, &query)
     }
 
     /// How the client authenticates, if it does so properly.
@@ -257,14 +270,13 @@ impl Standin {
         allowed: &str,
         sent: &Pairs,
     ) -> Option<HttpResponse> {
-        let (way, id, secret) = match basic(request) {
-            Some((id, secret)) => ("basic", Some(id), Some(secret)),
-            None => {
-                let of = |name: &str| value(sent, name).map(str::to_owned);
-                let secret = of("client_secret");
-                let way = if secret.is_some() { "post" } else { "none" };
-                (way, of(&oauth.client_id), secret)
-            }
+        let (way, id, secret) = if let Some((id, secret)) = basic(request) {
+            ("basic", Some(id), Some(secret))
+        } else {
+            let of = |name: &str| value(sent, name).map(str::to_owned);
+            let secret = of("client_secret");
+            let way = if secret.is_some() { "post" } else { "none" };
+            (way, of(&oauth.client_id), secret)
         };
         if !lists(allowed, way) {
             let why = format!("the client authenticates by {way}, not by {allowed}");
@@ -348,7 +360,7 @@ impl Standin {
         if let Some(refresh) = &refresh {
             self.refresh.insert(refresh.clone(), code.grant);
         }
-        self.tokens(request, oauth, code.grant, refresh)
+        self.tokens(request, oauth, code.grant, refresh.as_deref())
     }
 
     fn renew(&mut self, request: &HttpRequest, oauth: &row::OAuth, sent: &Pairs) -> HttpResponse {
@@ -379,7 +391,7 @@ impl Standin {
             Refresh::Same => Some(found),
             Refresh::Keep | Refresh::None => None,
         };
-        self.tokens(request, oauth, grant, next)
+        self.tokens(request, oauth, grant, next.as_deref())
     }
 
     /// A token answer.
@@ -388,7 +400,7 @@ impl Standin {
         request: &HttpRequest,
         oauth: &row::OAuth,
         grant: usize,
-        refresh: Option<String>,
+        refresh: Option<&str>,
     ) -> HttpResponse {
         let access = self.draw("access");
         let lasts = if oauth.expires == 0 { u64::MAX } else { oauth.expires * 1000 };
@@ -399,12 +411,14 @@ impl Standin {
             "refresh_token": "$refresh", "scope": "$scope",
         });
         let template = oauth.answer.clone().unwrap_or(usual);
+        let sent = sent_pairs(request, "").unwrap_or_default();
+        let is_told = !oauth.expiry_if_asked || value(&sent, "expires_in").is_some();
         let ends = self.now.get() / 1000 + oauth.expires;
         let scope = oauth.scopes.join(oauth.separator.split('|').next().unwrap_or(" "));
         let filled = fill(&template, &|name| match name {
             "$access" => Some(json!(access)),
-            "$refresh" => refresh.clone().map(Value::from),
-            "$expires" => (oauth.expires > 0).then(|| json!(oauth.expires)),
+            "$refresh" => refresh.map(Value::from),
+            "$expires" => (oauth.expires > 0 && is_told).then(|| json!(oauth.expires)),
             "$expires_at" => Some(json!(iso(ends))),
             "$epoch" => Some(json!(ends)),
             "$scope" => Some(json!(scope)),
@@ -474,8 +488,8 @@ impl Standin {
         {
             return refused;
         }
-        if let Some(lacking) = self.lacking(request, &revoke.headers) {
-            return self.refuse(400, "invalid_request", format!("revocation: {lacking}"));
+        if let Some(what) = lacking(request, &revoke.headers) {
+            return self.refuse(400, "invalid_request", format!("revocation: {what}"));
         }
         let token = value(&sent, "token").unwrap_or_default();
         let of_access = self.access.get(token).map(|token| token.grant);
@@ -487,19 +501,6 @@ impl Standin {
         self.dead[grant] = true;
         self.revoked += 1;
         answered(200, &json!({"ok": true, "revoked": true}))
-    }
-
-    /// What is missing among headers that each request must have.
-    fn lacking(&self, request: &HttpRequest, needed: &[String]) -> Option<String> {
-        needed.iter().find_map(|needed| {
-            let needed =
-                needed.replace("$client_id", CLIENT_ID).replace("$client_secret", CLIENT_SECRET);
-            let (name, pattern) = needed.split_once(": ").unwrap();
-            let pattern = regress::Regex::new(&format!("^(?:{pattern})$")).unwrap();
-            let found = header(request, name);
-            let is_fine = found.is_some_and(|found| pattern.find(found).is_some());
-            (!is_fine).then(|| format!("the header {name} is {found:?}, not {needed}"))
-        })
     }
 
     /// A request to the API.
@@ -527,8 +528,8 @@ impl Standin {
             let why = format!("{verb} {address} is no documented request below {base}");
             return self.refuse(404, "not_found", why);
         }
-        if let Some(lacking) = self.lacking(request, &api.headers).filter(|_| !is_more) {
-            self.fault(lacking);
+        if let Some(what) = lacking(request, &api.headers).filter(|_| !is_more) {
+            self.fault(what);
             let usual = Answer { status: 400, body: json!({"error": "a header is missing"}) };
             let answer = api.unversioned.unwrap_or(usual);
             return answered(answer.status, &answer.body);
@@ -545,24 +546,24 @@ impl Standin {
         let sends = oauth.map(|oauth| oauth.send).or_else(|| key.map(|key| key.send)).unwrap();
         let is_accepted = if self.has_key {
             let filled = |part: &String| self.fill_in(part);
-            let shown = |parts: &Vec<String>| {
+            let fits = |parts: &Vec<String>| {
                 parts.iter().map(filled).all(|part| carries(request, &parameters, &part))
             };
-            sends.iter().any(shown)
+            sends.iter().any(fits)
         } else {
             let now = self.now.get();
-            let shows = |token: &&String| {
+            let carried = |token: &&String| {
                 let filled = |part: &String| part.replace("$token", token);
                 sends.iter().any(|parts| {
                     parts.iter().map(filled).all(|part| carries(request, &parameters, &part))
                 })
             };
-            let shown = self.access.keys().find(shows).cloned();
-            if shown.is_none() {
+            let token = self.access.keys().find(carried).cloned();
+            if token.is_none() {
                 let found: Vec<&str> = request.headers.iter().map(|(name, _)| &**name).collect();
                 self.fault(format!("no token as {sends:?}, but the headers {found:?}"));
             }
-            let accepted = shown.filter(|token| {
+            let accepted = token.filter(|token| {
                 let known = &self.access[token];
                 known.ends > now && !self.dead[known.grant]
             });
