@@ -9,7 +9,7 @@ use super::support::{gathered, written};
 use connector_vault::importer::licence::Wanted;
 
 /// The answer about an action, with what it answers.
-fn shown(platform: &Platform, key: &str) -> Value {
+pub fn shown(platform: &Platform, key: &str) -> Value {
     let found = platform.units.units.iter().find_map(|unit| {
         let bytes = inflate(&unit.bytes).unwrap();
         let unit = Unit::open(&bytes).unwrap();
@@ -25,7 +25,7 @@ fn shown(platform: &Platform, key: &str) -> Value {
 }
 
 /// The answer about `GET /a` or whatever has the key `getA` in a document with these lines, and the warnings.
-fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
+pub fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
     let document = format!("{version}\ninfo: {{title: T, version: 1}}\n{lines}\n");
     let (summary, platforms) = written(name, &[&document]);
     assert!(summary.skipped.is_empty(), "{}", summary.full());
@@ -65,7 +65,7 @@ fn schemas_become_json_schema() {
         ("{oneOf: [{type: string}, {type: null}], anyOf: [{}]}", json!({"anyOf": [{}], "allOf": [{"anyOf": [{"type": "string"}, {"type": "null"}]}]})),
         ("{not: {$ref: '#/components/schemas/Other'}, unevaluatedProperties: false, if: {}}", json!({})),
         ("{not: {type: string}}", json!({"not": {"type": "string"}})),
-        ("{type: string, enum: [true, 1]}", json!({"enum": [true, 1]})),
+        ("{type: string, enum: [true, 1]}", json!({"type": "string", "enum": ["true", "1"]})),
         ("{type: object, nullable: true, anyOf: [{required: [a]}]}", json!({"anyOf": [{"type": "object", "anyOf": [{"required": ["a"]}]}, {"type": "null"}]})),
         ("{type: 'null', nullable: true}", json!({"type": "null"})),
         ("{type: object, required: [id], properties: {id: {$ref: '#/components/schemas/Own'}}}", json!({"type": "object", "properties": {"id": {"$ref": "#/$defs/Own"}}})),
@@ -233,7 +233,22 @@ paths:
         (&Value::Null, &Value::Null)
     );
     let upload = shown(&platforms[0], "upload");
-    let file = json!({"type": "string", "format": "binary", "description": "The file"});
+    let bytes = |about: Value| json!({"type": "string", "format": "binary", "description": about});
+    let text = |about: &str| json!({"type": "string", "minLength": 1, "description": about});
+    let file = json!({
+        "description": "The file",
+        "anyOf": [
+            {"type": "string", "format": "binary"},
+            {
+                "type": "object", "required": ["content"], "additionalProperties": false,
+                "properties": {
+                    "content": bytes(json!("The bytes in base64.")),
+                    "filename": text("The file's name."),
+                    "contentType": text("The file's media type."),
+                },
+            },
+        ],
+    });
     assert_eq!(
         upload["requestBody"],
         json!({

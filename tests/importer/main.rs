@@ -15,4 +15,8 @@ mod licences;
 mod names;
 mod overrides;
 mod parts;
+mod servers;
 mod support;
+mod uploads;
+mod version_3_2;
+mod yaml;
