@@ -7,7 +7,7 @@ use super::details::of;
 /// The body of an action with this media type and schema.
 fn body(name: &str, version: &str, media: &str, content: &str) -> Value {
     let lines = format!(
-        "components: {{schemas: {{Upload: {{type: object, required: [file], properties: {{file: {{type: string, format: binary}}, note: {{type: string}}}}}}, Bytes: {{type: string, format: binary}}, Base: {{properties: {{id: {{type: integer}}}}, required: [id]}}}}}}\npaths: {{/a: {{get: {{requestBody: {{content: {{{media}: {content}}}}}}}}}}}"
+        "components: {{schemas: {{Upload: {{type: object, required: [file], properties: {{file: {{type: string, format: binary}}, note: {{type: string}}}}}}, Bytes: {{type: string, format: binary}}, Base: {{properties: {{id: {{type: integer}}}}, required: [id]}}}}}}\npaths: {{/a: {{post: {{requestBody: {{content: {{{media}: {content}}}}}}}}}}}"
     );
     let (answer, warnings) = of(name, version, &lines);
     assert!(warnings.is_empty(), "{warnings:?}");

@@ -11,7 +11,7 @@ fn a_document_of_3_2_is_imported() {
   mediaTypes: {Thing: {schema: {type: object, properties: {id: {type: integer}}}}}
 paths:
   /a:
-    get:
+    post:
       parameters: [{name: $filter, in: query, schema: {type: string}}]
       requestBody: {content: {application/json: {$ref: '#/components/mediaTypes/Thing'}}}
       responses: {'200': {description: ok, content: {application/json: {$ref: '#/components/mediaTypes/Thing'}}}}";

@@ -8,7 +8,7 @@ use super::details::of;
 fn words_that_were_booleans_before_yaml_1_2_are_strings() {
     let lines = "paths:
   /a:
-    get:
+    post:
       parameters:
         - {name: country, in: query, schema: {type: string, enum: [GB, NO, SE, no, yes]}}
         - {name: y, in: query, required: true, schema: {type: number}}

@@ -12,6 +12,7 @@ use super::stored::{
 use super::unit::Unit;
 use crate::catalog::model::Action;
 use crate::media::{essence, is_written};
+use crate::terms::Method;
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The schema of a body that a caller writes itself, such as XML.
@@ -134,7 +135,8 @@ pub fn answer(
     schemes: &BTreeMap<String, Vec<String>>,
     with_responses: bool,
 ) -> Result<Vec<u8>, BrokenUnit> {
-    let body = action.request_body.as_ref();
+    // A request with `GET` can't have one (https://fetch.spec.whatwg.org/#dom-request), whatever documents say.
+    let body = action.request_body.as_ref().filter(|_| action.method != Method::Get);
     let parameter = |one: &Parameter<&RawValue>| {
         Ok(Parameter {
             name: one.name.clone(),
@@ -172,7 +174,7 @@ pub fn answer(
         parameters: action.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
         request_body: body.map(owned).transpose()?,
         auth: auth(action, connector, schemes),
-        input: input(unit, action, connector)?,
+        input: input(unit, action, body, connector)?,
         responses: with_responses.then(|| responses.collect::<Result<_, _>>()).transpose()?,
     };
     serde_json::to_vec(&detail).map_err(|_| BrokenUnit)
@@ -191,6 +193,7 @@ fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
 fn input<'a>(
     unit: &Unit<'a>,
     action: &'a StoredAction<&RawValue>,
+    body: Option<&RequestBody<&'a RawValue>>,
     connector: &ConnectorFacts,
 ) -> Result<Input<'a>, BrokenUnit> {
     // The cookie of a key comes with the connection.
@@ -216,7 +219,7 @@ fn input<'a>(
         query: of(Place::Query),
         header: of(Place::Header),
         cookie: of(Place::Cookie),
-        body: action.request_body.as_ref().map(given).transpose()?,
+        body: body.map(given).transpose()?,
     };
     let needs = |object: &Option<Object<'_>>| {
         object.as_ref().is_some_and(|object| !object.required.is_empty())
@@ -227,7 +230,7 @@ fn input<'a>(
         ("query", needs(&properties.query)),
         ("header", needs(&properties.header)),
         ("cookie", needs(&properties.cookie)),
-        ("body", action.request_body.as_ref().is_some_and(|body| body.required)),
+        ("body", body.is_some_and(|body| body.required)),
     ] {
         required.extend(is_needed.then_some(name));
     }
@@ -389,7 +392,8 @@ mod tests {
         let text = stored(&json!({"parameters": parameters}));
         let action: StoredAction<&RawValue> = serde_json::from_str(&text).unwrap();
         let bytes = write_unit(&[], &[]);
-        let input = input(&Unit::open(&bytes).unwrap(), &action, &connector).ok().unwrap();
+        let body = action.request_body.as_ref();
+        let input = input(&Unit::open(&bytes).unwrap(), &action, body, &connector).ok().unwrap();
         let input = serde_json::to_value(input).unwrap();
         for (place, expected) in [
             ("query", json!({"sid": true})),
