@@ -80,6 +80,14 @@ pub fn action_input() -> Node {
         ("header", "The parameters that are headers, by name."),
         ("cookie", "The parameters that are cookies, by name."),
         ("body", "The request's body."),
+        (
+            "select",
+            "Only these parts of the answer's body: up to 20 JSON Pointers, in which `*` is every item.",
+        ),
+        (
+            "maxBytes",
+            "The most bytes of the answer: 500–8388608. `omitted` names what does not fit.",
+        ),
     ];
     body(description, &INPUT_FIELDS, &about, &object! {})
 }

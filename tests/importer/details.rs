@@ -33,7 +33,7 @@ pub fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
     let warnings = warnings.map(|line| line.split_once(": ").unwrap().1.to_owned()).collect();
     let platform = platforms.first().unwrap();
     let of_a = |key: &&str| platform.actions.iter().any(|action| action.key == *key);
-    (shown(platform, ["getA", "postA"].iter().find(of_a).unwrap()), warnings)
+    (shown(platform, ["getA", "postA"].into_iter().find(of_a).unwrap()), warnings)
 }
 
 /// A property of the body as JSON Schema, from this schema of 3.0.

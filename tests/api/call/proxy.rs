@@ -568,7 +568,10 @@ fn who_may_not_call_sends_nothing() {
         [(own("ann", call), 200), (own("bob", call), 404), (own("ann", &["connections:read"]), 403)]
     {
         let request = as_token(&token, "GET", &ask, &json!({}));
-        assert_eq!(api.send(&Request { body: Body::default(), ..request }).status, status);
+        assert_eq!(
+            api.send(&connector_vault::api::Request { body: Body::default(), ..request }).status,
+            status
+        );
     }
     assert_eq!(sent(&api).len(), 1);
     let bare = json!({"platform": "bearer", "identity": "eve", "identityType": "user"});
