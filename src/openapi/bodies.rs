@@ -5,6 +5,7 @@ use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
 use super::texts::{self, said};
 use crate::api::body::{Field, FieldCheck, MAX_MEMBERS};
+use crate::api::call::run::{BUDGETS, MOST_POINTERS};
 use crate::api::fields::{
     CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, MAX_ORIGIN,
     MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS,
@@ -183,6 +184,13 @@ fn field_schema(field: &Field) -> Node {
         ("ttlSeconds", FieldCheck::Own(_)) => {
             object! {"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}
         }
+        ("maxBytes", FieldCheck::Own(_)) => {
+            object! {"type": "integer", "minimum": *BUDGETS.start(), "maximum": *BUDGETS.end()}
+        }
+        ("select", FieldCheck::Own(_)) => object! {
+            "type": "array", "maxItems": u64::try_from(MOST_POINTERS).unwrap(),
+            "items": object! {"type": "string", "pattern": "^(/.*)?$"},
+        },
         (name, FieldCheck::Own(_)) => {
             let (most, item) = match name {
                 "scopes" => {

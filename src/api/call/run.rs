@@ -91,9 +91,9 @@ const HINT: &str = "Ask for fewer items with the action's own parameters, for so
 /// The headers that an answer keeps in any budget.
 const KEPT_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
 /// What a caller may ask for as `maxBytes`.
-const BUDGETS: std::ops::RangeInclusive<u64> = 500..=8 << 20;
+pub const BUDGETS: std::ops::RangeInclusive<u64> = 500..=8 << 20;
 /// The most JSON Pointers of `select`.
-const MOST_POINTERS: usize = 20;
+pub const MOST_POINTERS: usize = 20;
 
 /// What of an answer a caller wants.
 #[derive(Debug, Default)]

@@ -325,7 +325,7 @@ fn wrong_arguments_of_tools() {
         ("search_actions", json!({"query": "x", "limit": 0}), LIMIT),
         ("search_actions", json!({"query": "x", "limit": 51}), LIMIT),
         ("search_actions", json!({"query": "x", "limit": 2.5}), LIMIT),
-        ("search_actions", json!({"query": "x", "limit": "5"}), LIMIT),
+        ("search_actions", json!({"query": "x", "limit": "five"}), LIMIT),
         ("describe_action", json!([]), "`arguments` must be an object."),
         (
             "describe_action",
