@@ -189,7 +189,7 @@ responses:
   Missing: {description: Not there, schema: {$ref: '#/definitions/Pet'}}
 paths:
   /a:
-    get:
+    post:
       operationId: getA
       parameters:
         - {name: tags, in: query, type: array, items: {type: string}, collectionFormat: multi}
