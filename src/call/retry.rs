@@ -4,7 +4,7 @@ use crate::oauth::answer::moment::retry_after;
 use crate::ports::Incoming;
 use crate::rfc3339::parse;
 
-/// Headers in which platforms say when a limit ends, the most precise first. GitHub, Discord, Twitter, OpenAI, Okta and the
+/// Headers in which platforms say when a limit ends, the most precise first. GitHub, Discord, Twitter, `OpenAI`, Okta and the
 /// draft of the IETF (draft-ietf-httpapi-ratelimit-headers) use them.
 const RESETS: [&str; 7] = [
     "x-ratelimit-reset-after",

@@ -152,8 +152,9 @@ fn yaml(text: &str) -> Result<Document<Yaml>, Refusal> {
 }
 
 /// A fault whose message fits on a line.
-fn short(fault: Fault) -> Fault {
-    Fault { message: super::text::verbatim(&fault.message, 300), ..fault }
+fn short(mut fault: Fault) -> Fault {
+    fault.message = super::text::verbatim(&fault.message, 300);
+    fault
 }
 
 fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {

@@ -65,8 +65,8 @@ pub struct Answer {
 impl Answer {
     /// The headers of the service that say how to go on: when to repeat the call, and where the next page of `server` is.
     pub fn onward(&self, server: &str) -> Vec<(&'static str, String)> {
-        let links = self.incoming.headers.iter().filter(|(name, _)| name == "link");
-        let page = links.filter_map(|(_, value)| next(value)).next();
+        let mut links = self.incoming.headers.iter().filter(|(name, _)| name == "link");
+        let page = links.find_map(|(_, value)| next(value));
         let page = page.and_then(|address| path_below(server, &self.url, address));
         let retry_at = self.retry_at.and_then(rfc3339);
         let onward = [(NEXT, page), (RETRY_AT, retry_at)];
@@ -75,6 +75,7 @@ impl Answer {
 }
 
 /// How often a caller wants a request to be repeated. Returns `None` when that is not a number from 0 to 3.
+#[must_use]
 pub fn retries(context: &Context<'_>) -> Option<u8> {
     let Some(stated) = context.request.header(RETRIES) else { return Some(0) };
     stated.parse().ok().filter(|number| *number <= MOST_RETRIES)

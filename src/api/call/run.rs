@@ -277,13 +277,13 @@ async fn response<P: Ports>(
             return Err(Problem::new(Code::PlatformUnreachable, detail));
         }
     };
-    let (body, is_bytes) = document(&content_type, bytes, ports);
+    let (body, is_bytes) = document(&content_type, &bytes, ports);
     let headers = to_caller(headers).into_iter().collect();
     Ok((Answered { status, headers, body, body_too_large, omitted: None }, is_bytes))
 }
 
 /// A body as JSON: itself, a text, bytes in base64, or null for none. Returns it, and whether it is such bytes.
-fn document(content_type: &str, bytes: Vec<u8>, ports: &impl Http) -> (Box<RawValue>, bool) {
+fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValue>, bool) {
     let raw = |text: String| RawValue::from_string(text).ok();
     let null = || RawValue::NULL.to_owned();
     if bytes.is_empty() {
@@ -295,10 +295,10 @@ fn document(content_type: &str, bytes: Vec<u8>, ports: &impl Http) -> (Box<RawVa
         || ["xml", "yaml", "javascript", "x-www-form-urlencoded", "json", "csv", "ndjson"]
             .iter()
             .any(|kind| essence.ends_with(kind));
-    let (charset, from) = charset::of(content_type, &bytes);
+    let (charset, from) = charset::of(content_type, bytes);
     let text = Some(bytes.get(from..).unwrap_or_default()).filter(|_| is_text);
     let Some(text) = text.and_then(|bytes| ports.decode(&charset, bytes)) else {
-        let base64 = Base64::encode_string(&bytes);
+        let base64 = Base64::encode_string(bytes);
         return (raw(json::text(&Bytes { base64, content_type })).unwrap_or_else(null), true);
     };
     if is_json(&essence)

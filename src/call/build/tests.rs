@@ -295,7 +295,7 @@ fn bodies_are_written_as_their_media_type_says() {
 fn a_file_has_the_name_and_the_type_that_fit() {
     let file = json!({"anyOf": [{"type": "string", "format": "binary"}, {"type": "object"}]});
     let schema = json!({"properties": {"file": file, "files": {"type": "array", "items": file}}});
-    let written = |encoding: serde_json::Value, body: &str| {
+    let written = |encoding: Value, body: &str| {
         let action = json!({
             "method": "POST", "path": "/x", "parameters": [], "input": {},
             "requestBody": {
@@ -375,7 +375,7 @@ fn a_file_has_the_name_and_the_type_that_fit() {
 
 #[test]
 fn parts_and_members_have_the_media_type_of_the_document() {
-    let written = |media: &str, encoding: serde_json::Value, body: &str| {
+    let written = |media: &str, encoding: Value, body: &str| {
         let action = json!({
             "method": "POST", "path": "/x", "parameters": [], "input": {},
             "requestBody": {"required": true, "contentTypes": [media], "schema": {}, "encoding": {"a": encoding}},

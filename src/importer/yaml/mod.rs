@@ -457,7 +457,7 @@ mod tests {
     fn a_chain_of_aliases_is_not_deeper_than_a_document() {
         let mut text = "a0: &a0 [x]\n".to_owned();
         for n in 1..5000_u32 {
-            text.push_str(&format!("a{n}: &a{n} [*a{}]\n", n.saturating_sub(1)));
+            text.extend([format!("a{n}: &a{n} [*a{}]\n", n.saturating_sub(1))]);
         }
         let Err(Unread::Faulty(fault)) = parse(&text) else { panic!("it was read") };
         assert_eq!(fault.message, super::TOO_LARGE);

@@ -55,9 +55,10 @@ impl Strings<'_> {
                 let of_example = |key: &str, value: &Rc<Node>| {
                     if key == "value" { self.typed(value, schema, 0) } else { Rc::clone(value) }
                 };
-                match is_list {
-                    true => self.typed(item, schema, 0),
-                    false => changed(item, of_example).unwrap_or_else(|| Rc::clone(item)),
+                if is_list {
+                    self.typed(item, schema, 0)
+                } else {
+                    changed(item, of_example).unwrap_or_else(|| Rc::clone(item))
                 }
             };
             changed(child, one).unwrap_or_else(|| Rc::clone(child))
