@@ -171,7 +171,10 @@ async function bundle() {
     // Afterwards, on a line of its own: the limit would break it into pieces, and they are larger.
     writeFileSync(
       outfile,
-      readFileSync(outfile, "utf8").replace(TEXT, () => `\n"${text}"\n`),
+      readFileSync(outfile, "utf8")
+        .replace(TEXT, () => `\n"${text}"\n`)
+        // esbuild drops the comments by which bundlers leave an import alone.
+        .replace(/\bimport\((\w+\.wasm)\)/, "import(/* webpackIgnore: true */ /* @vite-ignore */ $1)"),
     );
   }
 }

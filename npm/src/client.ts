@@ -3,7 +3,7 @@ import { ready } from "core";
 import { Call } from "glue";
 import { type ConnectAttempts, connectAttempts } from "./attempts.js";
 import { type CallOptions, callOptions } from "./call.js";
-import { type PlatformRequestInit, proxy } from "./calling.js";
+import { type PlatformRequestInit, pages, proxy } from "./calling.js";
 import { Caller } from "./caller.js";
 import { type Actions, type Connectors, actions, connectors } from "./catalog.js";
 import { type OauthClients, oauthClients } from "./clients.js";
@@ -72,6 +72,18 @@ export class ConnectorVault {
    */
   async proxy(connection: string, path: string, request?: PlatformRequestInit): Promise<Response> {
     return proxy(partsOf(this).client, connection, path, request);
+  }
+
+  /**
+   * The pages of a list of a platform: sends a request as `proxy` does, and goes on with the next page that the platform
+   * names in `Link`, if it is on the same server. Ends after an answer that is no success.
+   *
+   * ```js
+   * for await (const response of vault.pages(id, "user/repos?per_page=100")) console.log(await response.json());
+   * ```
+   */
+  pages(connection: string, path: string, request?: PlatformRequestInit): AsyncGenerator<Response> {
+    return pages(partsOf(this).client, connection, path, request);
   }
 
   /**

@@ -12,6 +12,7 @@ export type {
   JsonSchema,
   JsonSchemaObject,
   JsonType,
+  MemberEncoding,
   RequestBody,
 } from "./action.js";
 export type {
@@ -28,7 +29,7 @@ export type {
   PendingAttempt,
 } from "./attempts.js";
 export type { CallOptions, ChangeOptions } from "./call.js";
-export type { ActionAnswer, ActionInput, PlatformRequestInit } from "./calling.js";
+export type { ActionAnswer, ActionInput, OmittedPart, PlatformRequestInit } from "./calling.js";
 export type {
   Action,
   ActionFilters,

@@ -71,7 +71,7 @@ export const parameters = {
 
 export const fields = {
   ActionInput: {
-    all: ["path","query","header","cookie","body"],
+    all: ["path","query","header","cookie","body","select","maxBytes"],
     nullable: [],
     required: [],
   },

@@ -97,13 +97,15 @@ pub const CLIENT_FIELDS: [Field; 7] = [
 /// Anything that names no member twice.
 const FREE: OwnCheck = |body, name, value| body.check_repeated(&[name], value);
 
-/// The input of an action, which is checked against the action's schema separately.
-pub const INPUT_FIELDS: [Field; 5] = [
+/// The input of an action, which is checked against the action's schema separately, and what is wanted of the answer.
+pub const INPUT_FIELDS: [Field; 7] = [
     own("path", FREE),
     own("query", FREE),
     own("header", FREE),
     own("cookie", FREE),
     own("body", FREE),
+    own("select", FREE),
+    own("maxBytes", FREE),
 ];
 
 /// Credentials that another service held. Which of them belong to the type is checked separately.

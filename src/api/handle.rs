@@ -148,6 +148,11 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
         Ok(response) => response,
         Err(problem) => failure(&problem, &request.origin, &request_id),
     };
+    if response.status == 401 && is_mcp(&request.path) {
+        // What clients of the Model Context Protocol can send (RFC 6750).
+        response.headers.retain(|(name, _)| *name != "www-authenticate");
+        response.add("www-authenticate", "Bearer");
+    }
     response.has_deliveries = metered.has_deliveries();
     service.room.remember(ports.number(), metered.size());
     // A copy that knows where the account has moved refuses the key, which is not of this database any more.

@@ -44,6 +44,7 @@ pub mod stated;
 pub mod text;
 pub mod title;
 pub mod version;
+pub mod yaml;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -524,7 +525,7 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
         version: &version::stated(info.version.as_str()),
     });
     let mut actions = action::of(document);
-    let mut warnings = std::mem::take(&mut actions.unresolved);
+    let mut warnings = std::mem::take(&mut actions.warnings);
     let required = detail::required(document, &actions);
     let (detail, schemes, left_out) = connector_detail(document, &required, providers);
     warnings.extend(left_out);

@@ -5,6 +5,7 @@ use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
 use super::texts::{self, said};
 use crate::api::body::{Field, FieldCheck, MAX_MEMBERS};
+use crate::api::call::run::{BUDGETS, MOST_POINTERS};
 use crate::api::fields::{
     CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, MAX_ORIGIN,
     MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS,
@@ -80,6 +81,14 @@ pub fn action_input() -> Node {
         ("header", "The parameters that are headers, by name."),
         ("cookie", "The parameters that are cookies, by name."),
         ("body", "The request's body."),
+        (
+            "select",
+            "Only these parts of the answer's body: up to 20 JSON Pointers, in which `*` is every item.",
+        ),
+        (
+            "maxBytes",
+            "The most bytes of the answer: 500–8388608. `omitted` names what does not fit.",
+        ),
     ];
     body(description, &INPUT_FIELDS, &about, &object! {})
 }
@@ -175,6 +184,13 @@ fn field_schema(field: &Field) -> Node {
         ("ttlSeconds", FieldCheck::Own(_)) => {
             object! {"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}
         }
+        ("maxBytes", FieldCheck::Own(_)) => {
+            object! {"type": "integer", "minimum": *BUDGETS.start(), "maximum": *BUDGETS.end()}
+        }
+        ("select", FieldCheck::Own(_)) => object! {
+            "type": "array", "maxItems": u64::try_from(MOST_POINTERS).unwrap(),
+            "items": object! {"type": "string", "pattern": "^(/.*)?$"},
+        },
         (name, FieldCheck::Own(_)) => {
             let (most, item) = match name {
                 "scopes" => {

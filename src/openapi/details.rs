@@ -110,6 +110,16 @@ pub fn action(row: &Node) -> Node {
             ("explode", boolean("Whether its values stand for themselves, as in OpenAPI.")),
         ],
     );
+    let encoding = joined(
+        "How a member of a form is written, like a parameter of a query, or as a part.",
+        &encoding,
+        &record("", vec![]),
+        object! {
+            "allowReserved": boolean("Whether reserved characters stay as they are; else absent."),
+            "contentType": string("The media types that a part may have, comma-separated; else absent."),
+            "headers": strings("The headers that a part may have; else absent."),
+        },
+    );
     let of_members = object! {
         "encoding": said(
             "Of a form: how members are written of which the document says so; else absent.",

@@ -14,6 +14,7 @@ use super::unit::Unit;
 use crate::catalog::detail::Parameters;
 use crate::catalog::model::Action;
 use crate::media::{essence, is_written};
+use crate::terms::Method;
 
 /// The header in which a caller chooses among the media types of the response.
 pub const ACCEPT: &str = "Accept";
@@ -191,7 +192,8 @@ pub fn answer(
     schemes: &BTreeMap<String, Vec<String>>,
     with_responses: bool,
 ) -> Result<Vec<u8>, BrokenUnit> {
-    let body = action.request_body.as_ref();
+    // A request with `GET` can't have one (https://fetch.spec.whatwg.org/#dom-request), whatever documents say.
+    let body = action.request_body.as_ref().filter(|_| action.method != Method::Get);
     let parameter = |one: &Parameter<&RawValue>| {
         Ok(Parameter {
             name: one.name.clone(),
@@ -230,7 +232,7 @@ pub fn answer(
         request_body: body.map(owned).transpose()?,
         response_types: &action.response_types,
         auth: auth(action, connector, schemes),
-        input: input(unit, action, connector)?,
+        input: input(unit, action, body, connector)?,
         responses: with_responses.then(|| responses.collect::<Result<_, _>>()).transpose()?,
     };
     serde_json::to_vec(&detail).map_err(|_| BrokenUnit)
@@ -249,6 +251,7 @@ fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
 fn input<'a>(
     unit: &Unit<'a>,
     action: &'a StoredAction<&RawValue>,
+    body: Option<&RequestBody<&'a RawValue>>,
     connector: &ConnectorFacts,
 ) -> Result<Input<'a>, BrokenUnit> {
     let of = |place: Place| {
@@ -282,7 +285,7 @@ fn input<'a>(
         query: of(Place::Query),
         header,
         cookie: of(Place::Cookie),
-        body: action.request_body.as_ref().map(given).transpose()?,
+        body: body.map(given).transpose()?,
     };
     let needs = |object: &Option<Object<'_>>| {
         object.as_ref().is_some_and(|object| !object.required.is_empty())
@@ -293,7 +296,7 @@ fn input<'a>(
         ("query", needs(&properties.query)),
         ("header", needs(&properties.header)),
         ("cookie", needs(&properties.cookie)),
-        ("body", action.request_body.as_ref().is_some_and(|body| body.required)),
+        ("body", body.is_some_and(|body| body.required)),
     ] {
         required.extend(is_needed.then_some(name));
     }
@@ -469,7 +472,8 @@ mod tests {
         let text = stored(&json!({"parameters": parameters}));
         let action: StoredAction<&RawValue> = serde_json::from_str(&text).unwrap();
         let bytes = write_unit(&[], &[]);
-        let input = input(&Unit::open(&bytes).unwrap(), &action, &connector).ok().unwrap();
+        let body = action.request_body.as_ref();
+        let input = input(&Unit::open(&bytes).unwrap(), &action, body, &connector).ok().unwrap();
         let input = serde_json::to_value(input).unwrap();
         for (place, expected) in [
             ("query", json!({"sid": true})),

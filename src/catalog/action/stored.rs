@@ -115,13 +115,23 @@ pub struct RequestBody<S> {
     pub encoding: BTreeMap<String, Encoding>,
 }
 
-/// How a member of a form is written: as a parameter of a query is.
+/// How a member of a form is written: as a parameter of a query is, or as a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Encoding {
     /// How a list or an object is written (`OpenAPI`'s `style`).
     pub style: String,
     /// Whether each value of a list or an object stands for itself (`OpenAPI`'s `explode`).
     pub explode: bool,
+    /// Whether reserved characters of a value stay as they are (`OpenAPI`'s `allowReserved`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_reserved: bool,
+    /// The media types that a part may have, comma-separated, possibly with wildcards (`OpenAPI`'s `contentType`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    /// The headers that a part may have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
 }
 
 /// A security scheme of the document, and the scopes that are needed.

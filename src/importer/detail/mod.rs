@@ -1,11 +1,12 @@
 //! The details of a document's actions: what each takes and answers, as JSON Schema.
 //!
-//! [`definitions`] follows references, [`schema`] converts schemas, [`parameters`], [`body`] and [`media`] read the parts
-//! of an operation, [`reaching`] keeps count of what their schemas refer to, and [`units`] packs what they find.
+//! [`definitions`] follows references, [`schema`] converts schemas, [`parameters`], [`body`], [`form`] and [`media`] read
+//! the parts of an operation, [`reaching`] keeps count of what their schemas refer to, and [`units`] packs what they find.
 
 pub mod body;
 pub mod constants;
 pub mod definitions;
+pub mod form;
 pub mod media;
 pub mod parameters;
 pub mod reaching;
@@ -144,11 +145,12 @@ fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String
     let mut left_out = Vec::new();
     let lost = &definitions.lost;
     if !lost.is_empty() {
-        let shown = lost.iter().take(LOST_SHOWN).map(|one| text::verbatim(one, 100));
-        let shown = shown.collect::<Vec<_>>().join("`, `");
-        let more = lost.len().saturating_sub(LOST_SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        left_out.push(format!("references that lead to nothing allow anything: `{shown}`{more}"));
+        let names = text::listed(lost.iter().map(String::as_str), LOST_SHOWN);
+        left_out.push(format!("references that lead to nothing allow anything: {names}"));
+    }
+    if !definitions.skipped.is_empty() {
+        let parts = definitions.skipped.iter().copied().collect::<Vec<_>>().join(", ");
+        left_out.push(format!("OpenAPI 3.2 is read as 3.1, without {parts}"));
     }
     let is_too_large = |draft: &&Draft| {
         draft.input.is_too_large || draft.answers.iter().any(|one| one.reaching.is_too_large)
