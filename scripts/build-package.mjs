@@ -47,6 +47,7 @@ const DECLARED = [
   ...["index", "slim", WASM],
   ...[
     "action",
+    "api-keys",
     "attempts",
     "call",
     "catalog",

@@ -44,6 +44,8 @@ pub enum Code {
     OauthClientNotFound,
     /// The environment has no such webhook.
     WebhookNotFound,
+    /// The environment has no such API key.
+    KeyNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
     /// Another connection has the same key.
@@ -60,6 +62,10 @@ pub enum Code {
     WebhookLimit,
     /// The webhook is not active, so that nothing is sent to it.
     WebhookInactive,
+    /// The environment has as many valid API keys as the API creates.
+    KeyLimit,
+    /// The API key can't be replaced: it is revoked, expired or replaced already.
+    KeyInactive,
     /// The resource is not at the version that `If-Match` names.
     PreconditionFailed,
     /// The body is too large.
@@ -84,7 +90,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 37] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -101,6 +107,7 @@ impl Code {
         Self::CredentialsNotFound,
         Self::OauthClientNotFound,
         Self::WebhookNotFound,
+        Self::KeyNotFound,
         Self::MethodNotAllowed,
         Self::ConnectionExists,
         Self::ConnectionFailed,
@@ -109,6 +116,8 @@ impl Code {
         Self::OauthClientMissing,
         Self::WebhookLimit,
         Self::WebhookInactive,
+        Self::KeyLimit,
+        Self::KeyInactive,
         Self::PreconditionFailed,
         Self::BodyTooLarge,
         Self::UnsupportedMediaType,
@@ -148,6 +157,7 @@ impl Code {
             Self::CredentialsNotFound => (404, "credentials_not_found"),
             Self::OauthClientNotFound => (404, "oauth_client_not_found"),
             Self::WebhookNotFound => (404, "webhook_not_found"),
+            Self::KeyNotFound => (404, "key_not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::ConnectionExists => (409, "connection_exists"),
             Self::ConnectionFailed => (409, "connection_failed"),
@@ -156,6 +166,8 @@ impl Code {
             Self::OauthClientMissing => (409, "oauth_client_missing"),
             Self::WebhookLimit => (409, "webhook_limit"),
             Self::WebhookInactive => (409, "webhook_inactive"),
+            Self::KeyLimit => (409, "key_limit"),
+            Self::KeyInactive => (409, "key_inactive"),
             Self::PreconditionFailed => (412, "precondition_failed"),
             Self::BodyTooLarge => (413, "body_too_large"),
             Self::UnsupportedMediaType => (415, "unsupported_media_type"),
@@ -187,6 +199,7 @@ impl Code {
             Self::CredentialsNotFound => "Credentials not found",
             Self::OauthClientNotFound => "OAuth client not found",
             Self::WebhookNotFound => "Webhook not found",
+            Self::KeyNotFound => "API key not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::ConnectionExists => "Connection exists",
             Self::ConnectionFailed => "Connection failed",
@@ -194,6 +207,8 @@ impl Code {
             Self::NotCheckable => "Not checkable",
             Self::OauthClientMissing => "OAuth client missing",
             Self::WebhookLimit => "Too many webhooks",
+            Self::KeyLimit => "Too many API keys",
+            Self::KeyInactive => "API key not active",
             Self::WebhookInactive => "Webhook inactive",
             Self::PreconditionFailed => "Precondition failed",
             Self::BodyTooLarge => "Body too large",

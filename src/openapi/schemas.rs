@@ -8,7 +8,7 @@ use super::schema::{
     boolean, count, names, record, record_with, reference, string, strings, variants,
 };
 use super::texts::said;
-use super::{bodies, credentials, details, events, texts, webhooks};
+use super::{bodies, credentials, details, events, keys, texts, webhooks};
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::paging::MAX_LIMIT;
@@ -65,6 +65,10 @@ pub fn all(answers: &Answers) -> Node {
         "Replayed": webhooks::replayed(),
         "DeliveryPage": webhooks::deliveries(),
         "Delivery": webhooks::delivery(),
+        "ApiKeyPage": keys::page(),
+        "ApiKey": keys::key(),
+        "ApiKeyWithSecret": keys::with_secret(),
+        "NewApiKey": keys::new(),
         "Whoami": whoami(),
         "NewSession": bodies::new_session(),
         "Session": session(),

@@ -1,8 +1,9 @@
 // What is around every view.
 import { onlineManager } from "@tanstack/preact-query";
 import { Moon, Sun } from "lucide-preact";
+import type { Scope } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { When } from "./parts/when";
 import { Notice, Offer } from "./session/offer";
@@ -14,7 +15,9 @@ const VIEWS = [
   ["/connectors", "Connectors"],
   ["/connections", "Connections"],
   ["/integrations", "Integrations"],
+  ["/events", "Events"],
   ["/webhooks", "Webhooks"],
+  ["/keys", "Keys"],
   ["/docs", "API"],
 ] as const;
 const SOON_MS = 7 * 24 * 3_600_000;
@@ -72,25 +75,23 @@ export function Top() {
   );
 }
 
-/** Browsers scroll a focused link into view, but not always if it is partly visible already. */
-const show = (target: EventTarget | null) =>
-  target instanceof Element && target.scrollIntoView({ block: "nearest", inline: "nearest" });
+/** Views that only those find in the menu whose key can read them. */
+const NEEDED: Partial<Record<string, Scope>> = {
+  "/events": "events:read",
+  "/webhooks": "webhooks:read",
+  "/keys": "keys:read",
+};
 
 function Views() {
   const [path] = useLocation();
   const session = useMaybeSession();
-  const views = VIEWS.filter(([href]) => href !== "/webhooks" || session?.may("webhooks:read"));
+  const views = VIEWS.filter(([href]) => {
+    const scope = NEEDED[href];
+    return scope === undefined || session?.may(scope);
+  });
   const isHere = (href: string) => path === href || (href !== "/" && path.startsWith(`${href}/`));
-  const nav = useRef<HTMLElement>(null);
-  const place = views.findIndex(([href]) => isHere(href));
-  useLayoutEffect(() => {
-    const here = nav.current?.querySelector<HTMLElement>("[aria-current]");
-    // On a phone the row may be wider than the screen.
-    if (nav.current && here)
-      nav.current.scrollLeft = here.offsetLeft - (nav.current.clientWidth - here.clientWidth) / 2;
-  }, [place]);
   return (
-    <nav aria-label="Main" ref={nav} onFocusIn={({ target }) => show(target)}>
+    <nav aria-label="Main">
       {views.map(([href, name]) => {
         const current = isHere(href) ? "page" : undefined;
         // The reference is a page of its own.

@@ -17,6 +17,7 @@ use connector_vault::openapi::answers::{Answer, Answers, Recorded};
 use connector_vault::openapi::calling::INPUTS;
 use connector_vault::openapi::connecting::{CLIENTS, IMPORTING, STARTING};
 use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, SETTING};
+use connector_vault::openapi::keys::CREATING as NEW_KEYS;
 use connector_vault::openapi::webhooks::{CHANGING as HOOK_CHANGES, CREATING as HOOKS, REPLAYING};
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
@@ -106,6 +107,14 @@ impl Scene {
         let created = self.api.send(&with_body(self.api.request("POST", WEBHOOKS), HOOKS[1].2));
         assert_eq!(created.status, 201, "{}", body(&created));
         format!("{WEBHOOKS}/{}", body(&created)["id"].as_str().unwrap())
+    }
+
+    /// Creates an API key. Returns its path.
+    fn key(&self) -> String {
+        let created =
+            self.api.send(&with_body(self.api.request("POST", "/v1/keys"), NEW_KEYS[1].2));
+        assert_eq!(created.status, 201, "{}", body(&created));
+        format!("/v1/keys/{}", body(&created)["id"].as_str().unwrap())
     }
 
     /// Publishes a catalog without GitHub.
@@ -221,6 +230,13 @@ impl Scene {
                 self.set_client();
                 get("/v1/oauth-clients")
             }
+            Keyed::ListKeys => {
+                self.key();
+                get("/v1/keys")
+            }
+            Keyed::CreateKey => with_body(self.api.request("POST", "/v1/keys"), NEW_KEYS[1].2),
+            Keyed::RotateKey => self.api.request("POST", &format!("{}/rotate", self.key())),
+            Keyed::RevokeKey => self.api.request("DELETE", &self.key()),
             Keyed::ListEvents => get("/v1/events?limit=2"),
             Keyed::ListWebhooks => {
                 self.webhook();
@@ -453,6 +469,16 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         }
         Code::WebhookNotFound if request.path.contains("/wh_") => {
             request.path = request.path.replace("/wh_", "/wh_0");
+        }
+        Code::KeyNotFound if request.path.starts_with("/v1/keys/") => {
+            let last = if endpoint == Keyed::RotateKey { "/rotate" } else { "" };
+            request.path = format!("/v1/keys/{UNKNOWN_ID}{last}");
+        }
+        Code::KeyInactive if endpoint == Keyed::RotateKey => {
+            assert_eq!(scene.api.send(&request).status, 200);
+        }
+        Code::KeyLimit if endpoint == Keyed::CreateKey => {
+            (0..100).for_each(|_| drop(scene.key()));
         }
         Code::WebhookInactive => {
             scene.api.world.database.execute("UPDATE webhooks SET active = 0", []).unwrap();
