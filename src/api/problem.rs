@@ -80,6 +80,8 @@ pub enum Code {
     Internal,
     /// A platform can't be reached.
     PlatformUnreachable,
+    /// The platform gave no new access token, and the old one is of no use any more.
+    RefreshFailed,
     /// A platform does not answer in time.
     PlatformTimeout,
     /// Storage can't answer at the moment.
@@ -90,7 +92,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 38] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -125,6 +127,7 @@ impl Code {
         Self::TooManyRequests,
         Self::Internal,
         Self::PlatformUnreachable,
+        Self::RefreshFailed,
         Self::Unavailable,
         Self::PlatformTimeout,
         Self::VaultFull,
@@ -174,6 +177,7 @@ impl Code {
             Self::CredentialsRejected => (422, "credentials_rejected"),
             Self::TooManyRequests => (429, "too_many_requests"),
             Self::Internal => (500, "internal"),
+            Self::RefreshFailed => (503, "refresh_failed"),
             Self::PlatformUnreachable => (502, "platform_unreachable"),
             Self::PlatformTimeout => (504, "platform_timeout"),
             Self::Unavailable => (503, "unavailable"),
@@ -216,6 +220,7 @@ impl Code {
             Self::CredentialsRejected => "Credentials rejected",
             Self::TooManyRequests => "Too many requests",
             Self::Internal => "Internal error",
+            Self::RefreshFailed => "No new access token",
             Self::PlatformUnreachable => "Platform unreachable",
             Self::PlatformTimeout => "Platform timeout",
             Self::Unavailable => "Temporarily unavailable",

@@ -6,6 +6,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { When } from "./parts/when";
+import { EnvironmentSwitch } from "./session/environment";
 import { Notice, Offer } from "./session/offer";
 import { useMaybeSession, useSessionState, type Session } from "./session/session";
 import { onTheme, shownTheme } from "./theme";
@@ -44,7 +45,7 @@ export function Top() {
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <header class="top">
+      <header class="top" data-environment={session?.who.environment}>
         <Link
           href={isEndUser ? "/connections" : "/"}
           class="brand"
@@ -114,21 +115,25 @@ function Account({ session: { who } }: { session: Session }) {
   const whose = who.identity ?? who.account;
   const isSoon = who.expiresAt !== null && Date.parse(who.expiresAt) - Date.now() < SOON_MS;
   return (
-    <p class="who">
+    <div class="who">
       <span class="who-account">
         <span class="visually-hidden">{who.identity === undefined ? "Account" : "Connections of"} </span>
         <strong title={whose}>{whose}</strong>{" "}
-        <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
-          <span class="visually-hidden">environment </span>
-          {who.environment}
-        </span>
+        {who.identity === undefined ? (
+          <EnvironmentSwitch />
+        ) : (
+          <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
+            <span class="visually-hidden">environment </span>
+            {who.environment}
+          </span>
+        )}
       </span>{" "}
       {isSoon && who.expiresAt !== null && (
         <span class="expiry muted">
           {who.identity === undefined ? "key" : "link"} expires <When at={who.expiresAt} />
         </span>
       )}
-    </p>
+    </div>
   );
 }
 

@@ -478,7 +478,8 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             assert_eq!(scene.api.send(&request).status, 200);
         }
         Code::KeyLimit if endpoint == Keyed::CreateKey => {
-            (0..100).for_each(|_| drop(scene.key()));
+            // The scene has one already.
+            (1..100).for_each(|_| drop(scene.key()));
         }
         Code::WebhookInactive => {
             scene.api.world.database.execute("UPDATE webhooks SET active = 0", []).unwrap();
@@ -490,6 +491,15 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::ConnectionFailed => {
             let sql = "UPDATE connections SET state = 'failed', active = 0";
             scene.api.world.database.execute(sql, []).unwrap();
+        }
+        Code::RefreshFailed if endpoint.is_call() || endpoint == Keyed::GetCredentials => {
+            scene.set_client();
+            scene.hold(
+                r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
+            );
+            // Two minutes after that.
+            scene.api.world.now.set(1_800_028_920_000);
+            script(&scene.api, &[(503, json!({}))]);
         }
         Code::NotCheckable if endpoint == Keyed::CheckConnection => scene.forget_github(),
         Code::CredentialsHeld if endpoint == Keyed::SetConnectionState => {
