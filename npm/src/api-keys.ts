@@ -117,7 +117,11 @@ export function apiKeys(caller: Caller): ApiKeys {
     rotate: async (id, options) => caller.one(() => Call.rotateKey(text(id, "id")), once(options), hasSecret),
     revoke: async (id, options) => {
       // A key that was revoked is revoked: the request can be repeated.
-      await caller.one(() => Call.revokeKey(text(id, "id")), callOptions(options), (_, status) => status === 204);
+      await caller.one(
+        () => Call.revokeKey(text(id, "id")),
+        callOptions(options),
+        (_, status) => status === 204,
+      );
     },
   };
 }

@@ -168,7 +168,7 @@ pub fn attempt_summary() -> Node {
 /// An OAuth client.
 pub fn client() -> Node {
     let uri = object! {"type": "string", "format": "uri"};
-    record(
+    record_with(
         "The registration of an app at a platform.",
         vec![
             ("platform", said("The platform's identifier.", platform())),
@@ -194,6 +194,7 @@ pub fn client() -> Node {
             ("createdAt", time("When it was first set.")),
             ("updatedAt", time("When it was last set.")),
         ],
+        object! {"warnings": strings("Only in the response to `PUT`, and only if there are any: what may be wrong with the client, such as that it asks for no scopes.")},
     )
 }
 

@@ -235,7 +235,7 @@ export function connectAttacks(world) {
       assert.equal(question.heading, "Connect plain?");
       assert.equal(
         question.paragraphs[0],
-        `This link connects an account at plain to Sample <b>App</b>, for user “${EVIL}&amp;”.`,
+        `This link connects an account at plain to Sample <b>App</b>, for the user “${EVIL}&amp;”.`,
       );
       const address = new URL(await leadOn(visitor, link));
       const back = `http://127.0.0.1:${world.server.port}/connect/callback`;

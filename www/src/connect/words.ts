@@ -102,7 +102,11 @@ function toldOf(code: string, { platform, app }: Names): Told | undefined {
       return [`${platform} sent an unusable response`, "The sign-in can't be completed.", "app"];
     case "platform_unreachable":
       // Whose network it is nobody knows.
-      return [`${platform} can't be reached`, `The service got no connection to ${platform}. Nothing has changed.`, "nobody"];
+      return [
+        `${platform} can't be reached`,
+        `The service got no connection to ${platform}. Nothing has changed.`,
+        "nobody",
+      ];
     case "platform_timeout":
       return [`${platform} did not respond in time`, "Nothing has changed.", "nobody"];
     case "platform_unavailable":

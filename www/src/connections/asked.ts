@@ -28,8 +28,7 @@ export function filtersOf({
   return {
     ...texts,
     ...(tagsMatch && texts.tags && { tagsMatch }),
-    ...(active &&
-      active !== "all" && { active: active === "true" || active === "false" ? active === "true" : active }),
+    ...(active && active !== "all" && { active: active === "true" || active === "false" ? active === "true" : active }),
   } as ConnectionFilters;
 }
 
