@@ -494,6 +494,8 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         }
         Code::RefreshFailed if endpoint.is_call() || endpoint == Keyed::GetCredentials => {
             scene.set_client();
+            let known = (200, json!({"id": 7, "login": "eve"}));
+            script(&scene.api, &[known.clone(), known]);
             scene.hold(
                 r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
             );
