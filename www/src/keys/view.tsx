@@ -143,7 +143,7 @@ function Row({ apiKey, keys, onAsk }: RowProps) {
     apiKey;
   const other = (id: string) => {
     const key = keys.find((key) => key.id === id);
-    return key ? nameOf(key) : id;
+    return key?.current ? "your key" : key ? nameOf(key) : id;
   };
   return (
     <li class="card webhook">
