@@ -21,6 +21,15 @@ export function consoleAccount(world) {
           page.getByRole("listitem").filter({ has: page.getByRole("heading", { name, exact: true }) });
         await page.getByText("your key").waitFor();
         await expectAccessibleEverywhere(page, "the keys");
+        // A key with all scopes has every entry in its menu, on a phone too.
+        await page.setViewportSize({ width: 390, height: 844 });
+        const entries = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
+        assert.equal(entries.length, 8);
+        for (const entry of entries) {
+          const { left, right } = await entry.evaluate((shown) => shown.getBoundingClientRect().toJSON());
+          assert.ok(left >= 0 && right <= 390, `from ${left} to ${right}`);
+        }
+        await page.setViewportSize({ width: 1280, height: 900 });
         await button(page, "New key").click();
         const form = page.getByRole("dialog", { name: "New API key" });
         await expectFocus(form.getByLabel("Name (optional)"));

@@ -49,7 +49,6 @@ export function consoleFrame(world) {
           for (const width of [320, 390]) {
             await page.setViewportSize({ width, height: 640 });
             await current.waitFor();
-            assert.equal(await links.count(), 8);
             for (const link of await links.all()) await expectSeen(link);
           }
         },
