@@ -73,8 +73,9 @@ function Choice({ action, definitions }: Props) {
       {({ connections, total }) =>
         connections.length === 0 ? (
           <p class="muted">
-            {total > 0 ? "No connection to this platform has" : "There is no connection to this platform with"}{" "}
-            credentials in the vault{total > MOST && `, of the ${MOST} newest`}.{" "}
+            {total === 0
+              ? "No account of this platform is connected."
+              : `No connection to this platform has credentials in the vault${total > MOST ? `, of the ${MOST} newest` : ""}.`}{" "}
             <Link href={`/connectors/${encodeURIComponent(platform)}`}>Connect an account</Link>.
           </p>
         ) : (

@@ -263,7 +263,7 @@ function Form({
           ? "The stored secret belongs to the former client ID and is erased."
           : "It is stored encrypted and never shown again.",
     secret: true,
-    required: needsSecret,
+    required: needsSecret && !isSecretKept,
     pattern: null,
     enum: null,
     default: null,
