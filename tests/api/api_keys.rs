@@ -45,7 +45,8 @@ fn whoami(api: &Api, key: &ApiKey) -> u16 {
 /// The id of a key: a UUID, as the operator's command gives it one.
 fn id_of(api: &Api, key: &ApiKey) -> Value {
     let hash = key.hash().to_string();
-    let id = format!("{}-0000-4000-8000-000000000000", &hash[..8]);
+    let start = hash.get(..8).unwrap();
+    let id = format!("{start}-0000-4000-8000-000000000000");
     let sql = format!("UPDATE api_keys SET id = '{id}' WHERE hash = '{hash}' AND id LIKE 'key-%'");
     api.world.database.execute(&sql, []).unwrap();
     json!(api.world.texts(&format!("SELECT id FROM api_keys WHERE hash = '{hash}'"))[0])
