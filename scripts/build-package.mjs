@@ -47,6 +47,7 @@ const DECLARED = [
   ...["index", "slim", WASM],
   ...[
     "action",
+    "api-keys",
     "attempts",
     "call",
     "catalog",
@@ -187,7 +188,7 @@ async function declare() {
   for (const name of DECLARED) {
     const text = readFileSync(join(work, "types", `${name}.d.ts`), "utf8");
     for (const system of ["m", "c"]) {
-      const named = text.replace(/(?<= from "\.\/\w+)\.js"/g, `.${system}js"`);
+      const named = text.replace(/(?<= from "\.\/[\w-]+)\.js"/g, `.${system}js"`);
       writeFileSync(join(dist, `${name}.d.${system}ts`), named);
     }
   }

@@ -105,6 +105,21 @@ named! {
     WebhooksRead = "webhooks:read",
     /// Create, change, test and delete webhooks. A token can't have this scope.
     WebhooksWrite = "webhooks:write",
+    /// Read API keys, without their secrets. A token can't have this scope.
+    KeysRead = "keys:read",
+    /// Create, rotate and revoke API keys. A token can't have this scope, and a key only if it is asked for.
+    KeysWrite = "keys:write",
+}
+
+named! {
+    /// Whether an API key can be used.
+    KeyState:
+    /// It can.
+    Active = "active",
+    /// Its time is over.
+    Expired = "expired",
+    /// Somebody has ended it.
+    Revoked = "revoked",
 }
 
 named! {
@@ -230,10 +245,11 @@ impl Scope {
         Self::ConnectionsCall,
     ];
 
-    /// Whether a key has the scope when nobody says which scopes it has: whoever reads credentials acts as the user.
+    /// Whether a key has the scope when nobody says which scopes it has: whoever reads credentials acts as the user, and
+    /// whoever creates keys can have more of them than their owner knows.
     #[must_use]
     pub const fn is_default(self) -> bool {
-        !matches!(self, Self::CredentialsRead)
+        !matches!(self, Self::CredentialsRead | Self::KeysWrite)
     }
 
     /// Tokens carry the bits, so that they never change.
@@ -252,6 +268,8 @@ impl Scope {
             Self::EventsRead => 512,
             Self::WebhooksRead => 1024,
             Self::WebhooksWrite => 2048,
+            Self::KeysRead => 8192,
+            Self::KeysWrite => 16384,
         }
     }
 }

@@ -1,6 +1,7 @@
 // The client, from which all calls start.
 import { ready } from "core";
 import { Call } from "glue";
+import { type ApiKeys, apiKeys } from "./api-keys.js";
 import { type ConnectAttempts, connectAttempts } from "./attempts.js";
 import { type CallOptions, callOptions } from "./call.js";
 import { type PlatformRequestInit, pages, proxy } from "./calling.js";
@@ -34,6 +35,8 @@ export class ConnectorVault {
   readonly events: Events;
   /** Where events are sent. */
   readonly webhooks: Webhooks;
+  /** The API keys of the account and environment. */
+  readonly keys: ApiKeys;
   /** Short-lived tokens, for pages. */
   readonly sessions: Sessions;
 
@@ -50,6 +53,7 @@ export class ConnectorVault {
     this.oauthClients = oauthClients(caller);
     this.events = events(caller);
     this.webhooks = webhooks(caller);
+    this.keys = apiKeys(caller);
     this.sessions = sessions(caller);
   }
 

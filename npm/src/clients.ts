@@ -32,6 +32,8 @@ export interface OauthClient {
   createdAt: string;
   /** When it was set last (RFC 3339). */
   updatedAt: string;
+  /** Only what `set` returns may have them: what may be wrong with the client, such as that it asks for no scopes. */
+  warnings?: string[];
 }
 
 /** The registration of your app at a platform. */

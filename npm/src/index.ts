@@ -95,6 +95,7 @@ export type {
   VaultEvent,
   WebhookEvent,
 } from "./events.js";
+export type { ApiKey, ApiKeyPage, ApiKeyQuery, ApiKeys, ApiKeyState, ApiKeyWithSecret, NewApiKey } from "./api-keys.js";
 export { parseConnectionKey, parseConnectorKey } from "./keys.js";
 export type {
   ConnectionKey,

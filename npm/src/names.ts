@@ -71,6 +71,10 @@ export interface Names {
     | "header"
     | "query"
     | "cookie";
+  KeyState:
+    | "active"
+    | "expired"
+    | "revoked";
   ParameterPlace:
     | "path"
     | "query"
@@ -96,6 +100,7 @@ export interface Names {
     | "credentials_not_found"
     | "oauth_client_not_found"
     | "webhook_not_found"
+    | "key_not_found"
     | "method_not_allowed"
     | "connection_exists"
     | "connection_failed"
@@ -105,6 +110,8 @@ export interface Names {
     | "oauth_client_missing"
     | "webhook_limit"
     | "webhook_inactive"
+    | "key_limit"
+    | "key_inactive"
     | "precondition_failed"
     | "body_too_large"
     | "unsupported_media_type"
@@ -112,6 +119,7 @@ export interface Names {
     | "too_many_requests"
     | "internal"
     | "platform_unreachable"
+    | "refresh_failed"
     | "unavailable"
     | "platform_timeout"
     | "vault_full";
@@ -128,7 +136,9 @@ export interface Names {
     | "connections:call"
     | "events:read"
     | "webhooks:read"
-    | "webhooks:write";
+    | "webhooks:write"
+    | "keys:read"
+    | "keys:write";
   SessionScope:
     | "catalog:read"
     | "connections:read"

@@ -17,6 +17,10 @@ export const parameters = {
     platform: "texts",
     q: "text",
   },
+  ApiKeyQuery: {
+    before: "text",
+    limit: "number",
+  },
   AttemptFilters: {
     before: "text",
     identity: "text",
@@ -65,6 +69,7 @@ export const parameters = {
     after: "text",
     connection: "text",
     limit: "number",
+    order: ["oldest","newest"],
     types: "texts",
   },
 } as const;
@@ -84,6 +89,11 @@ export const fields = {
     all: ["name"],
     nullable: ["name"],
     required: ["name"],
+  },
+  NewApiKey: {
+    all: ["name","scopes","expiresAt"],
+    nullable: ["name","expiresAt"],
+    required: ["scopes"],
   },
   NewConnectAttempt: {
     all: ["platform","connection","authMethod","identity","identityType","label","name","tags","fields","scopes","returnUrl","allowOtherAccount"],
@@ -184,9 +194,9 @@ export const documents = {
     {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect","connections:call"],"token":"…"},
   ],
   Whoami: [
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write"]},
-    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write"]},
+    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write"]},
   ],
   WhoamiOfToken: [
     {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},

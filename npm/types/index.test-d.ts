@@ -188,6 +188,9 @@ export type Asked = Check<{
     Required<declared.WebhookChanges>,
     (typeof fields.WebhookChanges)["required"][number]
   >;
+  apiKey: SameNames<keyof declared.NewApiKey, (typeof fields.NewApiKey.all)[number]>;
+  apiKeyRequires: SameNames<Required<declared.NewApiKey>, (typeof fields.NewApiKey.required)[number]>;
+  apiKeyMayBeNull: SameNames<Nullable<declared.NewApiKey>, (typeof fields.NewApiKey.nullable)[number]>;
   replay: SameNames<keyof declared.Replay, (typeof fields.Replay.all)[number]>;
   replayRequires: SameNames<Required<declared.Replay>, (typeof fields.Replay.required)[number]>;
   session: SameNames<keyof declared.NewSession, (typeof fields.NewSession.all)[number]>;

@@ -13,6 +13,7 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Problem};
 use crate::api::transaction::{Statements as Asked, Transaction};
 use crate::catalog::cache::CatalogCache;
+use crate::catalog::detail::{AuthMethod, Kind};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
 use crate::connect::method::objection;
@@ -156,7 +157,15 @@ impl PutClient<'_> {
         let variables = body.text_members("variables").unwrap_or_default();
         let chosen =
             methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
-        let fields: Vec<_> = chosen.flat_map(|method| &method.fields).collect();
+        let chosen: Vec<_> = chosen.collect();
+        let has_scopes = |method: &AuthMethod| matches!(&method.kind, Kind::OAuth2(oauth) if !oauth.scopes.is_empty());
+        let warning = (scopes == "[]" && chosen.iter().any(|method| has_scopes(method))).then(|| {
+            format!(
+                "The client asks for no scopes, so {} grants only what it grants by default. Set those that your calls need: `authMethods` of the connector lists them.",
+                connector.name
+            )
+        });
+        let fields: Vec<_> = chosen.iter().flat_map(|method| &method.fields).collect();
         let matcher = Matcher::new(ports);
         for (name, value) in &variables {
             let Some(field) = fields.iter().find(|field| field.name == *name) else {
@@ -204,7 +213,13 @@ impl PutClient<'_> {
         let client =
             client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
         let redirect_uri = redirect_uri(&context.request.origin);
-        let mut response = Response::json(document(&client, &redirect_uri)?, NO_STORE);
+        let mut stored = document(&client, &redirect_uri)?;
+        if let Some(warning) = warning {
+            // Before the brace that ends the document.
+            stored.pop();
+            stored.extend(format!(",\"warnings\":[{}]}}", json::text(&warning)).bytes());
+        }
+        let mut response = Response::json(stored, NO_STORE);
         // A first try whose answer was lost may have created it.
         let is_own = |former: OauthClient| ports.was_repeated() && former.created_at == context.now;
         if former.is_none_or(is_own) {

@@ -3,13 +3,14 @@
 
 use super::body::Field;
 use super::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, NAME_FIELDS,
-    NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, KEY_FIELDS,
+    NAME_FIELDS, NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
+    WEBHOOK_FIELDS,
 };
 use super::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
     CLIENT_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS,
-    DELIVERY_PARAMETERS, EVENT_PARAMETERS, SEARCH_PARAMETERS,
+    DELIVERY_PARAMETERS, EVENT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS,
 };
 use super::query::Parameter;
 use crate::percent::encode;
@@ -382,7 +383,7 @@ endpoints! {
             body: None,
             if_match: false,
         };
-        /// What happened, oldest first.
+        /// What happened.
         ListEvents(Access::Scope(Scope::EventsRead)): Facts {
             method: Method::Get,
             path: "/v1/events",
@@ -446,6 +447,22 @@ endpoints! {
             body: None,
             if_match: false,
         };
+        /// The API keys of the environment.
+        ListKeys(Access::Scope(Scope::KeysRead)): Facts {
+            method: Method::Get, path: "/v1/keys", query: &KEY_PARAMETERS, body: None, if_match: false,
+        };
+        /// Creates an API key.
+        CreateKey(Access::Scope(Scope::KeysWrite)): Facts {
+            method: Method::Post, path: "/v1/keys", query: &[], body: Some(&KEY_FIELDS), if_match: false,
+        };
+        /// Replaces an API key by one with the same scopes.
+        RotateKey(Access::Scope(Scope::KeysWrite)): Facts {
+            method: Method::Post, path: "/v1/keys/{id}/rotate", query: &[], body: None, if_match: false,
+        };
+        /// Revokes an API key.
+        RevokeKey(Access::Scope(Scope::KeysWrite)): Facts {
+            method: Method::Delete, path: "/v1/keys/{id}", query: &[], body: None, if_match: false,
+        };
         /// What the caller's key or token may do.
         Whoami(Access::Valid): Facts {
             method: Method::Get, path: "/v1/whoami", query: &[], body: None, if_match: false,
@@ -479,6 +496,7 @@ impl Keyed {
                 | Self::SetConnectionName
                 | Self::CreateWebhook
                 | Self::ReplayEvents
+                | Self::CreateKey
         )
     }
 
@@ -507,6 +525,7 @@ impl Keyed {
                 | Self::ListWebhooks
                 | Self::GetWebhook
                 | Self::ListDeliveries
+                | Self::ListKeys
                 | Self::Whoami
         )
     }

@@ -154,6 +154,19 @@ pub const REPLAY_FIELDS: [Field; 2] = [
     optional("to", FieldCheck::TextOrNull(webhook_rules::event)),
 ];
 
+/// A new API key. Whether the caller's key has the scopes, and does not expire before it, is checked separately.
+pub const KEY_FIELDS: [Field; 3] = [
+    optional("name", FieldCheck::TextOrNull(rules::name)),
+    Field {
+        name: "scopes",
+        check: FieldCheck::Own(|body, name, value| {
+            body.check_set(name, value, Scope::NAMES.len(), key_scope);
+        }),
+        required: true,
+    },
+    optional("expiresAt", FieldCheck::TextOrNull(connect_rules::moment)),
+];
+
 const fn required(name: &'static str, check: FieldCheck) -> Field {
     Field { name, check, required: true }
 }
@@ -190,6 +203,10 @@ pub(super) fn unknown_platform<'a>(
 pub(super) fn platform_in_any_case(text: &str) -> Option<&'static str> {
     // ASCII only: the tables for all other letters would make up a fifth of the npm package.
     platform(&text.to_ascii_lowercase())
+}
+
+fn key_scope(text: &str) -> Option<&'static str> {
+    text.parse::<Scope>().is_err().then_some("is not a scope: see the scopes of API keys")
 }
 
 fn scope(text: &str) -> Option<&'static str> {

@@ -19,7 +19,7 @@ use super::vault::delete::Deletion;
 use super::vault::no_platform::{NoPlatform, OfPlatform};
 use super::webhooks::signed::SignedWebhook;
 use super::{
-    call, catalog, clients, connect, credentials, events, session, vault, webhooks, whoami,
+    call, catalog, clients, connect, credentials, events, keys, session, vault, webhooks, whoami,
 };
 use crate::catalog::cache::CatalogCache;
 use crate::ports::Ports;
@@ -114,6 +114,10 @@ pub async fn plan<'a, P: Ports>(
         Keyed::GetOauthClient => clients::read(context).map(Plan::Vault),
         Keyed::SetOauthClient => clients::put(context).map(Plan::PutClient),
         Keyed::DeleteOauthClient => clients::delete(context).map(Plan::Vault),
+        Keyed::ListKeys => keys::list(context).map(Plan::Vault),
+        Keyed::CreateKey => keys::create(context, ports).map(Plan::Vault),
+        Keyed::RotateKey => keys::rotate(context, ports).map(Plan::Vault),
+        Keyed::RevokeKey => keys::delete(context).map(Plan::Vault),
         Keyed::ListEvents => events::feed::plan(context).map(Plan::Vault),
         Keyed::ListWebhooks => webhooks::read::list(context).map(Plan::Vault),
         Keyed::GetWebhook => webhooks::read::one(context).map(Plan::Vault),

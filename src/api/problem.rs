@@ -44,6 +44,8 @@ pub enum Code {
     OauthClientNotFound,
     /// The environment has no such webhook.
     WebhookNotFound,
+    /// The environment has no such API key.
+    KeyNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
     /// Another connection has the same key.
@@ -62,6 +64,10 @@ pub enum Code {
     WebhookLimit,
     /// The webhook is not active, so that nothing is sent to it.
     WebhookInactive,
+    /// The environment has as many valid API keys as the API creates.
+    KeyLimit,
+    /// The API key can't be replaced: it is revoked, expired or replaced already.
+    KeyInactive,
     /// The resource is not at the version that `If-Match` names.
     PreconditionFailed,
     /// The body is too large.
@@ -76,6 +82,8 @@ pub enum Code {
     Internal,
     /// A platform can't be reached.
     PlatformUnreachable,
+    /// The platform gave no new access token, and the old one is of no use any more.
+    RefreshFailed,
     /// A platform does not answer in time.
     PlatformTimeout,
     /// Storage can't answer at the moment.
@@ -86,7 +94,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 39] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -103,6 +111,7 @@ impl Code {
         Self::CredentialsNotFound,
         Self::OauthClientNotFound,
         Self::WebhookNotFound,
+        Self::KeyNotFound,
         Self::MethodNotAllowed,
         Self::ConnectionExists,
         Self::ConnectionFailed,
@@ -112,6 +121,8 @@ impl Code {
         Self::OauthClientMissing,
         Self::WebhookLimit,
         Self::WebhookInactive,
+        Self::KeyLimit,
+        Self::KeyInactive,
         Self::PreconditionFailed,
         Self::BodyTooLarge,
         Self::UnsupportedMediaType,
@@ -119,6 +130,7 @@ impl Code {
         Self::TooManyRequests,
         Self::Internal,
         Self::PlatformUnreachable,
+        Self::RefreshFailed,
         Self::Unavailable,
         Self::PlatformTimeout,
         Self::VaultFull,
@@ -151,6 +163,7 @@ impl Code {
             Self::CredentialsNotFound => (404, "credentials_not_found"),
             Self::OauthClientNotFound => (404, "oauth_client_not_found"),
             Self::WebhookNotFound => (404, "webhook_not_found"),
+            Self::KeyNotFound => (404, "key_not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::ConnectionExists => (409, "connection_exists"),
             Self::ConnectionFailed => (409, "connection_failed"),
@@ -160,12 +173,15 @@ impl Code {
             Self::OauthClientMissing => (409, "oauth_client_missing"),
             Self::WebhookLimit => (409, "webhook_limit"),
             Self::WebhookInactive => (409, "webhook_inactive"),
+            Self::KeyLimit => (409, "key_limit"),
+            Self::KeyInactive => (409, "key_inactive"),
             Self::PreconditionFailed => (412, "precondition_failed"),
             Self::BodyTooLarge => (413, "body_too_large"),
             Self::UnsupportedMediaType => (415, "unsupported_media_type"),
             Self::CredentialsRejected => (422, "credentials_rejected"),
             Self::TooManyRequests => (429, "too_many_requests"),
             Self::Internal => (500, "internal"),
+            Self::RefreshFailed => (503, "refresh_failed"),
             Self::PlatformUnreachable => (502, "platform_unreachable"),
             Self::PlatformTimeout => (504, "platform_timeout"),
             Self::Unavailable => (503, "unavailable"),
@@ -191,6 +207,7 @@ impl Code {
             Self::CredentialsNotFound => "Credentials not found",
             Self::OauthClientNotFound => "OAuth client not found",
             Self::WebhookNotFound => "Webhook not found",
+            Self::KeyNotFound => "API key not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::ConnectionExists => "Connection exists",
             Self::ConnectionFailed => "Connection failed",
@@ -199,6 +216,8 @@ impl Code {
             Self::NotRefreshable => "Not refreshable",
             Self::OauthClientMissing => "OAuth client missing",
             Self::WebhookLimit => "Too many webhooks",
+            Self::KeyLimit => "Too many API keys",
+            Self::KeyInactive => "API key not active",
             Self::WebhookInactive => "Webhook inactive",
             Self::PreconditionFailed => "Precondition failed",
             Self::BodyTooLarge => "Body too large",
@@ -206,6 +225,7 @@ impl Code {
             Self::CredentialsRejected => "Credentials rejected",
             Self::TooManyRequests => "Too many requests",
             Self::Internal => "Internal error",
+            Self::RefreshFailed => "No new access token",
             Self::PlatformUnreachable => "Platform unreachable",
             Self::PlatformTimeout => "Platform timeout",
             Self::Unavailable => "Temporarily unavailable",

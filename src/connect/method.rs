@@ -20,6 +20,9 @@ pub struct Connector {
     pub platform_version: String,
     /// The display name.
     pub name: String,
+    /// The logo's address, or its path on the service's site; empty for none.
+    #[serde(default)]
+    pub image: String,
     /// One line.
     pub description: String,
     /// The ways to connect, the preferred one first.

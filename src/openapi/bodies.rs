@@ -150,6 +150,10 @@ fn field_schema(field: &Field) -> Node {
         ("connection", _) => object! {"type": "string", "format": "uuid"},
         ("path" | "query" | "header" | "cookie", _) => object! {"type": "object"},
         ("body", _) => object! {},
+        ("scopes", FieldCheck::Own(_)) if field.required => object! {
+            "type": "array", "minItems": 1, "maxItems": u64::try_from(Scope::NAMES.len()).unwrap(), "uniqueItems": true,
+            "items": object! {"type": "string", "enum": Node::texts(Scope::NAMES)},
+        },
         ("expiresAt", _) => {
             object! {"type": Node::texts(["string", "null"]), "format": "date-time"}
         }

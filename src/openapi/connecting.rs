@@ -192,7 +192,7 @@ pub const SET_CLIENT: About = About {
     summary: "Set an OAuth client",
     description: "Stores the OAuth client for a platform, or replaces it. Register the app at the platform first, with the `redirectUri` of the response: `<the service's address>/connect/callback`.",
     answer: "The new OAuth client.",
-    schema: Some("OauthClient"),
+    schema: Some("StoredOauthClient"),
     body: Some(Body { schema: "NewOauthClient", examples: &CLIENTS, sample: 0 }),
     address: "/v1/oauth-clients/github",
     script: "\

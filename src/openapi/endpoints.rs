@@ -1,7 +1,7 @@
 //! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
 
 use super::about::{About, Body, CATALOG, Other, SERVICE, VAULT};
-use super::{calling, connecting, events, webhooks};
+use super::{calling, connecting, events, keys, webhooks};
 use crate::api::endpoint::Keyed;
 use crate::terms::Method;
 
@@ -252,6 +252,10 @@ console.log(connection.name, connection.version);
         Keyed::SetOauthClient => connecting::SET_CLIENT,
         Keyed::DeleteOauthClient => connecting::DELETE_CLIENT,
         Keyed::ListEvents => events::LIST,
+        Keyed::ListKeys => keys::LIST,
+        Keyed::CreateKey => keys::CREATE,
+        Keyed::RotateKey => keys::ROTATE,
+        Keyed::RevokeKey => keys::REVOKE,
         Keyed::ListWebhooks => webhooks::LIST,
         Keyed::CreateWebhook => webhooks::CREATE,
         Keyed::GetWebhook => webhooks::GET,

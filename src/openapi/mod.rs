@@ -12,6 +12,7 @@ mod credentials;
 mod details;
 pub mod endpoints;
 pub mod events;
+pub mod keys;
 pub mod node;
 mod operation;
 pub mod pages;

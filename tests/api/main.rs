@@ -11,6 +11,7 @@ mod access;
 mod action_detail;
 mod actions;
 mod answers;
+mod api_keys;
 mod broad;
 mod call;
 mod chance;

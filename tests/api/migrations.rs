@@ -267,7 +267,7 @@ fn migrations_only_add() {
     }
     // Anything else is found out.
     for change in [
-        "ALTER TABLE api_keys DROP COLUMN replaced_by",
+        "ALTER TABLE api_keys DROP COLUMN uses_known_from",
         "ALTER TABLE connections RENAME COLUMN state_reason TO reason",
         "DROP TABLE event_shifts",
         "DROP VIEW connection_counted",

@@ -22,7 +22,8 @@ use connector_vault::connect::attempt::Failure;
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
 use connector_vault::terms::{
-    CredentialType, DeliveryState, Environment, EventType, IdentityType, Method, Scope, State,
+    CredentialType, DeliveryState, Environment, EventType, IdentityType, KeyState, Method, Scope,
+    State,
 };
 use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::vault::rules::MAX_TAGS;
@@ -99,6 +100,7 @@ fn names() -> String {
         ("Grant", variants::<Grant>()),
         ("IdentityType", IdentityType::ALL.map(IdentityType::as_str).to_vec()),
         ("KeyPlace", variants::<In>()),
+        ("KeyState", KeyState::NAMES.to_vec()),
         ("ParameterPlace", variants::<Place>()),
         ("Pkce", variants::<Pkce>()),
         ("ProblemCode", Code::ALL.map(Code::as_str).to_vec()),
@@ -179,6 +181,7 @@ fn parameters() -> Value {
         ("EventFilters", Keyed::ListEvents),
         ("CredentialsQuery", Keyed::GetCredentials),
         ("DeliveryQuery", Keyed::ListDeliveries),
+        ("ApiKeyQuery", Keyed::ListKeys),
     ];
     let lists = lists.map(|(list, endpoint)| (list, endpoint.facts().query));
     let kinds = |parameters: &[Parameter]| {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::former::Former;
-use super::link::{Desk, stays};
+use super::link::{Desk, stays, way_back, with_way_back};
 use super::pages::{Page, Told};
 use super::revoke::revoke_unused;
 use super::store::{Account, Target, Written, end, store};
@@ -108,7 +108,7 @@ impl<P: Ports> Desk<'_, P> {
             return Ok(self.over().response());
         };
         if attempt.browser_hash.is_none() || attempt.browser_hash != own {
-            return Ok(self.elsewhere().response());
+            return Ok(with_way_back(self.elsewhere(), &attempt).response());
         }
         let connector = self.connector(&attempt).await?;
         let name =
@@ -380,9 +380,9 @@ impl<P: Ports> Desk<'_, P> {
             Status::Pending if attempt.status == Stored::Exchanging => {
                 let paragraphs =
                     ["Your account is being connected in another tab. You can close this page."];
-                self.page(409, "One moment", &paragraphs).response()
+                with_way_back(self.page(409, "One moment", &paragraphs), attempt).response()
             }
-            Status::Pending | Status::Expired => self.over().response(),
+            Status::Pending | Status::Expired => with_way_back(self.expired(), attempt).response(),
         }
     }
 
@@ -391,7 +391,7 @@ impl<P: Ports> Desk<'_, P> {
         let mut page =
             self.page(200, &heading, &["You can close this page and go back to the app."]);
         page.told = Some(told(request, attempt, "succeeded"));
-        with_way_back(page, attempt, "Go back to the app").response()
+        with_way_back(page, attempt).response()
     }
 
     fn failed(
@@ -407,7 +407,7 @@ impl<P: Ports> Desk<'_, P> {
         };
         let mut page = self.page(200, &heading, &[&failed.detail, whose_turn(failed.code)]);
         page.told = Some(told(request, attempt, "failed"));
-        with_way_back(page, attempt, "Go back to the app").response()
+        with_way_back(page, attempt).response()
     }
 }
 
@@ -506,21 +506,6 @@ const fn whose_turn(code: Failure) -> &'static str {
             "Nothing is wrong with your account. Go back to the app and try again later."
         }
     }
-}
-
-/// Where the browser goes on to: the app's address with the attempt's id.
-fn way_back(attempt: &Attempt) -> Option<String> {
-    let url = attempt.return_url.as_ref()?;
-    let (before, fragment) =
-        url.split_once('#').map_or((url.as_str(), None), |(a, b)| (a, Some(b)));
-    let separator = if before.contains('?') { '&' } else { '?' };
-    let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
-    Some(format!("{before}{separator}connect={}{fragment}", attempt.id))
-}
-
-fn with_way_back(mut page: Page, attempt: &Attempt, text: &str) -> Page {
-    page.links.extend(way_back(attempt).map(|url| (url, text.to_owned())));
-    page
 }
 
 fn told(request: &Request, attempt: &Attempt, status: &'static str) -> Told {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Browser, set_cookie};
 use crate::api::config::{AllowedOrigins, Config};
 use crate::api::message::{Request, Response};
-use crate::api::page::CONTENT_SECURITY_POLICY;
+use crate::api::page::{CONTENT_SECURITY_POLICY, source_of};
 use crate::json;
 use crate::ports::Random;
 
@@ -46,6 +46,10 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
     response.add(
         "content-security-policy",
         CONTENT_SECURITY_POLICY
+            .replace(
+                "img-src 'self'",
+                &format!("img-src 'self'{}", source_of(config.app_logo_url.as_deref())),
+            )
             .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}")),
     );
     // Known or new: it must outlive what is begun in this window.

@@ -433,7 +433,7 @@ fn not_renewed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
         _ => "The platform gave no new access token; the service tries again.",
     };
     let wait = next.map_or(60, |next| next.saturating_sub(now).div_ceil(1000)).min(3600);
-    let problem = Problem::new(Code::Unavailable, whose);
+    let problem = Problem::new(Code::RefreshFailed, whose);
     Problem { retry_after: Some(u32::try_from(wait.max(1)).unwrap_or(60)), ..problem }
 }
 

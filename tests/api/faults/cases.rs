@@ -55,7 +55,8 @@ fn of_keyed(keyed: Keyed) -> Case {
         config: samples::settings,
         // A platform that failed is not asked again at once.
         pauses: if keyed == Keyed::CheckConnection { &[429] } else { &[] },
-        ends: &[],
+        // A key is replaced once: whoever asks again is told by which.
+        ends: if keyed == Keyed::RotateKey { &[409] } else { &[] },
     }
 }
 

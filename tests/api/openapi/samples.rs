@@ -17,6 +17,7 @@ use connector_vault::openapi::answers::{Answer, Answers, Recorded};
 use connector_vault::openapi::calling::INPUTS;
 use connector_vault::openapi::connecting::{CLIENTS, IMPORTING, STARTING};
 use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, SETTING};
+use connector_vault::openapi::keys::CREATING as NEW_KEYS;
 use connector_vault::openapi::webhooks::{CHANGING as HOOK_CHANGES, CREATING as HOOKS, REPLAYING};
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
@@ -133,6 +134,14 @@ impl Scene {
         format!("{WEBHOOKS}/{}", body(&created)["id"].as_str().unwrap())
     }
 
+    /// Creates an API key. Returns its path.
+    fn key(&self) -> String {
+        let created =
+            self.api.send(&with_body(self.api.request("POST", "/v1/keys"), NEW_KEYS[1].2));
+        assert_eq!(created.status, 201, "{}", body(&created));
+        format!("/v1/keys/{}", body(&created)["id"].as_str().unwrap())
+    }
+
     /// Publishes a catalog without GitHub.
     fn forget_github(&mut self) {
         self.api.world.publish_platforms(Sizes::PUBLISHED, &catalog()[1..]);
@@ -246,6 +255,16 @@ impl Scene {
                 self.set_client();
                 get("/v1/oauth-clients")
             }
+            Keyed::ListKeys => {
+                // As the operator's command gives it one.
+                let id = "UPDATE api_keys SET id = '00000000-0000-4000-8000-000000000001'";
+                self.api.world.database.execute(id, []).unwrap();
+                self.key();
+                get("/v1/keys")
+            }
+            Keyed::CreateKey => with_body(self.api.request("POST", "/v1/keys"), NEW_KEYS[1].2),
+            Keyed::RotateKey => self.api.request("POST", &format!("{}/rotate", self.key())),
+            Keyed::RevokeKey => self.api.request("DELETE", &self.key()),
             Keyed::ListEvents => get("/v1/events?limit=2"),
             Keyed::ListWebhooks => {
                 self.webhook();
@@ -479,6 +498,17 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::WebhookNotFound if request.path.contains("/wh_") => {
             request.path = request.path.replace("/wh_", "/wh_0");
         }
+        Code::KeyNotFound if request.path.starts_with("/v1/keys/") => {
+            let last = if endpoint == Keyed::RotateKey { "/rotate" } else { "" };
+            request.path = format!("/v1/keys/{UNKNOWN_ID}{last}");
+        }
+        Code::KeyInactive if endpoint == Keyed::RotateKey => {
+            assert_eq!(scene.api.send(&request).status, 200);
+        }
+        Code::KeyLimit if endpoint == Keyed::CreateKey => {
+            // The scene has one already.
+            (1..100).for_each(|_| drop(scene.key()));
+        }
         Code::WebhookInactive => {
             scene.api.world.database.execute("UPDATE webhooks SET active = 0", []).unwrap();
         }
@@ -489,6 +519,17 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::ConnectionFailed => {
             let sql = "UPDATE connections SET state = 'failed', active = 0";
             scene.api.world.database.execute(sql, []).unwrap();
+        }
+        Code::RefreshFailed if endpoint.is_call() || endpoint == Keyed::GetCredentials => {
+            scene.set_client();
+            let known = (200, json!({"id": 7, "login": "eve"}));
+            script(&scene.api, &[known.clone(), known]);
+            scene.hold(
+                r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
+            );
+            // Two minutes after that.
+            scene.api.world.now.set(1_800_028_920_000);
+            script(&scene.api, &[(503, json!({}))]);
         }
         Code::NotCheckable if endpoint == Keyed::CheckConnection => scene.forget_github(),
         Code::CredentialsHeld if endpoint == Keyed::SetConnectionState => {

@@ -259,10 +259,10 @@ export function connectAttacks(world) {
       const { link } = await app.begin(wish);
       const visitor = new Visitor();
       const question = readPage(await visitor.get(link));
-      assert.equal(question.heading, "Connect plain?");
+      assert.equal(question.heading, "Connect plain to Sample <b>App</b>?");
       assert.equal(
         question.paragraphs[0],
-        `This link connects an account at plain to Sample <b>App</b>, for user “${EVIL}&amp;”.`,
+        `This link connects an account at plain to Sample <b>App</b>, for the user “${EVIL}&amp;”.`,
       );
       const address = new URL(await leadOn(visitor, link));
       const back = `http://127.0.0.1:${world.server.port}/connect/callback`;
@@ -413,7 +413,7 @@ export function connectAttacks(world) {
     test("a forwarded link asks first, and belongs to whoever answers first", async () => {
       const { link } = await app.begin({ platform: "plain", identity: "forwarded" });
       const [first, second] = [new Visitor(), new Visitor()];
-      assert.deepEqual(said(readPage(await first.get(link))), [200, "Connect plain?"]);
+      assert.deepEqual(said(readPage(await first.get(link))), [200, "Connect plain to Sample <b>App</b>?"]);
       // Looking at it binds nothing: the previews of chats do that.
       assert.equal((await first.request("HEAD", link)).body.length, 0);
       const address = await agree(second, link);

@@ -97,7 +97,7 @@ export class App {
 /** Answers a link's question with yes. Returns the address at the platform to which that leads. */
 export async function agree(visitor, link) {
   const question = readPage(await visitor.get(link));
-  assert.deepEqual([question.status, question.paragraphs[1]?.startsWith("Did you start this?")], [200, true]);
+  assert.deepEqual([question.status, question.paragraphs[1]?.startsWith("Did you start this in ")], [200, true]);
   return leadOn(visitor, link);
 }
 

@@ -106,10 +106,21 @@ function toldOf(code: string, { platform, app }: Names): Told | undefined {
     case "invalid_answer":
     case "issuer_mismatch":
       return [`${platform} sent an unusable response`, "The sign-in can't be completed.", "app"];
-    case "platform_unavailable":
     case "platform_unreachable":
+      // Whose network it is nobody knows.
+      return [
+        `${platform} can't be reached`,
+        `The service got no connection to ${platform}. Nothing has changed.`,
+        "nobody",
+      ];
     case "platform_timeout":
-      return [`${platform} has a problem`, "Nothing has changed.", "nobody"];
+      return [`${platform} did not respond in time`, "Nothing has changed.", "nobody"];
+    case "platform_unavailable":
+      return [
+        `The sign-in with ${platform} did not work for now`,
+        `${platform} can't be reached from here, or has a problem. Nothing has changed.`,
+        "nobody",
+      ];
     case "too_many_requests":
       return ["Too many attempts", "Wait a few minutes, then try again.", "user"];
     default:

@@ -10,7 +10,7 @@ import { Page } from "../parts/page";
 import { Pager } from "../parts/pager";
 import { Snippet, literal, pathOf as requestOf } from "../parts/snippet";
 import { useSession } from "../session/session";
-import { FEW, MORE, NAMES, ROWS, filtersOf, inAddress, placeOf, type Asked, type Place } from "./asked";
+import { FEW, MORE, NAMES, ROWS, filtersOf, inAddress, isOfAll, placeOf, type Asked, type Place } from "./asked";
 import { Create } from "./create";
 import { hasDraft } from "./drafts";
 import { Filters } from "./filters";
@@ -41,7 +41,8 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
   const filters = filtersOf(values);
   const place = placeOf(values);
   const faults = vault.connections.validateList(filters);
-  const query = useRows(filters, place, faults.length === 0);
+  const ofAll = isOfAll(values);
+  const query = useRows(filters, place, faults.length === 0, ofAll);
   const platforms = usePlatforms(query.isSuccess || query.isError);
   const panel = usePanel(opened, addressOf);
   const isRemoved = useRef(false);

@@ -106,11 +106,24 @@ function WithConnector({ platform, ...rest }: FormProps) {
           );
         const methods = found.authMethods.filter(isOauth);
         if (methods.length === 0) return <p>{found.name} has no way to connect by OAuth, so it needs no client.</p>;
-        return <Form platform={found.platform} methods={methods} {...rest} />;
+        return <Form platform={found.platform} connector={found} methods={methods} {...rest} />;
       }}
     </Answer>
   );
 }
+
+/**
+ * Where apps are registered, by the host at which users sign in. From docs.github.com/apps/oauth-apps,
+ * developers.google.com/workspace/guides/create-credentials, api.slack.com/authentication/oauth-v2,
+ * developers.notion.com/docs/authorization and developer.atlassian.com/cloud/oauth/getting-started/managing-oauth-apps.
+ */
+const REGISTRATIONS: Partial<Record<string, string>> = {
+  "github.com": "https://github.com/settings/developers",
+  "accounts.google.com": "https://console.cloud.google.com/apis/credentials",
+  "slack.com": "https://api.slack.com/apps",
+  "api.notion.com": "https://www.notion.so/my-integrations",
+  "auth.atlassian.com": "https://developer.atlassian.com/console/myapps/",
+};
 
 /** What is typed; nothing of it outlives the dialog, because there is a secret in it. */
 interface Typed extends TagsTyped {
@@ -165,7 +178,36 @@ function clientOf(typed: Typed, fields: readonly AuthField[], former: OauthClien
   };
 }
 
-function Form({ platform, client, methods, onClose, onSaved }: FormProps & { methods: readonly OAuth2Method[] }) {
+/** Where the app is registered. */
+function Registration({ connector }: { connector: ConnectorDetail }) {
+  const { name, documentationUrl, authMethods } = connector;
+  const hosts = authMethods.filter(isOauth).map(({ authorizationUrl }) => hostOf(authorizationUrl));
+  const page = hosts.map((host) => REGISTRATIONS[host]).find(Boolean);
+  const url = page ?? documentationUrl;
+  if (!url) return null;
+  return (
+    <p>
+      Register your app{" "}
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        {page ? `at ${name}` : `as the documentation of ${name} says`}
+      </a>
+      , with this redirect URI. It then shows you the client ID{" "}
+      {authMethods.some((method) => isOauth(method) && method.tokenAuth !== "none") && "and secret"}.
+    </p>
+  );
+}
+
+/** The host of an address, which may have variables; empty for none. */
+const hostOf = (url: string | null) => /^https:\/\/([^/?#{]+)/.exec(url ?? "")?.[1] ?? "";
+
+function Form({
+  platform,
+  connector,
+  client,
+  methods,
+  onClose,
+  onSaved,
+}: FormProps & { connector?: ConnectorDetail; methods: readonly OAuth2Method[] }) {
   const { vault } = useSession();
   const changed = useClientsChanged();
   const [typed, setTyped] = useState(() => typedOf(client));
@@ -193,7 +235,12 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
   const own = vault.oauthClients.validateSet(wanted);
   const variableFault = (field: AuthField) =>
     faultOf({ ...field, required: false }, typed.variables[field.name]?.trim() ?? "");
-  const isValid = own.length === 0 && !fields.some(variableFault);
+  const name = connector?.name ?? platform;
+  const isPublic = chosen.length > 0 && chosen.every(({ tokenAuth }) => tokenAuth === "none");
+  const needsSecret = chosen.length > 0 && chosen.every(({ tokenAuth }) => tokenAuth !== "none");
+  const isSecretKept = client?.hasSecret === true && typed.clientId.trim() === client.clientId;
+  const secretFault = needsSecret && !typed.secret && !isSecretKept ? `${name} needs the client's secret.` : undefined;
+  const isValid = own.length === 0 && !secretFault && !fields.some(variableFault);
   const faults = isTried ? [...own, ...faultsOf(error)] : [];
   const edit = (changes: Partial<Typed>) => {
     if (saving.isAsked()) return;
@@ -206,23 +253,25 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
     if (isValid) saving.ask(wanted);
     else focusFault();
   };
-  const isSecretKept = client?.hasSecret === true && typed.clientId.trim() === client.clientId;
   const secretField: AuthField = {
     name: "clientSecret",
     label: "Client secret",
-    description: isSecretKept
-      ? "A secret is stored. Leave this empty to keep it."
-      : client?.hasSecret
-        ? "The stored secret belongs to the former client ID and is erased."
-        : "It is stored encrypted and never shown again.",
+    description: isPublic
+      ? `${name} does not ask for one.`
+      : isSecretKept
+        ? "A secret is stored. Leave this empty to keep it."
+        : client?.hasSecret
+          ? "The stored secret belongs to the former client ID and is erased."
+          : "It is stored encrypted and never shown again.",
     secret: true,
-    required: false,
+    required: needsSecret && !isSecretKept,
     pattern: null,
     enum: null,
     default: null,
   };
   return (
     <form class="section" ref={place} onSubmit={submit} noValidate autocomplete="off">
+      {connector && <Registration connector={connector} />}
       <RedirectUri />
       {methods.length > 1 && (
         <Select
@@ -244,7 +293,7 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
         <Entry
           field={secretField}
           value={typed.secret}
-          fault={faultAt(faults, "/clientSecret")}
+          fault={faultAt(faults, "/clientSecret") ?? (isTried ? secretFault : undefined)}
           onInput={(secret) => edit({ secret })}
           onLeave={() => {}}
         />
@@ -268,6 +317,25 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
         faults={faults.filter(({ pointer }) => pointer !== undefined)}
         onChange={edit}
       />
+      {scopes.length > 0 && allTags(typed, SCOPES).length === 0 && (
+        <p class="muted small">
+          Without scopes, {name} grants only what it grants by default, and many of its actions fail. It knows{" "}
+          {scopes.length === 1 ? "this one" : `${scopes.length} scopes, such as`}{" "}
+          {scopes.slice(0, 3).map((scope) => (
+            <>
+              <button
+                key={scope}
+                type="button"
+                class="link"
+                aria-label={`Add the scope ${scope}`}
+                onClick={() => edit({ tags: [...typed.tags, scope] })}
+              >
+                {scope}
+              </button>{" "}
+            </>
+          ))}
+        </p>
+      )}
       {fields.map((field) => (
         <Entry
           key={field.name}

@@ -7,10 +7,11 @@ import { Empty } from "../parts/empty";
 import { told } from "../parts/failure";
 import { useOnce } from "../parts/once";
 import { Page } from "../parts/page";
+import { Secret } from "../parts/secret";
 import { Snippet } from "../parts/snippet";
 import { When } from "../parts/when";
 import { useSession } from "../session/session";
-import { DeleteWebhook, RotateSecret, Secret } from "./ask";
+import { DeleteWebhook, RotateSecret } from "./ask";
 import { WebhookForm } from "./form";
 import { deliveriesHref, useWebhooks, useWebhooksChanged } from "./hooks";
 import { errorWords } from "./words";
@@ -106,7 +107,11 @@ export function WebhooksView() {
           focusAfter={heading}
         />
       )}
-      {asked?.what === "secret" && <Secret webhook={asked.webhook} onClose={close} focusAfter={heading} />}
+      {asked?.what === "secret" && (
+        <Secret title="The webhook's secret" secret={asked.webhook.secret} onClose={close} focusAfter={heading}>
+          Your receiver verifies with it that events come from here.
+        </Secret>
+      )}
     </Page>
   );
 }
