@@ -4,6 +4,7 @@
 //   npm start -- --log          prints a line for each request, too
 //   npm start -- --shards 3     adds local databases, and binds them in wrangler.toml, until there are three
 //   npm start -- --port 9000    all other options reach `wrangler dev`
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compilePackage } from "./build-package.mjs";
 import { buildSite } from "./build-site.mjs";
@@ -34,6 +35,11 @@ async function migrateState(program, { state, place }) {
   if (isStamped(stampFile, wanted)) return;
   await task("local database migrated", (detail) => run(program, ["migrate", ...place], { detail }));
   stamp(stampFile, wanted);
+}
+
+/** Notes where the service is, so that `clients` can print the redirect URI. */
+function noteAddress(state, address) {
+  writeFileSync(join(state, "v3", "address"), `${address}\n`);
 }
 
 /** Says what a first start was spent on. */
@@ -70,6 +76,7 @@ await main(async () => {
   summarize(Date.now() - start);
   return serve(given, async (address) => {
     await mustWork(key, given, address);
+    noteAddress(given.state, address);
     runClock(address);
     watchSecrets();
     process.stdout.write(welcome(address, key));

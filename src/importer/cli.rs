@@ -236,6 +236,9 @@ pub struct FindArgs {
     /// Words, all of which must occur; without any, every platform is listed
     #[arg(value_name = "WORD")]
     words: Vec<String>,
+    /// Only platforms without actions, and how many there are
+    #[arg(long)]
+    without_actions: bool,
     /// The catalog folder
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     catalog: PathBuf,
@@ -249,7 +252,12 @@ impl FindArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let report = std::fs::read_to_string(folder.report()).unwrap_or_default();
-        let found = find::find(&self.words, &check::connectors(&folder)?, &report);
+        let entries = check::connectors(&folder)?;
+        if self.without_actions {
+            say(&find::without_actions(&self.words, &entries));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let found = find::find(&self.words, &entries, &report);
         say(&found.text(&self.words, &self.catalog.display().to_string()));
         let is_nothing = found.platforms.is_empty() && found.left_out.is_empty();
         Ok(if is_nothing { ExitCode::FAILURE } else { ExitCode::SUCCESS })

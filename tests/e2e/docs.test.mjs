@@ -160,6 +160,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     const real = (text) =>
       text
         .replaceAll(ADDRESS, `http://127.0.0.1:${world.server.port}`)
+        .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
         .replaceAll("sk_test_…", env.KEY)
         .replaceAll("st_test_…", token ?? "st_test_…")
         .replaceAll("0b9af7c6-…", id ?? "0b9af7c6-…")

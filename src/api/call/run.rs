@@ -46,8 +46,15 @@ pub struct RunAction<'a> {
 /// With the faults of the body that show without the action; `unavailable` without keys to open with.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements), Problem> {
     context.no_query()?;
-    context.body()?.finish()?;
-    let Body::Whole(input) = &context.request.body else { return Err(Problem::no_route()) };
+    let input = match &context.request.body {
+        // An action may need no input, and a request without a body says just that.
+        Body::Whole(bytes) if bytes.is_empty() => b"{}".as_slice(),
+        body => {
+            context.body()?.finish()?;
+            let Body::Whole(bytes) = body else { return Err(Problem::no_route()) };
+            bytes
+        }
+    };
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
     let run = RunAction { context, key: context.argument(1), input, held };

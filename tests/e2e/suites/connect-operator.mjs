@@ -1,7 +1,7 @@
 // What the operator does from the command line while the service runs: OAuth clients, and a rotated key.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { program } from "../../../scripts/lib/native-cli.mjs";
@@ -54,6 +54,20 @@ export function connectOperator(world) {
     before(async () => {
       await store(world.database, [made]);
       writeFileSync(file, `tests:${VAULT_KEY}`);
+    });
+
+    test("the redirect URI is that of the service, and never a guess", () => {
+      const note = join(world.state.path, "v3", "address");
+      rmSync(note, { force: true });
+      const unknown = run(["clients", "list", "--persist-to", world.state.path]);
+      assert.equal(unknown.status, 0, unknown.stderr);
+      assert.doesNotMatch(unknown.stdout, /8787/);
+      writeFileSync(note, "http://127.0.0.1:9123\n");
+      const options = [...whose, "--client-id", "a", "--no-secret", ...place()];
+      const { stdout } = run(["clients", "set", "second-post", ...options]);
+      assert.equal(stdout, "http://127.0.0.1:9123/connect/callback\n");
+      run(["clients", "remove", "second-post", ...whose, "--persist-to", world.state.path]);
+      writeFileSync(note, "http://localhost:8787\n");
     });
 
     test("an OAuth client is set, its secret read from standard input, and the service uses it", async () => {
