@@ -4,10 +4,16 @@
 use std::fmt;
 
 use base64ct::{Base64Unpadded, Encoding as _};
+use hkdf::Hkdf;
+use sha2::Sha256;
 use zeroize::Zeroizing;
 
 /// Bytes of a key.
 const KEY_LEN: usize = 32;
+/// Bytes of a fingerprint.
+const FINGERPRINT_LEN: usize = 16;
+/// What tells a fingerprint from all else that is derived from a key.
+const FINGERPRINT: &[u8] = b"connector-vault/key-fingerprint/v1";
 /// The longest id of a key, in characters.
 const MAX_ID: usize = 32;
 
@@ -83,6 +89,13 @@ impl VaultKeys {
         self.0.iter().map(|key| key.id.as_str())
     }
 
+    /// The keys as they may be shown to whoever reads the database: `<id>:<fingerprint>`, that of the key that seals first. A
+    /// fingerprint is derived from the key, which it does not reveal.
+    #[must_use]
+    pub fn reported(&self) -> Vec<String> {
+        self.0.iter().map(|key| format!("{}:{}", key.id, key.fingerprint())).collect()
+    }
+
     /// The bytes of a key.
     pub(super) fn bytes(&self, id: &str) -> Option<&[u8; KEY_LEN]> {
         self.0.iter().find(|key| key.id == id).map(|key| &*key.bytes)
@@ -90,6 +103,17 @@ impl VaultKeys {
 }
 
 impl VaultKey {
+    /// 16 bytes in hexadecimal that only this key has, under this id.
+    fn fingerprint(&self) -> String {
+        let mut bytes = [0; FINGERPRINT_LEN];
+        let info = [FINGERPRINT, b"\n", self.id.as_bytes()];
+        // HKDF refuses only lengths beyond 8,160 bytes. An empty text is no key's, so a fault fails closed.
+        match Hkdf::<Sha256>::new(None, &*self.bytes).expand_multi_info(&info, &mut bytes) {
+            Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+            Err(_) => String::new(),
+        }
+    }
+
     fn parse(text: &str) -> Result<Self, Fault> {
         let (id, key) = text.split_once(':').ok_or(Fault::NoColon)?;
         if !is_id(id) {

@@ -65,6 +65,7 @@ const KINDS = {
   "sh account": "needs a Cloudflare account: commands and options are known",
   "sh backup": "run on local storage instead of Cloudflare's",
   "sh restore": "run on local storage instead of Cloudflare's",
+  "sh reseal": "run while a service runs, by vault-keys.test.mjs",
   "sh cargo": "names a test and a variable that exist",
   "text map": "names files that exist",
   "text commit": "the first line of a commit, as the rule has it",
@@ -248,6 +249,8 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       },
       "sh npm": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh account": ({ code }) => Promise.all(commands(code).map(expectCommand)),
+      // In vault-keys.test.mjs, which runs a service beside it.
+      "sh reseal": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       // Together, below: "backup and restore".
       "sh backup": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh restore": ({ code }) => Promise.all(commands(code).map(expectCommand)),

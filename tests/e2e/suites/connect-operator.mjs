@@ -138,6 +138,13 @@ export function connectOperator(world) {
       try {
         const turning = new App(() => rotated, made);
         const { accessToken } = await turning.credentials(id);
+        // Whether the service has the key is not known before its schedule has run twice.
+        const minute = async () =>
+          assert.equal((await rotated.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*")).status, 200);
+        const early = vaultKeys("reseal");
+        assert.deepEqual([early.status, early.stdout], [1, ""], early.stderr);
+        await minute();
+        await minute();
         const done = vaultKeys("reseal");
         assert.equal(done.status, 0, done.stderr);
         assert.match(done.stdout, /^\d+ rows sealed anew with `new`\n$/);
@@ -165,8 +172,8 @@ export function connectOperator(world) {
         ]);
         writeFileSync(file, `other:${VAULT_KEY}`);
         const missing = vaultKeys("reseal");
-        assert.deepEqual([missing.status, missing.stdout], [1, "0 rows sealed anew with `other`\n"]);
-        assert.match(missing.stderr, /lacks keys that are still needed:\n {2}`tests`: \d+ rows need it\n$/);
+        assert.deepEqual([missing.status, missing.stdout], [1, ""]);
+        assert.match(missing.stderr, /lacks the key `other` of .*\. It has [^]*`tests`/);
         writeFileSync(file, `tests:${VAULT_KEY}`);
       } finally {
         await rotated.stop();
