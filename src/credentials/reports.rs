@@ -107,7 +107,11 @@ mod tests {
             ("both at once", vec![old(1, 10), both(10, 10)], Readiness::Divided),
             ("both all the time", vec![old(1, 11), both(10, 11)], Readiness::Divided),
             ("the old one again", vec![old(1, 12), both(10, 11)], Readiness::Divided),
-            ("without the old key", vec![report(r#"["new:2"]"#, 12, 12), both(10, 11)], Readiness::Ready),
+            (
+                "without the old key",
+                vec![report(r#"["new:2"]"#, 12, 12), both(10, 11)],
+                Readiness::Ready,
+            ),
             ("no keys at all", vec![report("[]", 12, 13), both(10, 11)], Readiness::Divided),
             ("damaged", vec![report("{}", 12, 13)], Readiness::Missing),
         ] {
@@ -117,13 +121,17 @@ mod tests {
 
     #[test]
     fn a_report_names_keys_and_reveals_none() {
-        let (a, b) = ("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+        let (a, b) = (
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+            "ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+        );
         let reported = |text: &str| VaultKeys::parse(text).unwrap().reported();
         let [first, second] = reported(&format!("new:{a},old:{b}")).try_into().unwrap();
         assert!(first.starts_with("new:") && second.starts_with("old:"));
         assert_eq!(first.len(), "new:".len() + 32);
         // The same key under another id, and another key under the same id, are told apart.
-        let others = reported(&format!("old:{a}")).concat() + &reported(&format!("new:{b}")).concat();
+        let others =
+            reported(&format!("old:{a}")).concat() + &reported(&format!("new:{b}")).concat();
         assert!(!others.contains(&first) && !others.contains(&second));
         assert!(!first.contains("AAEC") && !first.contains("00010203"));
     }

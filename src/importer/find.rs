@@ -147,10 +147,7 @@ mod tests {
         let entries = [entry("b", "Bee", 0), entry("c", "Cee", 1), entry("along", "Along", 0)];
         let without = "along  Along\nb      Bee\n2 of 3 connectors without actions\n";
         assert_eq!(without_actions(&[], &entries), without);
-        assert_eq!(
-            without_actions(&words("cee"), &entries),
-            "0 of 1 connector without actions\n"
-        );
+        assert_eq!(without_actions(&words("cee"), &entries), "0 of 1 connector without actions\n");
         assert_eq!(found("y").text(&words("y"), ".catalog"), "x      4 actions  Y\n");
     }
 }

@@ -12,6 +12,7 @@ mod credentials;
 mod details;
 pub mod endpoints;
 pub mod events;
+pub mod named;
 pub mod node;
 mod operation;
 pub mod pages;
@@ -107,7 +108,7 @@ pub fn document(answers: &Answers) -> Node {
         "paths": Node::members(paths),
         "components": object! {
             "securitySchemes": object! {"apiKey": key},
-            "schemas": schemas::all(answers),
+            "schemas": named::named(schemas::all(answers)),
             "parameters": parameters::headers(),
             "headers": responses::components(&with_headers),
             "responses": Node::members(shared),

@@ -115,7 +115,7 @@ fn all(successes: Vec<(u16, Node)>, recorded: &Recorded, shared: &mut Shared) ->
     let internal = internal();
     by_status.insert(500, vec![(Code::Internal, &internal)]);
     for (status, problems) in by_status {
-        answers.insert(status, responses::problems(status, &problems, shared));
+        answers.insert(status, responses::problems(&problems, shared));
     }
     Node::members(answers.into_iter().map(|(status, answer)| (status.to_string(), answer)))
 }

@@ -12,10 +12,20 @@ import { watchSecrets } from "../../scripts/start/secrets.mjs";
 import { page } from "./support/docs.mjs";
 import { key, store } from "./support/keys.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
-import { State, build, folder, otherCatalog, wranglerEnvironment } from "./support/workspace.mjs";
+import { State, build, folder, importPlatforms, wranglerEnvironment } from "./support/workspace.mjs";
 
 const caller = key({ scopes: "catalog:read connections:read connections:connect credentials:read" });
 const SCHEDULED = "/cdn-cgi/local/scheduled?cron=*+*+*+*+*";
+
+/** A platform whose users have a key. */
+const KEYED = {
+  openapi: "3.1.0",
+  info: { title: "Keyed", version: "1" },
+  servers: [{ url: "https://api.keyed.example" }],
+  security: [{ key: [] }],
+  components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "x-api-key" } } },
+  paths: { "/things": { get: { operationId: "listThings", responses: { 200: { description: "Things." } } } } },
+};
 
 /** All orders of some steps. */
 const orders = (steps) =>
@@ -68,12 +78,17 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
   before(async () => {
     await build();
     await state.migrate();
-    await state.publish(await otherCatalog());
+    const document = join(folder, "keyed.json");
+    writeFileSync(document, JSON.stringify(KEYED));
+    await state.publish(await importPlatforms("keyed", [document], join(root, "tests", "fixtures", "github.toml")));
     await state.use(({ vault }) => store(vault, [caller]));
     server = await Server.start(state, { name: "rotation", secrets, byWrangler: true });
     for (const name of ["node_modules", "scripts", "migrations"]) symlinkSync(join(root, name), join(project, name));
+    const platform = "keyed";
+    const shown = await server.send(`/v1/available-connectors/${platform}`, { secret: caller.secret });
+    const authMethod = JSON.parse(shown.body).authMethods.find(({ type }) => type === "api_key").id;
     const connect = async (identity) => {
-      const body = { platform: "petstore-swagger", authMethod: "api_key", identity, identityType: "user" };
+      const body = { platform, authMethod, identity, identityType: "user" };
       const headers = [["content-type", "application/json"]];
       const given = JSON.stringify({ ...body, fields: { apiKey: "a user's key" } });
       const options = { method: "POST", secret: caller.secret, headers, body: given };

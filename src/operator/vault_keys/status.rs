@@ -8,8 +8,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Kept;
-use super::reported::{reported, said};
 use super::need::{Need, Needs, needs};
+use super::reported::{reported, said};
 use crate::credentials::VaultKeys;
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
@@ -190,7 +190,7 @@ Keep `brief` for 10 more minutes: only attempts to connect need it, which end by
         let unknown = shown(None, needs);
         assert!(unknown.iter().all(|key| key.role == Role::Needed));
         let text = table(&unknown, None, "at Cloudflare");
-        assert!(text.contains("\nold ") && text.contains("Pass your copy with --file"), "{text}");
+        assert!(text.contains("\nold ") && text.contains("pass your copy with --file"), "{text}");
     }
 
     #[test]
