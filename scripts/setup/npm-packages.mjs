@@ -54,12 +54,16 @@ export async function npmPackages(folder = root) {
   const wanted = fingerprint(folder);
   if (isCurrent(stamp, wanted)) return;
   const isRoot = folder === root;
-  await locked(isRoot ? "npm-packages" : `npm-packages-${basename(folder)}`, "it installs the npm packages", async () => {
-    if (isCurrent(stamp, wanted)) return;
-    await install(folder);
-    if (isRoot) verify();
-    writeFileSync(stamp, wanted);
-  });
+  await locked(
+    isRoot ? "npm-packages" : `npm-packages-${basename(folder)}`,
+    "it installs the npm packages",
+    async () => {
+      if (isCurrent(stamp, wanted)) return;
+      await install(folder);
+      if (isRoot) verify();
+      writeFileSync(stamp, wanted);
+    },
+  );
 }
 
 async function install(folder) {

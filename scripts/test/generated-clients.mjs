@@ -16,7 +16,9 @@ const node = (program, args) => run("node", [join(root, HERE, "node_modules", pr
 
 /** The classes that a generator has numbered, because their schemas have no name. `Oauth2` and `Sigv4` are names. */
 const numbered = (source) =>
-  [...source.matchAll(/^class (\w+?\d+)\b/gm)].map(([, name]) => name).filter((name) => !/(?:Oauth2|Sigv4)$/.test(name));
+  [...source.matchAll(/^class (\w+?\d+)\b/gm)]
+    .map(([, name]) => name)
+    .filter((name) => !/(?:Oauth2|Sigv4)$/.test(name));
 
 async function pydanticModels() {
   const options = ["--output-model-type", "pydantic_v2.BaseModel", "--use-annotated", "--set-default-enum-member"];
@@ -36,14 +38,16 @@ async function pythonClient() {
 
 /** Generates the clients anew and checks their types. */
 export async function generatedClients() {
-  await Promise.all([
-    npmPackages(join(root, HERE)),
-    pythonPackages("generators", join(HERE, "requirements.txt")),
-  ]);
+  await Promise.all([npmPackages(join(root, HERE)), pythonPackages("generators", join(HERE, "requirements.txt"))]);
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   const config = {
-    compilerOptions: { target: "es2022", module: "esnext", moduleResolution: "bundler", lib: ["es2022", "dom", "dom.iterable"] },
+    compilerOptions: {
+      target: "es2022",
+      module: "esnext",
+      moduleResolution: "bundler",
+      lib: ["es2022", "dom", "dom.iterable"],
+    },
     files: ["schema.ts", "orval.ts"],
   };
   Object.assign(config.compilerOptions, { strict: true, noEmit: true, types: [] });

@@ -36,7 +36,10 @@ export function figures(world) {
     test("how many connectors have no actions", async () => {
       const [told] = page("README.md").prose.match(/([\d,]+) of them have no actions yet/);
       const counted = await cli("catalog", "find", "--without-actions", "--catalog", world.catalog);
-      assert.equal(told, `${counted.match(/^(\d+) of \d+ connectors without actions$/m)[1]} of them have no actions yet`);
+      assert.equal(
+        told,
+        `${counted.match(/^(\d+) of \d+ connectors without actions$/m)[1]} of them have no actions yet`,
+      );
     });
 
     test("how many platforms have the logo of their brand", () => {

@@ -71,7 +71,10 @@ async function expectOperator(args) {
   const text = await help(plain);
   const usage = text.match(/^Usage: npm run .*$/m)?.[0] ?? assert.fail(`no usage of ${args}:\n${text}`);
   const [parts, takes] = [
-    usage.replace(/^Usage: npm run /, "").replace(" -- ", " ").split(" "),
+    usage
+      .replace(/^Usage: npm run /, "")
+      .replace(" -- ", " ")
+      .split(" "),
     usage.match(/<\S+>|\[(?!OPTIONS)[A-Za-z-]+\]/g) ?? [],
   ];
   const isList = /\]\.\.\.|>\.\.\./.test(usage);
