@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::builder::{Resettable, StyledStr};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use connector_vault::importer::add::AddArgs;
 use connector_vault::importer::cli::{
     CheckArgs, DiffArgs, ExportArgs, FindArgs, ImportArgs, ShowArgs,
 };
@@ -54,6 +55,7 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum Catalog {
     Import(ImportArgs),
+    Add(AddArgs),
     Check(CheckArgs),
     Diff(DiffArgs),
     Export(ExportArgs),
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let done = match cli.command {
         Command::Catalog(Catalog::Import(args)) => args.run(),
+        Command::Catalog(Catalog::Add(args)) => args.run(),
         Command::Catalog(Catalog::Check(args)) => args.run(),
         Command::Catalog(Catalog::Diff(args)) => args.run(),
         Command::Catalog(Catalog::Export(args)) => args.run(),

@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn objects_and_enumerations_get_names_and_shared_ones_the_same() {
-        let schemas = r##"{
+        let schemas = r#"{
             "A": {"type": "object", "properties": {
                 "state": {"description": "Its state.", "type": "string", "enum": ["on", "off"]},
                 "kinds": {"type": "array", "items": {"type": "string", "enum": ["x", "y"]}},
@@ -237,7 +237,7 @@ mod tests {
                 {"type": "object", "properties": {"type": {"const": "api_key"}}},
                 {"title": "Other", "type": "object", "properties": {"b": {"type": "string"}}}
             ]}
-        }"##;
+        }"#;
         let expected = r##"{
             "A": {"type": "object", "properties": {
                 "state": {"description": "Its state.", "$ref": "#/components/schemas/State"},

@@ -150,8 +150,8 @@ pub fn set(args: &Set) -> Result<()> {
     let done = if response.status == 201 { "Set" } else { "Replaced" };
     let whose = format!("{account} ({})", environment.as_str());
     eprintln!("{done} the OAuth client for {} of {whose}.", text("platform"));
-    let whole = if is_known { "" } else { " at your service's address, which --url would add" };
-    eprintln!("Register this redirect URI at the platform{whole}:");
+    let note = if is_known { "" } else { " at your service's address, which --url would add" };
+    eprintln!("Register this redirect URI at the platform{note}:");
     println!("{}", text("redirectUri"));
     if args.keep_secret && document.get("hasSecret") == Some(&Value::Bool(false)) {
         eprintln!(
