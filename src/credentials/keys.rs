@@ -3,17 +3,14 @@
 
 use std::fmt;
 
-use base64ct::{Base64Unpadded, Encoding as _};
-use hkdf::Hkdf;
-use sha2::Sha256;
+use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding as _};
+use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 /// Bytes of a key.
 const KEY_LEN: usize = 32;
-/// Bytes of a fingerprint.
-const FINGERPRINT_LEN: usize = 16;
 /// What tells a fingerprint from all else that is derived from a key.
-const FINGERPRINT: &[u8] = b"connector-vault/key-fingerprint/v1";
+const FINGERPRINT: &[u8] = b"connector-vault/key-fingerprint/v1\n";
 /// The longest id of a key, in characters.
 const MAX_ID: usize = 32;
 
@@ -103,15 +100,10 @@ impl VaultKeys {
 }
 
 impl VaultKey {
-    /// 16 bytes in hexadecimal that only this key has, under this id.
+    /// What only this key has, under this id. A hash reveals nothing of 32 random bytes.
     fn fingerprint(&self) -> String {
-        let mut bytes = [0; FINGERPRINT_LEN];
-        let info = [FINGERPRINT, b"\n", self.id.as_bytes()];
-        // HKDF refuses only lengths beyond 8,160 bytes. An empty text is no key's, so a fault fails closed.
-        match Hkdf::<Sha256>::new(None, &*self.bytes).expand_multi_info(&info, &mut bytes) {
-            Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-            Err(_) => String::new(),
-        }
+        let hash = Sha256::new_with_prefix(FINGERPRINT).chain_update(self.bytes.as_slice());
+        Base64UrlUnpadded::encode_string(&hash.chain_update(&self.id).finalize())
     }
 
     fn parse(text: &str) -> Result<Self, Fault> {

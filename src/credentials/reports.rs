@@ -128,7 +128,7 @@ mod tests {
         let reported = |text: &str| VaultKeys::parse(text).unwrap().reported();
         let [first, second] = reported(&format!("new:{a},old:{b}")).try_into().unwrap();
         assert!(first.starts_with("new:") && second.starts_with("old:"));
-        assert_eq!(first.len(), "new:".len() + 32);
+        assert_eq!(first.len(), "new:".len() + 43);
         // The same key under another id, and another key under the same id, are told apart.
         let others =
             reported(&format!("old:{a}")).concat() + &reported(&format!("new:{b}")).concat();

@@ -92,7 +92,7 @@ impl AddArgs {
             ..import.job()?
         };
         let (summary, platforms) = gather(&job, &Unwatched)?;
-        let mut conflicts = 0;
+        let mut has_conflict = false;
         for (path, name) in &summary.documents {
             let actions = summary.platforms.iter().find(|(known, _)| known == name);
             let actions = actions.map_or(0, |(_, actions)| *actions);
@@ -106,7 +106,7 @@ impl AddArgs {
             };
             if let Some(entry) = had.iter().find(is_same).filter(|entry| entry.connector.tools > 0)
             {
-                conflicts += 1;
+                has_conflict = true;
                 let what = if self.replace { "are replaced" } else { "would be replaced" };
                 let tools = counted(entry.connector.tools as usize, "action");
                 println!("  the catalog has {}: its {tools} {what}", entry.connector.platform);
@@ -119,7 +119,7 @@ impl AddArgs {
         if summary.documents.is_empty() || !summary.skipped.is_empty() {
             bail!("nothing was changed, because not every document can be imported");
         }
-        if conflicts > 0 && !self.replace {
+        if has_conflict && !self.replace {
             bail!(
                 "nothing was changed: pass --replace to take these documents in place of what the catalog has"
             );

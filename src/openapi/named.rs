@@ -146,7 +146,7 @@ impl Names {
                         Some(_) => {
                             let own = alternative(&one, name);
                             let one = self.inside(one, &own);
-                            self.put(own, one)
+                            self.put(&own, one)
                         }
                         None => self.inside(one, name),
                     });
@@ -171,7 +171,7 @@ impl Names {
                 None => true,
             };
             let name = if is_shared && is_free(&short) { short } else { long };
-            let own = self.put(name, own);
+            let own = self.put(&name, own);
             let Node::Object(members) = schema else { return schema };
             let said = members.into_iter().filter(|(name, _)| name != "type" && name != "enum");
             let own = if is_nullable {
@@ -185,7 +185,7 @@ impl Names {
         let Node::Object(members) = schema else { return schema };
         if is_object(&Node::Object(members.clone())) {
             let own = self.inside(Node::Object(members), &long);
-            return self.put(long, own);
+            return self.put(&long, own);
         }
         let inner = members.into_iter().map(|(member, value)| {
             let value = match (member.as_str(), value) {
@@ -206,12 +206,12 @@ impl Names {
     }
 
     /// Gives a schema this name.
-    fn put(&mut self, name: String, schema: Node) -> Node {
-        match self.find(&name) {
+    fn put(&mut self, name: &str, schema: Node) -> Node {
+        match self.find(name) {
             Some(known) => assert_eq!(*known, schema, "two schemas are called {name}"),
-            None => self.schemas.push((name.clone(), schema)),
+            None => self.schemas.push((name.to_owned(), schema)),
         }
-        reference(&name)
+        reference(name)
     }
 }
 
