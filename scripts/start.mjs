@@ -5,6 +5,7 @@
 //   npm start -- --shards 3     adds local databases, and binds them in wrangler.toml, until there are three
 //   npm start -- --no-demo      leaves out the demo platform
 //   npm start -- --port 9000    all other options reach `wrangler dev`
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compilePackage } from "./build-package.mjs";
 import { buildSite } from "./build-site.mjs";
@@ -36,6 +37,11 @@ async function migrateState(program, { state, place }) {
   if (isStamped(stampFile, wanted)) return;
   await task("local database migrated", (detail) => run(program, ["migrate", ...place], { detail }));
   stamp(stampFile, wanted);
+}
+
+/** Notes where the service is, so that `clients` can print the redirect URI. */
+function noteAddress(state, address) {
+  writeFileSync(join(state, "v3", "address"), `${address}\n`);
 }
 
 /** Says what a first start was spent on. */
@@ -80,6 +86,7 @@ await main(async () => {
   return serve(given, async (address) => {
     demo?.register(address);
     await mustWork(key, given, address);
+    noteAddress(given.state, address);
     runClock(address);
     watchSecrets();
     process.stdout.write(welcome(address, key, demo?.origin));

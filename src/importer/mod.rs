@@ -9,6 +9,7 @@
 //! [`find`] searches it, [`show`] prints a platform, [`export`] all of them, and [`diff`] compares two.
 
 pub mod action;
+pub mod add;
 pub mod auth;
 pub mod category;
 pub mod check;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::machine::{Before, Failure};
+use crate::oauth::scopes::missing;
 use crate::terms::CredentialType;
 
 /// What the vault knows of a connection's credentials without opening them.
@@ -79,8 +80,6 @@ impl HeldRow {
     /// them.
     #[must_use]
     pub fn missing_without(&self, granted: &[String]) -> Vec<String> {
-        let mut missing = [self.scopes(), self.missing_scopes()].concat();
-        missing.retain(|scope| !granted.contains(scope));
-        missing
+        missing(&[self.scopes(), self.missing_scopes()].concat(), granted)
     }
 }

@@ -54,12 +54,27 @@ pub fn new_attempt() -> Node {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
     let defaults = object! {"label": "default", "allowOtherAccount": false};
-    let needs = |name| object! {"required": Node::texts([name])};
-    // A connection has these already.
-    let own = object! {"identity": false, "identityType": false, "label": false};
-    let again = needs("connection").with(object! {"properties": own});
-    body(description, &CONNECT_FIELDS, &about_starting(), &defaults)
-        .with(object! {"oneOf": vec![needs("platform"), again]})
+    let about = about_starting();
+    // One of the two: `required` is needed, and what belongs to the other is left out.
+    let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
+        let is_own = |name: &str| !others.contains(&name);
+        let fields: Vec<Field> = CONNECT_FIELDS
+            .into_iter()
+            .filter(|field| is_own(field.name))
+            .map(|field| Field { required: field.name == needed, ..field })
+            .collect();
+        let about: Vec<_> = about.iter().copied().filter(|(name, _)| is_own(name)).collect();
+        object! {"title": title}.with(body(description, &fields, &about, &defaults))
+    };
+    // A connection to reconnect has these already. Its platform may be named again.
+    let own = ["identity", "identityType", "label"];
+    object! {
+        "description": description,
+        "oneOf": vec![
+            of("NewAccount", "An account to connect.", "platform", &["connection"]),
+            of("Reconnection", "A connection to reconnect.", "connection", &own),
+        ],
+    }
 }
 
 /// An OAuth client to store.

@@ -13,6 +13,7 @@ mod details;
 pub mod endpoints;
 pub mod events;
 pub mod keys;
+pub mod named;
 pub mod node;
 mod operation;
 pub mod pages;
@@ -109,7 +110,7 @@ pub fn document(answers: &Answers) -> Node {
         "paths": Node::members(paths),
         "components": object! {
             "securitySchemes": object! {"apiKey": key},
-            "schemas": schemas::all(answers),
+            "schemas": named::named(schemas::all(answers)),
             "parameters": parameters::headers(),
             "headers": responses::components(&with_headers),
             "responses": Node::members(shared),

@@ -402,19 +402,18 @@ fn problem() -> Node {
 }
 
 fn fault() -> Node {
+    let at = |title: &str, description: &str, place: &str, about: &str| {
+        let always = vec![(place, string(about)), ("detail", string("What is wrong, for people."))];
+        let suggestion = object! {"suggestion": string("What you may have meant.")};
+        object! {"title": title}.with(record_with(description, always, suggestion))
+    };
+    let pointer =
+        "Where in the body the error is: a JSON pointer (RFC 6901), empty for the whole body.";
     object! {
-        "type": "object",
         "description": "One error in the query or in the body.",
-        "required": Node::texts(["detail"]),
-        "properties": object! {
-            "parameter": string("The name of the query parameter, as sent."),
-            "pointer": string("Where in the body the error is: a JSON pointer (RFC 6901), empty for the whole body."),
-            "detail": string("What is wrong, for people."),
-            "suggestion": string("What you may have meant."),
-        },
         "oneOf": Node::Array(vec![
-            object! {"required": Node::texts(["parameter"])},
-            object! {"required": Node::texts(["pointer"])},
+            at("QueryFault", "An error in the query.", "parameter", "The name of the query parameter, as sent."),
+            at("BodyFault", "An error in the body.", "pointer", pointer),
         ]),
     }
 }

@@ -101,6 +101,9 @@ fn in_use() -> Api {
     connect::begin(&api, &connect::of_ann("revoked"));
     let session = json!({"identity": "ann", "scopes": ["connections:connect"]});
     assert_eq!(api.send(&connect::exchange(&connect::code(&api, &session))).status, 200);
+    let report =
+        "INSERT INTO vault_key_reports (keys, first_at, last_at) VALUES ('[\"new:0f\"]', 1, 2)";
+    api.world.database.execute_batch(report).unwrap();
     api
 }
 

@@ -66,6 +66,7 @@ const KINDS = {
   "sh account": "needs a Cloudflare account: commands and options are known",
   "sh backup": "run on local storage instead of Cloudflare's",
   "sh restore": "run on local storage instead of Cloudflare's",
+  "sh reseal": "run while a service runs, by vault-keys.test.mjs",
   "sh cargo": "names a test and a variable that exist",
   "text map": "names files that exist",
   "text commit": "the first line of a commit, as the rule has it",
@@ -170,6 +171,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     const real = (text) =>
       text
         .replaceAll(ADDRESS, `http://127.0.0.1:${world.server.port}`)
+        .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
         .replaceAll("sk_test_…", env.KEY)
         // On the service's storage, whatever that of the operator's examples is.
         .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
@@ -264,6 +266,8 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       },
       "sh npm": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh account": ({ code }) => Promise.all(commands(code).map(expectCommand)),
+      // In vault-keys.test.mjs, which runs a service beside it.
+      "sh reseal": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       // Together, below: "backup and restore".
       "sh backup": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh restore": ({ code }) => Promise.all(commands(code).map(expectCommand)),

@@ -50,11 +50,19 @@ pub struct RunAction<'a> {
 /// Plans the request.
 ///
 /// # Errors
-/// With the faults of the header for retries, and those of the body that show without the action; `unavailable` without keys to open with.
+/// With the faults of the header for retries, and those of the body that show without the action; `unavailable` without keys
+/// to open with.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements), Problem> {
     context.no_query()?;
-    context.body()?.finish()?;
-    let Body::Whole(input) = &context.request.body else { return Err(Problem::no_route()) };
+    let input = match &context.request.body {
+        // An action may need no input, and a request without a body says just that.
+        Body::Whole(bytes) if bytes.is_empty() => b"{}".as_slice(),
+        body => {
+            context.body()?.finish()?;
+            let Body::Whole(bytes) = body else { return Err(Problem::no_route()) };
+            bytes
+        }
+    };
     let Some(retries) = retries(context) else {
         let detail = format!("`{RETRIES}` must be a whole number from 0 to 3");
         let (code, place) = (Code::InvalidParameter, Place::Parameter(RETRIES.to_owned()));

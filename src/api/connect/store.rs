@@ -10,6 +10,7 @@ use crate::connect::statements::{
 use crate::credentials::VaultKeys;
 use crate::credentials::held::Held;
 use crate::json;
+use crate::oauth::scopes::missing;
 use crate::ports::{Db, Random, StorageError, first_row};
 use crate::terms::{Environment, State};
 use crate::vault::draft::NewConnection;
@@ -108,7 +109,7 @@ pub async fn store<P: Db + Random>(
     let tokens = account.held.tokens.as_ref();
     let asked = account.asked_scopes;
     let granted = account.granted_scopes.unwrap_or(asked);
-    let missing: Vec<&String> = asked.iter().filter(|scope| !granted.contains(scope)).collect();
+    let missing = missing(asked, granted);
     let environment = account.environment.as_str();
     let connected = Connected {
         account: account.account,

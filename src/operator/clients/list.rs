@@ -21,7 +21,8 @@ pub struct List {
     /// Only this account's clients
     #[arg(long, value_parser = account)]
     account: Option<String>,
-    /// The service's address, a part of the redirect URI. Default on this machine: `http://localhost:8787`
+    /// The service's address, a part of the redirect URI. Default: where `npm start` or, with --remote, `npm run deploy` on
+    /// this machine last served it
     #[arg(long, value_parser = url)]
     url: Option<String>,
     #[command(flatten)]
@@ -77,7 +78,8 @@ fn once(mut found: Vec<Found>) -> Vec<OauthClient> {
 /// Whatever stopped it, in words for the operator.
 pub fn list(args: &List) -> Result<()> {
     let clients = all(&Shards::open(&args.place)?, args.account.as_deref())?;
-    let redirect_uri = redirect_uri(base(args.url.as_ref(), &args.place));
+    let base = base(args.url.as_ref(), &args.place)?;
+    let redirect_uri = redirect_uri(&base);
     if args.json {
         let shown: serde_json::Result<Vec<_>> =
             clients.iter().map(|client| shown(client, &redirect_uri)).collect();
@@ -90,6 +92,9 @@ pub fn list(args: &List) -> Result<()> {
         return Ok(());
     }
     print!("{}", table(&clients, &redirect_uri));
+    if base.is_empty() {
+        println!("It begins with your service's address, which --url would add.");
+    }
     Ok(())
 }
 

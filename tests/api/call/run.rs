@@ -68,7 +68,8 @@ fn api() -> Api {
         }),
     );
     let thing = r##"{"type":"object","properties":{"name":{"type":"string","minLength":1},"size":{"type":"integer"},"parts":{"type":"array","items":{"$ref":"#/$defs/thing"}}},"required":["name"],"additionalProperties":false}"##;
-    calling(&[], units(json!({}), &[create, get, xml, other], &[("thing", thing)]))
+    let ping = action("ping", "POST", "/ping", json!({}));
+    calling(&[], units(json!({}), &[create, get, xml, ping, other], &[("thing", thing)]))
 }
 
 fn run(api: &Api, path: &str, key: &str, input: &str) -> Response {
@@ -134,6 +135,33 @@ fn an_action_is_run_with_checked_input() {
         (asked[0].url.as_str(), asked[0].body.as_slice()),
         ("https://files.acme.example:8443/files", &b"hi"[..])
     );
+}
+
+#[test]
+fn an_action_that_needs_no_input_runs_without_a_body() {
+    let api = api();
+    let path = acme(&api);
+    json_answer(&api, 200, "{}");
+    let post = |key: &str| api.request("POST", &format!("{path}/actions/{key}"));
+    for request in [
+        post("ping"),
+        with_header(post("ping"), "content-type", "application/json"),
+        // What curl sends with `-d ''`.
+        with_header(post("ping"), "content-type", "application/x-www-form-urlencoded"),
+        with_body(post("ping"), "{}"),
+    ] {
+        let response = api.send(&request);
+        assert_eq!((response.status, &body(&response)["status"]), (200, &json!(200)));
+        assert_eq!(sent(&api).len(), 1);
+    }
+    // Input that is missing is named as if an empty object had been sent.
+    let response = api.send(&post("getThing"));
+    assert_eq!(response.status, 400);
+    assert_eq!(
+        body(&response)["errors"],
+        json!([{"pointer": "/path", "detail": "`/path` is required"}])
+    );
+    assert_eq!(sent(&api).len(), 0);
 }
 
 #[test]
