@@ -22,8 +22,8 @@ pub struct Done {
 }
 
 impl Service {
-    /// Seals anew what another key than the first has sealed, unless a running service may lack it, and asks platforms once more to revoke, for up to `revoked`
-    /// grants. It reads as many rows as it finds to do. It may be stopped at any time, and run by several at once.
+    /// Seals anew what another key than the first has sealed, unless a running service may lack it, and asks platforms once
+    /// more to revoke, for up to `revoked` grants. It reads as many rows as it finds to do. It may be stopped at any time, and run by several at once.
     ///
     /// # Errors
     /// When storage can't answer. What was done by then stays done.

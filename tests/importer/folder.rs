@@ -24,7 +24,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             contents.extend(
                 self::contents(&path).into_iter().map(|(name, bytes)| (path.join(name), bytes)),
             );
-        } else if path.file_name().unwrap() != "report.txt" {
+        } else if !["report.txt", "import.json"].iter().any(|name| path.ends_with(name)) {
             contents
                 .insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
         }
