@@ -268,18 +268,14 @@ impl<P: Ports> Desk<'_, P> {
         let mut held = Held::of_tokens(tokens, fields);
 
         // 5. The same account?
-        platform::learn(self.ports, self.config, (connector, method), Some(&client), &mut held)
-            .await;
+        let of = (connector, method);
+        platform::learn(self.ports, self.config, of, Some(&client), &mut held).await;
         let tenant = (attempt.account.as_str(), attempt.environment);
         let keys = &self.config.vault_keys;
         let is_other = former.as_ref().is_some_and(|former| former.is_other(keys, tenant, &held));
         if attempt.allow_other_account == 0 && is_other {
-            let detail = format!(
-                "You signed in to {} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately.",
-                connector.name
-            );
             self.give_up(attempt, &filled, &held, &client).await?;
-            return Ok(Err(Failed::new(Failure::AccountMismatch, detail)));
+            return Ok(Err(of_other_account(&connector.name)));
         }
         if !is_reachable(connector, oauth, targets, &held) {
             self.give_up(attempt, &filled, &held, &client).await?;
@@ -455,6 +451,14 @@ fn filled(
         return Filled::before_sign_in(oauth, targets, value);
     }
     Filled::new(oauth, targets, value)
+}
+
+/// The user signed in with another account than the connection's.
+fn of_other_account(name: &str) -> Failed {
+    let detail = format!(
+        "You signed in to {name} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately."
+    );
+    Failed::new(Failure::AccountMismatch, detail)
 }
 
 /// The platform did not say what it must.

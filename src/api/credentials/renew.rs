@@ -111,19 +111,24 @@ impl Renewal<'_> {
 
     /// Has the schedule ask the platform to revoke tokens that came after the connection was deleted, or got other
     /// credentials. They are kept under the id of the request, as the connection's own may be waiting to be revoked, too.
-    async fn revoke_later<P: Ports>(
+    async fn revoke_unless_held<P: Ports>(
         &self,
+        found: Option<&HeldRow>,
+        sealed: &Sealed,
         held: &Held,
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
+        if self.is_of_same_account(found, sealed, held)? {
+            return Ok(());
+        }
         let can_revoke = self.method.oauth2().is_some_and(|oauth| oauth.revocation_url.is_some());
         let Some(client) = self.client.as_ref().filter(|_| can_revoke) else { return Ok(()) };
         let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
         let sealed = sealing(held.seal(keys, tenant, self.request, ports))?;
         let place = (self.account, self.environment.as_str(), self.request);
         let platform = &client.platform;
-        let hold = hold(place, platform, &self.method.id, sealed.as_str(), ports.now());
-        ports.batch(vec![hold]).await?;
+        let stored = hold(place, platform, &self.method.id, sealed.as_str(), ports.now());
+        ports.batch(vec![stored]).await?;
         Ok(())
     }
 
@@ -278,9 +283,7 @@ pub async fn renew<P: Ports>(
             }
             let sets = insist(ports, batch, lease_end).await?;
             let found = first_row::<HeldRow>(&sets, 2)?;
-            if !renewal.is_of_same_account(found.as_ref(), &sealed, &held)? {
-                renewal.revoke_later(&held, ports).await?;
-            }
+            renewal.revoke_unless_held(found.as_ref(), &sealed, &held, ports).await?;
             let found = found.ok_or_else(Problem::no_connection)?;
             let held = renewal.open(&found)?;
             Ok((found, held))
