@@ -2,7 +2,10 @@
 
 use base64ct::Encoding as _;
 
+use connector_vault::access::Shard;
+
 use super::*;
+use crate::support::HOME;
 
 /// A service with a platform whose method has these members.
 fn api_with_method(more: &Value) -> Api {
@@ -100,6 +103,10 @@ fn a_visit_that_began_at_the_platform_is_led_to_the_app() {
         send(&api, "PUT", "/v1/oauth-clients/acme", &json!({"clientId": "an id", "startUrl": url}));
     assert_eq!(refused.status, 400);
     set("acme", &json!("https://app.example/connect?to=acme&x=1"));
+    if *HOME != Shard::FIRST {
+        // Nothing says which database the visit is about, so the first one answers.
+        return assert!(!page().contains("<a href"), "{}", page());
+    }
     let link = |url: &str, text: &str| format!("<a href=\"{url}\" rel=\"noreferrer\">{text}</a>");
     assert!(
         page().contains(&link("https://app.example/connect?to=acme&amp;x=1", "Start in the app")),
