@@ -146,7 +146,7 @@ impl Names {
                         Some(_) => {
                             let own = alternative(&one, name);
                             let one = self.inside(one, &own);
-                            self.put(&own, one)
+                            self.put(&own, "", one)
                         }
                         None => self.inside(one, name),
                     });
@@ -171,7 +171,7 @@ impl Names {
                 None => true,
             };
             let name = if is_shared && is_free(&short) { short } else { long };
-            let own = self.put(&name, own);
+            let own = self.put(&name, property, own);
             let Node::Object(members) = schema else { return schema };
             let said = members.into_iter().filter(|(name, _)| name != "type" && name != "enum");
             let own = if is_nullable {
@@ -185,7 +185,7 @@ impl Names {
         let Node::Object(members) = schema else { return schema };
         if is_object(&Node::Object(members.clone())) {
             let own = self.inside(Node::Object(members), &long);
-            return self.put(&long, own);
+            return self.put(&long, property, own);
         }
         let inner = members.into_iter().map(|(member, value)| {
             let value = match (member.as_str(), value) {
@@ -205,8 +205,14 @@ impl Names {
         self.schemas.iter().find(|(known, _)| known == name).map(|(_, schema)| schema)
     }
 
-    /// Gives a schema this name.
-    fn put(&mut self, name: &str, schema: Node) -> Node {
+    /// Gives a schema this name, unless there is the same one for a property of the same name.
+    fn put(&mut self, name: &str, property: &str, schema: Node) -> Node {
+        let same = self.schemas.iter().find(|(known, other)| {
+            known.ends_with(&pascal(property)) && *other == schema && !property.is_empty()
+        });
+        if let Some((known, _)) = same {
+            return reference(known);
+        }
         match self.find(name) {
             Some(known) => assert_eq!(*known, schema, "two schemas are called {name}"),
             None => self.schemas.push((name.to_owned(), schema)),
