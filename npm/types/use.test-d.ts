@@ -195,6 +195,7 @@ export const standIn = (vault: ConnectorVault): ConnectorVault => ({
   whoami: () => vault.whoami(),
   connect: (options) => vault.connect(options),
   proxy: (connection, path, request) => vault.proxy(connection, path, request),
+  pages: (connection, path, request) => vault.pages(connection, path, request),
 });
 
 export async function connecting(connection: Connection, signal: AbortSignal) {

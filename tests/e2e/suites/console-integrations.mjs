@@ -67,6 +67,7 @@ export function consoleIntegrations(world) {
               scopes: ["openid", "email", "offline_access"],
               authorizationParameters: { hd: "a=b", prompt: "consent" },
               variables: {},
+              startUrl: null,
               rejectedSince: null,
             });
             assert.equal(new URL(page.url()).search, "");

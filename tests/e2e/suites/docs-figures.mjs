@@ -44,7 +44,7 @@ export function figures(world) {
 
     test("how many platforms have the logo of their brand", () => {
       const file = readFileSync(join(root, "providers.toml"), "utf8");
-      const [platforms, branded] = [/^\[platforms\./gm, /^logo = /gm].map((line) => file.match(line).length);
+      const [platforms, branded] = [/^\[platforms\.[^.\]]+\]$/gm, /^logo = /gm].map((line) => file.match(line).length);
       const told = `${logosOf(file).size} icons, for ${branded} of its ${platforms} platforms`;
       assert.ok(page("docs/catalog.md").prose.includes(told), told);
     });
