@@ -6,6 +6,7 @@ import { useAddress, withValues } from "../parts/address";
 import { Answer } from "../parts/answer";
 import { Empty } from "../parts/empty";
 import { faultsOf } from "../parts/faults";
+import { Notice } from "../parts/notice";
 import { Page } from "../parts/page";
 import { Pager } from "../parts/pager";
 import { Snippet, literal, pathOf as requestOf } from "../parts/snippet";
@@ -68,13 +69,7 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
       count={query.data && !query.isPlaceholderData && !query.isError && words(query.data.total)}
       actions={<NewButton href={hrefOf({ new: "1" })} />}
     >
-      <div role="status">
-        {notice && (
-          <p class="note" data-tone="good">
-            {notice}
-          </p>
-        )}
-      </div>
+      <Notice>{notice}</Notice>
       {!may("connections:write") && (
         <p class="muted" id="read-only">
           Your key can read connections, but not change them.

@@ -1,16 +1,16 @@
 import type { AuthField, ConnectorDetail, NewOauthClient, OAuth2Method, OauthClient } from "connector-vault/slim";
-import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Entry, faultOf } from "../connect/fields";
 import { SCOPES, TagsInput, allTags, type TagsTyped } from "../connections/tags-input";
 import { useConnector } from "../connectors/details";
 import { PlatformField } from "../connectors/platform-field";
 import type { Platforms } from "../connectors/platforms";
 import { Answer } from "../parts/answer";
+import { useCheckedForm } from "../parts/checked-form";
 import { told } from "../parts/failure";
 import { faultAt, faultsOf } from "../parts/faults";
 import { Field, TextField } from "../parts/field";
-import { Modal, useFocusFirst } from "../parts/modal";
+import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { Select } from "../parts/select";
 import { Suggestions } from "../parts/suggestions";
@@ -211,9 +211,6 @@ function Form({
   const { vault } = useSession();
   const changed = useClientsChanged();
   const [typed, setTyped] = useState(() => typedOf(client));
-  const [isTried, setTried] = useState(false);
-  const place = useRef<HTMLFormElement>(null);
-  useFocusFirst(place);
   const chosen = methods.filter(({ id }) => typed.authMethod === "" || id === typed.authMethod);
   // Two methods may have the same variable.
   const fields = [...new Map(chosen.flatMap((method) => method.fields).map((field) => [field.name, field])).values()];
@@ -227,11 +224,6 @@ function Form({
     },
   });
   const { error, isPending } = saving;
-  const focusFault = () =>
-    requestAnimationFrame(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
-  useEffect(() => {
-    if (faultsOf(error).length > 0) focusFault();
-  }, [error]);
   const own = vault.oauthClients.validateSet(wanted);
   const variableFault = (field: AuthField) =>
     faultOf({ ...field, required: false }, typed.variables[field.name]?.trim() ?? "");
@@ -241,18 +233,8 @@ function Form({
   const isSecretKept = client?.hasSecret === true && typed.clientId.trim() === client.clientId;
   const secretFault = needsSecret && !typed.secret && !isSecretKept ? `${name} needs the client's secret.` : undefined;
   const isValid = own.length === 0 && !secretFault && !fields.some(variableFault);
-  const faults = isTried ? [...own, ...faultsOf(error)] : [];
-  const edit = (changes: Partial<Typed>) => {
-    if (saving.isAsked()) return;
-    setTyped({ ...typed, ...changes });
-    if (saving.isError) saving.reset();
-  };
-  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    setTried(true);
-    if (isValid) saving.ask(wanted);
-    else focusFault();
-  };
+  const { form, isTried, faults, ...checked } = useCheckedForm(saving, own, isValid);
+  const edit = (changes: Partial<Typed>) => checked.edit(() => setTyped({ ...typed, ...changes }));
   const secretField: AuthField = {
     name: "clientSecret",
     label: "Client secret",
@@ -270,7 +252,7 @@ function Form({
     default: null,
   };
   return (
-    <form class="section" ref={place} onSubmit={submit} noValidate autocomplete="off">
+    <form class="section" ref={form} onSubmit={checked.submit(() => saving.ask(wanted))} noValidate autocomplete="off">
       {connector && <Registration connector={connector} />}
       <RedirectUri />
       {methods.length > 1 && (

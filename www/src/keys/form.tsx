@@ -1,10 +1,10 @@
 import type { ApiKeyWithSecret, Scope } from "connector-vault/slim";
-import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useCheckedForm } from "../parts/checked-form";
 import { told } from "../parts/failure";
 import { faultAt, faultsOf } from "../parts/faults";
 import { TextField } from "../parts/field";
-import { Modal, useFocusFirst } from "../parts/modal";
+import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { Select } from "../parts/select";
 import { exact } from "../parts/when";
@@ -37,14 +37,11 @@ export const KeyForm = ({ onClose, onCreated, focusAfter }: Props) => (
 function Form({ onClose, onCreated }: Omit<Props, "focusAfter">) {
   const { vault, who } = useSession();
   const changed = useKeysChanged();
-  const form = useRef<HTMLFormElement>(null);
-  useFocusFirst(form);
   const [name, setName] = useState("");
   const [days, setDays] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(
     who.scopes.filter((scope) => scope.endsWith(":read") && !CHOSEN_ON_PURPOSE.includes(scope)),
   );
-  const [isTried, setTried] = useState(false);
   const left = who.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(who.expiresAt) - Date.now();
   const longest = who.expiresAt === null ? "Never" : `With your key: ${exact(who.expiresAt)}`;
   const wanted = () => ({
@@ -62,27 +59,11 @@ function Form({ onClose, onCreated }: Omit<Props, "focusAfter">) {
   const { error, isPending } = creating;
   const none = scopes.length === 0 ? "Choose at least one." : undefined;
   const own = none ? [] : vault.keys.validateCreate(wanted());
-  const faults = isTried ? [...own, ...faultsOf(error)] : [];
-  const focusFault = () =>
-    setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-wrong] input')?.focus());
-  useEffect(() => {
-    if (faultsOf(error).length > 0) focusFault();
-  }, [error]);
-  const edit = (change: () => void) => {
-    if (creating.isAsked()) return;
-    change();
-    if (creating.isError) creating.reset();
-  };
-  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    setTried(true);
-    if (own.length === 0 && !none) creating.ask();
-    else focusFault();
-  };
+  const { form, isTried, faults, edit, submit } = useCheckedForm(creating, own, own.length === 0 && !none);
   const toggle = (scope: Scope) =>
     edit(() => setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]));
   return (
-    <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
+    <form class="section" ref={form} onSubmit={submit(creating.ask)} noValidate autocomplete="off">
       <p class="muted">
         A key of the account <strong>{who.account}</strong> for its <strong>{who.environment}</strong> environment.
       </p>

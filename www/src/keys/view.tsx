@@ -1,6 +1,7 @@
 import type { ApiKey, ApiKeyWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { Answer } from "../parts/answer";
+import { Notice } from "../parts/notice";
 import { Page } from "../parts/page";
 import { Secret } from "../parts/secret";
 import { Snippet } from "../parts/snippet";
@@ -48,13 +49,7 @@ export function KeysView() {
         )
       }
     >
-      <div role="status">
-        {notice && (
-          <p class="note" data-tone="good">
-            {notice}
-          </p>
-        )}
-      </div>
+      <Notice>{notice}</Notice>
       <p>
         Programs send a key with each request. Secrets are shown once, when a key is created.
         {!mayWrite && " Your key can list keys, but not change them."}

@@ -5,6 +5,7 @@ import { eventWords } from "../events/words";
 import { Answer } from "../parts/answer";
 import { Empty } from "../parts/empty";
 import { told } from "../parts/failure";
+import { Notice } from "../parts/notice";
 import { useOnce } from "../parts/once";
 import { Page } from "../parts/page";
 import { Secret } from "../parts/secret";
@@ -50,13 +51,7 @@ export function WebhooksView() {
         )
       }
     >
-      <div role="status">
-        {notice && (
-          <p class="note" data-tone="good">
-            {notice}
-          </p>
-        )}
-      </div>
+      <Notice>{notice}</Notice>
       <p>
         The service sends events, such as failed connections, to your webhooks as soon as they happen.
         {!mayWrite && " Your key can read webhooks, but not change them."}
