@@ -44,7 +44,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     Ok(Transaction::new(asked, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
         let rows = results.all(rows)?;
-        let rows = rows.iter().map(|client| document(client, &redirect_uri));
+        let rows = rows.iter().map(|client| document(client, &redirect_uri, &[]));
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let total = results.first(count)?.map_or(0, |count| count.total);
         Ok(Response::json(paging.envelope(&rows.join(&b','), total), NO_STORE))
@@ -62,7 +62,10 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let client = asked.ask::<OauthClient>(statements::select_client(&guard, &platform));
     Ok(Transaction::new(asked, move |results, _| {
         let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
-        Ok(Response::json(document(&client, &redirect_uri(&context.request.origin))?, NO_STORE))
+        Ok(Response::json(
+            document(&client, &redirect_uri(&context.request.origin), &[])?,
+            NO_STORE,
+        ))
     }))
 }
 
@@ -84,8 +87,12 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> 
 }
 
 /// The document of a client.
-fn document(client: &OauthClient, redirect_uri: &str) -> Result<Vec<u8>, StorageError> {
-    client.to_json(redirect_uri).map_err(|error| {
+fn document(
+    client: &OauthClient,
+    redirect_uri: &str,
+    warnings: &[String],
+) -> Result<Vec<u8>, StorageError> {
+    client.to_json(redirect_uri, warnings).map_err(|error| {
         StorageError::new(format!("the OAuth client for {} is damaged: {error}", client.platform))
     })
 }
@@ -213,12 +220,7 @@ impl PutClient<'_> {
         let client =
             client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
         let redirect_uri = redirect_uri(&context.request.origin);
-        let mut stored = document(&client, &redirect_uri)?;
-        if let Some(warning) = warning {
-            // Before the brace that ends the document.
-            stored.pop();
-            stored.extend(format!(",\"warnings\":[{}]}}", json::text(&warning)).bytes());
-        }
+        let stored = document(&client, &redirect_uri, warning.as_slice())?;
         let mut response = Response::json(stored, NO_STORE);
         // A first try whose answer was lost may have created it.
         let is_own = |former: OauthClient| ports.was_repeated() && former.created_at == context.now;

@@ -71,6 +71,8 @@ struct Shown<'a> {
     rejected_since: Option<String>,
     created_at: Option<String>,
     updated_at: Option<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [String],
 }
 
 /// Where the secret of a client belongs.
@@ -126,11 +128,11 @@ impl OauthClient {
         serde_json::from_str(&self.variables).unwrap_or_default()
     }
 
-    /// The document that the API shows.
+    /// The document that the API shows, with what may be wrong with the client.
     ///
     /// # Errors
     /// When what is stored is no JSON.
-    pub fn to_json(&self, redirect_uri: &str) -> serde_json::Result<Vec<u8>> {
+    pub fn to_json(&self, redirect_uri: &str, warnings: &[String]) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(&Shown {
             platform: &self.platform,
             auth_method: self.auth_method.as_deref(),
@@ -144,6 +146,7 @@ impl OauthClient {
             rejected_since: self.rejected_since.and_then(rfc3339),
             created_at: rfc3339(self.created_at),
             updated_at: rfc3339(self.updated_at),
+            warnings,
         })
     }
 }

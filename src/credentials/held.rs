@@ -121,6 +121,12 @@ impl Held {
         }
     }
 
+    /// Whether these credentials are known to be of another account at the platform than those.
+    #[must_use]
+    pub fn is_of_other_account(&self, other: &Self) -> bool {
+        matches!((&self.account, &other.account), (Some(one), Some(other)) if one != other)
+    }
+
     /// Whether the credentials can be renewed: the app itself asks again, for a user a refresh token does, or the access
     /// token where the platform takes it instead.
     #[must_use]

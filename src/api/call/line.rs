@@ -74,11 +74,21 @@ impl Answer {
     }
 }
 
-/// How often a caller wants a request to be repeated. Returns `None` when that is not a number from 0 to 3.
-#[must_use]
-pub fn retries(context: &Context<'_>) -> Option<u8> {
-    let Some(stated) = context.request.header(RETRIES) else { return Some(0) };
-    stated.parse().ok().filter(|number| *number <= MOST_RETRIES)
+/// How often a caller wants a request to be repeated.
+///
+/// # Errors
+/// `invalid_parameter` when that is not a number from 0 to 3.
+pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
+    let Some(stated) = context.request.header(RETRIES) else { return Ok(0) };
+    let number = stated.parse().ok().filter(|number| *number <= MOST_RETRIES);
+    number.ok_or_else(|| invalid(RETRIES, "must be a whole number from 0 to 3"))
+}
+
+/// A fault of a parameter or a header.
+pub fn invalid(parameter: &str, what: &str) -> Problem {
+    let place = Place::Parameter(parameter.to_owned());
+    let detail = format!("`{parameter}` {what}");
+    Problem::of_fault(Fault { code: Code::InvalidParameter, place, detail, suggestion: None })
 }
 
 /// What is called, as events show it.

@@ -1,15 +1,15 @@
 //! `/v1/vault/connections/{id}/proxy/{path}`: passes a request on to the platform of a connection, and its answer back.
 
-use super::line::{Call, Called, Line, retries};
+use super::line::{Call, Called, Line, invalid, retries};
 use crate::access::Principal;
 use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::AskedHeld;
 use crate::api::message::{Body, NO_STORE, Passed, Request, Response};
-use crate::api::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
+use crate::api::problem::{Code, MAX_FAULTS, Problem};
 use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
-use crate::call::headers::{RETRIES, SERVER, SOURCE, to_caller, to_platform};
+use crate::call::headers::{SERVER, SOURCE, to_caller, to_platform};
 use crate::call::links::path_below;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
@@ -43,18 +43,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(ProxyCall<'a>, Statements),
         );
         return Err(Problem::new(Code::InvalidBody, detail));
     }
-    let Some(retries) = retries(context) else {
-        return Err(invalid(RETRIES, "must be a whole number from 0 to 3"));
-    };
+    let retries = retries(context)?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
     Ok((ProxyCall { context, held, retries }, statements))
-}
-
-fn invalid(parameter: &str, what: &str) -> Problem {
-    let place = Place::Parameter(parameter.to_owned());
-    let detail = format!("`{parameter}` {what}");
-    Problem::of_fault(Fault { code: Code::InvalidParameter, place, detail, suggestion: None })
 }
 
 impl ProxyCall<'_> {

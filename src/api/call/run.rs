@@ -21,7 +21,7 @@ use crate::call::address::below;
 use crate::call::budget::{Cut, Part, minified, selected};
 use crate::call::build::{Action, Input, build};
 use crate::call::charset;
-use crate::call::headers::{AGENT, RETRIES, SOURCE, to_caller};
+use crate::call::headers::{AGENT, SOURCE, to_caller};
 use crate::call::lenient::coerced;
 use crate::call::schema::{self, faults};
 use crate::catalog::action::answer::ACCEPT;
@@ -63,11 +63,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements),
             bytes
         }
     };
-    let Some(retries) = retries(context) else {
-        let detail = format!("`{RETRIES}` must be a whole number from 0 to 3");
-        let (code, place) = (Code::InvalidParameter, Place::Parameter(RETRIES.to_owned()));
-        return Err(Problem::of_fault(Fault { code, place, detail, suggestion: None }));
-    };
+    let retries = retries(context)?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
     let run = RunAction { context, key: context.argument(1), input, held, retries };

@@ -27,9 +27,8 @@ impl Former {
         tenant: (&str, Environment),
         now: &Held,
     ) -> bool {
-        let former = Held::open(keys, tenant, &self.connection_id, &self.sealed).ok();
-        let former = former.and_then(|held| held.account);
-        former.zip(now.account.as_ref()).is_some_and(|(former, now)| former != *now)
+        let former = Held::open(keys, tenant, &self.connection_id, &self.sealed);
+        former.is_ok_and(|former| former.is_of_other_account(now))
     }
 
     /// The former refresh token, where new credentials come without one: many platforms send it at the first sign-in only.

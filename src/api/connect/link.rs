@@ -239,7 +239,8 @@ impl<P: Ports> Desk<'_, P> {
         Ok(response)
     }
 
-    /// Where the platform asks the user, and the state that it is to bring back. Returns `None` when the catalog or the client no longer fit the attempt.
+    /// Where the platform asks the user, and the state that it is to bring back. Returns `None` when the catalog or the client
+    /// no longer fit the attempt.
     async fn location(
         &self,
         request: &Request,

@@ -105,8 +105,7 @@ impl Renewal<'_> {
         if found.auth_method != self.method.id {
             return Ok(false);
         }
-        let accounts = (self.open(found)?.account, renewed.account.as_ref());
-        Ok(!matches!(accounts, (Some(now), Some(before)) if now != *before))
+        Ok(!self.open(found)?.is_of_other_account(renewed))
     }
 
     /// Has the schedule ask the platform to revoke tokens that came after the connection was deleted, or got other

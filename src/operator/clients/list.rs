@@ -37,7 +37,7 @@ fn shown(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<Str
     let mut shown = Map::new();
     shown.insert("account".into(), client.account.as_str().into());
     shown.insert("environment".into(), client.environment.as_str().into());
-    let document: Map<String, Value> = serde_json::from_slice(&client.to_json(redirect_uri)?)?;
+    let document: Map<String, Value> = serde_json::from_slice(&client.to_json(redirect_uri, &[])?)?;
     shown.extend(document);
     Ok(shown)
 }
