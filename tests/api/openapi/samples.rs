@@ -448,6 +448,9 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::InvalidParameter if endpoint == Keyed::ListAttempts => {
             request.query = "status=refused&limit=1000".into();
         }
+        Code::InvalidParameter if endpoint == Keyed::ListKeys => {
+            request.query = "limit=1000".into();
+        }
         Code::InvalidParameter if endpoint == Keyed::ListDeliveries => {
             request.query = "before=yesterday".into();
         }
