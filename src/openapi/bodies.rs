@@ -66,8 +66,8 @@ pub fn new_attempt() -> Node {
         let about: Vec<_> = about.iter().copied().filter(|(name, _)| is_own(name)).collect();
         object! {"title": title}.with(body(description, &fields, &about, &defaults))
     };
-    // A connection to reconnect has these already. Its platform may be named again.
-    let own = ["identity", "identityType", "label"];
+    // A connection to reconnect has these already.
+    let own = ["platform", "identity", "identityType", "label"];
     object! {
         "description": description,
         "oneOf": vec![
@@ -300,13 +300,10 @@ fn about_creating() -> [(&'static str, &'static str); 9] {
 
 fn about_starting() -> [(&'static str, &'static str); 12] {
     [
-        (
-            "platform",
-            "A platform of the catalog, ignoring case. Required unless `connection` is given.",
-        ),
+        ("platform", "A platform of the catalog, ignoring case."),
         (
             "connection",
-            "The id of a connection to reconnect: it keeps its id, key, tags and history. Omit `platform`, `identity`, `identityType` and `label` then.",
+            "The id of a connection to reconnect: it keeps its id, key, tags and history.",
         ),
         (
             "authMethod",

@@ -196,8 +196,12 @@ export function referenceInBrowser(world) {
         );
         for (const [name, schema] of few) {
           const shown = schemas.nth(names.indexOf(name));
-          await shown.getByRole("button", { name: "Expand all" }).first().click();
+          const expand = shown.getByRole("button", { name: "Expand all" });
+          await expand.first().click();
           await shown.getByRole("button", { name: "Collapse all" }).first().waitFor();
+          // What is behind a reference has a button of its own.
+          for (let more = schema.oneOf?.length ?? 0; more > 0 && (await expand.count()) > 0; more -= 1)
+            await expand.first().click();
           const text = await shown.innerText();
           const members = [schema, ...(schema.oneOf ?? []).map(resolved)].flatMap(({ properties = {} }) =>
             Object.entries(properties),
