@@ -111,6 +111,11 @@ fn is_nullable(alternatives: &Node) -> bool {
     alternatives.len() == 2 && alternatives.iter().any(is_null)
 }
 
+fn untitled(schema: Node) -> Node {
+    let Node::Object(members) = schema else { return schema };
+    Node::Object(members.into_iter().filter(|(name, _)| name != "title").collect())
+}
+
 /// The name of an alternative: by its `title`, the constant of its `type`, or its first property.
 fn alternative(schema: &Node, parent: &str) -> String {
     if let Some(Node::Text(title)) = schema.get("title") {
@@ -145,7 +150,8 @@ impl Names {
                     let all = all.into_iter().map(|one| match one.get("properties") {
                         Some(_) => {
                             let own = alternative(&one, name);
-                            let one = self.inside(one, &own);
+                            // Swagger UI does not open a schema in another one if it has a title.
+                            let one = self.inside(untitled(one), &own);
                             self.put(&own, "", one)
                         }
                         None => self.inside(one, name),
@@ -262,7 +268,7 @@ mod tests {
             "AOwner": {"type": "object", "properties": {"id": {"type": "string"}}},
             "BPart": {"type": "object", "properties": {"n": {"type": "integer"}}},
             "CApi_key": {"type": "object", "properties": {"type": {"const": "api_key"}}},
-            "Other": {"title": "Other", "type": "object", "properties": {"b": {"type": "string"}}}
+            "Other": {"type": "object", "properties": {"b": {"type": "string"}}}
         }"##
         .replace("CApi_key", "CApiKey");
         assert_eq!(named(Node::parse(schemas)).to_source(), Node::parse(&expected).to_source());
