@@ -66,7 +66,7 @@ const KINDS = {
   "sh account": "needs a Cloudflare account: commands and options are known",
   "sh backup": "run on local storage instead of Cloudflare's",
   "sh restore": "run on local storage instead of Cloudflare's",
-  "sh reseal": "run while a service runs, by vault-keys.test.mjs",
+  "sh reseal": "run while a service runs, by rotation.test.mjs",
   "sh cargo": "names a test and a variable that exist",
   "text map": "names files that exist",
   "text commit": "the first line of a commit, as the rule has it",

@@ -11,7 +11,7 @@ import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied }
 
 const PATH = "/webhooks";
 const DOCUMENT = JSON.parse(readFileSync(join(root, "www", "public", "v1", "openapi.json"), "utf8"));
-const EVENT_TYPES = DOCUMENT.components.schemas.Event.properties.type.enum;
+const EVENT_TYPES = DOCUMENT.components.schemas.EventType.enum;
 const READS = "catalog:read connections:read webhooks:read";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
