@@ -41,6 +41,14 @@ struct Start {
     url: String,
 }
 
+/// What a code is exchanged with.
+struct Exchange<'a> {
+    code: &'a str,
+    redirect_uri: String,
+    verifier: Option<Verifier>,
+    callback: &'a Callback,
+}
+
 /// Why an attempt failed, with the words for people.
 struct Failed {
     code: Failure,
@@ -258,8 +266,17 @@ impl<P: Ports> Desk<'_, P> {
         // 4. Exchange the code.
         let opened = opening(client.open(&self.config.vault_keys))?;
         let Remembered { mut fields, verifier, .. } = remembered;
-        let redirect_uri = redirect_uri(&request.origin);
-        let tokens = match self.take_tokens(&filled, &opened, code, &redirect_uri, verifier).await {
+        let exchange = Exchange {
+            code,
+            redirect_uri: filled
+                .oauth
+                .redirect_uri
+                .clone()
+                .unwrap_or_else(|| redirect_uri(&request.origin)),
+            verifier: verifier.and_then(Verifier::of_text),
+            callback,
+        };
+        let tokens = match self.take_tokens(&filled, &opened, &exchange).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
         };
@@ -331,13 +348,11 @@ impl<P: Ports> Desk<'_, P> {
         &self,
         filled: &Filled,
         client: &Client,
-        code: &str,
-        redirect_uri: &str,
-        verifier: Option<String>,
+        of: &Exchange<'_>,
     ) -> Result<Tokens, TokenError> {
-        let verifier = verifier.and_then(Verifier::of_text);
         let endpoint = TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client };
-        let exchange = endpoint.exchange(code, redirect_uri, verifier.as_ref());
+        let exchange =
+            endpoint.exchange(of.code, &of.redirect_uri, of.verifier.as_ref(), of.callback);
         let tokens = platform::tokens(self.ports, &filled.oauth, exchange).await?;
         platform::lengthened(self.ports, &endpoint, tokens).await
     }
