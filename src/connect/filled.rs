@@ -95,6 +95,12 @@ impl Filled {
         })
     }
 
+    /// The parameter `redirect_uri`: what the platform wants in place of the service's own address.
+    #[must_use]
+    pub fn redirect_uri(&self, own: String) -> String {
+        self.oauth.redirect_uri.clone().unwrap_or(own)
+    }
+
     /// Fills in a method for requests that carry the OAuth client's secret. Each variable has the value that is stored with
     /// the connection, unless that value would choose the host and the catalog does not name it. Such a value comes from
     /// the client's `variables`, so correcting them also corrects stored connections.

@@ -489,8 +489,11 @@ fn request(text: &str, body: Option<Value>) -> Option<Request> {
     let is_path = path.starts_with('/') || path.starts_with("https://");
     let method = Method::ALL.into_iter().find(|known| known.as_str() == method)?;
     let takes_body = body.is_none() || method != Method::Get;
-    (is_path && takes_body && !path.contains(char::is_whitespace))
-        .then(|| Request { method, path: path.to_owned(), body })
+    (is_path && takes_body && !path.contains(char::is_whitespace)).then(|| Request {
+        method,
+        path: path.to_owned(),
+        body,
+    })
 }
 
 impl AuthEntry {
@@ -552,7 +555,9 @@ impl AuthEntry {
         if let Some(text) = &self.redirect_uri
             && (self.authorization_url.is_none() || variables(text).next().is_none())
         {
-            return Err(format!("`redirectUri`: `{text}` needs a variable, and an `authorizationUrl`"));
+            return Err(format!(
+                "`redirectUri`: `{text}` needs a variable, and an `authorizationUrl`"
+            ));
         }
         let pointers = [&self.token_pointer, &self.token_fallback];
         if let Some(pointer) =

@@ -316,8 +316,12 @@ mod tests {
     fn a_body_may_be_json() {
         let (oauth, client) =
             (platform(TokenAuth::ClientSecretPost, TokenBody::Json), client(Some("\"s\"")));
-        let request =
-            TokenEndpoint { oauth: &oauth, url: URL, client: &client }.exchange("c", "r", None, &back());
+        let request = TokenEndpoint { oauth: &oauth, url: URL, client: &client }.exchange(
+            "c",
+            "r",
+            None,
+            &back(),
+        );
         let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
         let expected = serde_json::json!({
             "grant_type": "authorization_code",

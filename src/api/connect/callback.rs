@@ -41,14 +41,6 @@ struct Start {
     url: String,
 }
 
-/// What a code is exchanged with.
-struct Exchange<'a> {
-    code: &'a str,
-    redirect_uri: String,
-    verifier: Option<Verifier>,
-    callback: &'a Callback,
-}
-
 /// Why an attempt failed, with the words for people.
 struct Failed {
     code: Failure,
@@ -266,17 +258,9 @@ impl<P: Ports> Desk<'_, P> {
         // 4. Exchange the code.
         let opened = opening(client.open(&self.config.vault_keys))?;
         let Remembered { mut fields, verifier, .. } = remembered;
-        let exchange = Exchange {
-            code,
-            redirect_uri: filled
-                .oauth
-                .redirect_uri
-                .clone()
-                .unwrap_or_else(|| redirect_uri(&request.origin)),
-            verifier: verifier.and_then(Verifier::of_text),
-            callback,
-        };
-        let tokens = match self.take_tokens(&filled, &opened, &exchange).await {
+        let redirect_uri = filled.redirect_uri(redirect_uri(&request.origin));
+        let of = (code, redirect_uri.as_str(), callback);
+        let tokens = match self.take_tokens(&filled, &opened, of, verifier).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
         };
@@ -348,11 +332,12 @@ impl<P: Ports> Desk<'_, P> {
         &self,
         filled: &Filled,
         client: &Client,
-        of: &Exchange<'_>,
+        (code, redirect_uri, callback): (&str, &str, &Callback),
+        verifier: Option<String>,
     ) -> Result<Tokens, TokenError> {
+        let verifier = verifier.and_then(Verifier::of_text);
         let endpoint = TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client };
-        let exchange =
-            endpoint.exchange(of.code, &of.redirect_uri, of.verifier.as_ref(), of.callback);
+        let exchange = endpoint.exchange(code, redirect_uri, verifier.as_ref(), callback);
         let tokens = platform::tokens(self.ports, &filled.oauth, exchange).await?;
         platform::lengthened(self.ports, &endpoint, tokens).await
     }

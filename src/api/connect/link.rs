@@ -258,13 +258,13 @@ impl<P: Ports> Desk<'_, P> {
         let scopes = attempt.scopes();
         let verifier = remembered.verifier.and_then(Verifier::of_text);
         let challenge = verifier.as_ref().map(Verifier::challenge);
-        let callback = redirect_uri(&request.origin);
+        let redirect_uri = filled.redirect_uri(redirect_uri(&request.origin));
         let url = authorization_url(
             &filled.oauth,
             endpoint,
             &Ask {
                 client_id: &client.client_id,
-                redirect_uri: filled.oauth.redirect_uri.as_ref().unwrap_or(&callback),
+                redirect_uri: &redirect_uri,
                 scopes: &scopes,
                 state: &remembered.state,
                 challenge: challenge.as_deref(),

@@ -402,7 +402,9 @@ impl Chosen<'_> {
         let targets = self.context.config.targets();
         let filled = match oauth.grant {
             Grant::AuthorizationCode => Filled::before_sign_in(oauth, targets, value),
-            Grant::ClientCredentials | Grant::AccountCredentials => Filled::new(oauth, targets, value),
+            Grant::ClientCredentials | Grant::AccountCredentials => {
+                Filled::new(oauth, targets, value)
+            }
         };
         match filled {
             Ok(filled) => Some(filled),

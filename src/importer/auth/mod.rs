@@ -161,9 +161,7 @@ impl Methods {
                 continue;
             }
             let suffix = match &kind {
-                Kind::OAuth2(oauth) if has_several && oauth.grant.is_of_client() => {
-                    "-client"
-                }
+                Kind::OAuth2(oauth) if has_several && oauth.grant.is_of_client() => "-client",
                 _ => "",
             };
             let id = unique_id(&self.methods, &format!("{}{suffix}", slug(scheme.name)));

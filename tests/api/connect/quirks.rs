@@ -18,7 +18,8 @@ fn set(api: &Api, more: &Value) -> Response {
 
 #[test]
 fn whoever_sets_the_client_says_where_codes_are_sent() {
-    let api = api_with_method(&json!({"redirectUri": "{ruName}", "fields": [field("ruName", false)]}));
+    let api =
+        api_with_method(&json!({"redirectUri": "{ruName}", "fields": [field("ruName", false)]}));
     let mut wanted = of_ann("acme");
     wanted["fields"] = json!({"ruName": "evil"});
     let refused = connect(&api, &wanted);
@@ -63,7 +64,8 @@ fn a_revocation_has_the_form_the_token_and_the_headers_that_the_platform_takes()
         "revocationUrl": "https://id.acme.example/revoke", "revocationBody": "json",
         "revocationToken": "access_token", "tokenHeaders": {"Api-Version": "2"}, "tokenBody": "json",
     }));
-    let id = connected(&api, &of_ann("acme"), &json!({"access_token": "at", "refresh_token": "rt"}));
+    let id =
+        connected(&api, &of_ann("acme"), &json!({"access_token": "at", "refresh_token": "rt"}));
     let sent = api.world.sent.borrow_mut().pop().unwrap();
     assert!(sent.headers.contains(&("api-version".into(), "2".into())), "{:?}", sent.headers);
     api.world.sent.borrow_mut().clear();
@@ -117,11 +119,19 @@ fn a_client_decides_whether_pkce_is_used() {
         let (_, link) = begin(&api, &of_ann("acme"));
         let browser = Browser::default();
         let (_, asked) = browser.follow(&api, &link);
-        assert_eq!(value_of(&asked, "code_challenge").is_some(), is_used, "{of_catalog} {of_client}");
+        assert_eq!(
+            value_of(&asked, "code_challenge").is_some(),
+            is_used,
+            "{of_catalog} {of_client}"
+        );
         api.world.sent.borrow_mut().clear();
         script(&api, &[(200, json!({"access_token": "at"}))]);
         browser.back(&api, &format!("code=c&state={}", value_of(&asked, "state").unwrap()));
-        assert_eq!(value_of(&form(&api, 0), "code_verifier").is_some(), is_used, "{of_catalog} {of_client}");
+        assert_eq!(
+            value_of(&form(&api, 0), "code_verifier").is_some(),
+            is_used,
+            "{of_catalog} {of_client}"
+        );
     }
     let api = api_with_method(&json!({}));
     let refused = set(&api, &json!({"pkce": "plain"}));
