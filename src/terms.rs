@@ -105,6 +105,10 @@ named! {
     WebhooksRead = "webhooks:read",
     /// Create, change, test and delete webhooks. A token can't have this scope.
     WebhooksWrite = "webhooks:write",
+    /// Read how agents sign in, and what users granted them. A token can't have this scope.
+    AgentsRead = "agents:read",
+    /// Configure how agents sign in, and create and end grants. A token can't have this scope.
+    AgentsWrite = "agents:write",
 }
 
 named! {
@@ -252,6 +256,8 @@ impl Scope {
             Self::EventsRead => 512,
             Self::WebhooksRead => 1024,
             Self::WebhooksWrite => 2048,
+            Self::AgentsRead => 8192,
+            Self::AgentsWrite => 16384,
         }
     }
 }

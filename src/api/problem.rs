@@ -44,6 +44,10 @@ pub enum Code {
     OauthClientNotFound,
     /// The environment has no such webhook.
     WebhookNotFound,
+    /// Nobody has configured sign-in for agents.
+    AgentSignInNotFound,
+    /// The environment has no such grant.
+    AgentGrantNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
     /// Another connection has the same key.
@@ -84,7 +88,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 36] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -101,6 +105,8 @@ impl Code {
         Self::CredentialsNotFound,
         Self::OauthClientNotFound,
         Self::WebhookNotFound,
+        Self::AgentSignInNotFound,
+        Self::AgentGrantNotFound,
         Self::MethodNotAllowed,
         Self::ConnectionExists,
         Self::ConnectionFailed,
@@ -148,6 +154,8 @@ impl Code {
             Self::CredentialsNotFound => (404, "credentials_not_found"),
             Self::OauthClientNotFound => (404, "oauth_client_not_found"),
             Self::WebhookNotFound => (404, "webhook_not_found"),
+            Self::AgentSignInNotFound => (404, "agent_sign_in_not_found"),
+            Self::AgentGrantNotFound => (404, "agent_grant_not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::ConnectionExists => (409, "connection_exists"),
             Self::ConnectionFailed => (409, "connection_failed"),
@@ -187,6 +195,8 @@ impl Code {
             Self::CredentialsNotFound => "Credentials not found",
             Self::OauthClientNotFound => "OAuth client not found",
             Self::WebhookNotFound => "Webhook not found",
+            Self::AgentSignInNotFound => "Sign-in for agents not found",
+            Self::AgentGrantNotFound => "Grant not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::ConnectionExists => "Connection exists",
             Self::ConnectionFailed => "Connection failed",

@@ -78,6 +78,9 @@ extern "C" {
     /// A promise of the inflated bytes; of null when they are damaged.
     #[wasm_bindgen(catch)]
     pub fn inflate(bytes: &[u8], env: &JsValue) -> Result<Promise, JsValue>;
+    /// A promise of whether the holder of a public key has signed a message.
+    #[wasm_bindgen(catch)]
+    pub fn verify(algorithm: &str, key: &str, message: &[u8], signature: &[u8]) -> Result<Promise, JsValue>;
     /// Whether a text matches a pattern.
     #[wasm_bindgen(js_name = "isMatch")]
     pub fn is_match(pattern: &str, text: &str) -> bool;
@@ -196,6 +199,7 @@ pub fn request(request: &web_sys::Request, names: &Array) -> Request {
         query: query.to_owned(),
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         body: Body::default(),
+        endpoint: None,
     }
 }
 

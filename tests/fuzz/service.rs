@@ -17,10 +17,7 @@ use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
-use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
-    Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
-};
+use connector_vault::ports::{Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing, Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError};
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use serde_json::{Value, json};
 
@@ -210,6 +207,12 @@ impl Http for World {
 
     async fn read(&self, _: Rc<dyn Any>, _: usize) -> Result<Vec<u8>, HttpError> {
         Err(HttpError::Unreachable)
+    }
+}
+
+impl Signatures for World {
+    async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {
+        false
     }
 }
 

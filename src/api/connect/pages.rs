@@ -18,6 +18,8 @@ pub struct Page {
     pub paragraphs: Vec<String>,
     /// A form that is sent to this path, with the text of its button.
     pub button: Option<(String, String)>,
+    /// A form that is sent to this path, with what is in it: markup in which all text is escaped.
+    pub form: Option<(String, String)>,
     /// A link, with its text.
     pub link: Option<(String, String)>,
     /// What a script tells the window that opened this one: the attempt's id, its status, and the origin that may learn it.
@@ -74,6 +76,11 @@ impl Page {
                 "<form method=\"post\" action=\"{path}\"><button type=\"submit\">{text}</button></form>"
             );
         }
+        if let Some((path, controls)) = &self.form {
+            let path = escape(path);
+            let _ =
+                writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
+        }
         if let Some((url, text)) = &self.link {
             let (url, text) = (escape(url), escape(text));
             let _ = writeln!(body, "<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>");
@@ -123,12 +130,13 @@ mod tests {
             paragraphs: vec![evil.clone()],
             button: Some((evil.clone(), evil.clone())),
             link: Some((evil.clone(), evil.clone())),
-            app: Some(evil),
+            app: Some(evil.clone()),
             told: None,
+            form: Some((evil.clone(), String::new())),
             status: 200,
         };
         let html = String::from_utf8(page.response().body).unwrap();
         assert!(!html.contains("<script>"), "{html}");
-        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 9, "{html}");
+        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 10, "{html}");
     }
 }

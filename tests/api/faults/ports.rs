@@ -7,10 +7,7 @@ use std::future::pending;
 use std::rc::Rc;
 use std::time::Duration;
 
-use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
-    Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
-};
+use connector_vault::ports::{Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing, Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError};
 
 use crate::support::World;
 
@@ -324,6 +321,18 @@ impl Random for Faulty<'_> {
             [only] => *only = 0,
             _ => self.world.fill(bytes),
         }
+    }
+}
+
+impl Signatures for Faulty<'_> {
+    async fn verify(
+        &self,
+        algorithm: Algorithm,
+        key: &str,
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
+        self.world.verify(algorithm, key, message, signature).await
     }
 }
 
