@@ -62,6 +62,7 @@ pub fn request(method: &str, path: &str, query: &str, body: &[u8]) -> Request {
             ("content-type".into(), "application/json".into()),
         ],
         body: Body::Whole(body.to_vec()),
+        endpoint: None,
     }
 }
 

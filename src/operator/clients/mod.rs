@@ -99,7 +99,7 @@ fn remove(args: &Remove) -> Result<()> {
 ///
 /// # Errors
 /// When it is something else.
-fn url(text: &str) -> Result<String, String> {
+pub(super) fn url(text: &str) -> Result<String, String> {
     let text = text.strip_suffix('/').unwrap_or(text);
     let authority =
         text.split_once("://").filter(|(scheme, _)| matches!(*scheme, "https" | "http"));
@@ -111,7 +111,7 @@ fn url(text: &str) -> Result<String, String> {
 }
 
 /// The service's address as far as it is known: what was said, or where `npm start` serves. Empty when it is not known.
-fn base<'a>(asked: Option<&'a String>, place: &Place) -> &'a str {
+pub(super) fn base<'a>(asked: Option<&'a String>, place: &Place) -> &'a str {
     let own = if place.remote { "" } else { "http://localhost:8787" };
     asked.map_or(own, String::as_str)
 }
