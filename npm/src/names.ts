@@ -96,6 +96,8 @@ export interface Names {
     | "credentials_not_found"
     | "oauth_client_not_found"
     | "webhook_not_found"
+    | "agent_sign_in_not_found"
+    | "agent_grant_not_found"
     | "method_not_allowed"
     | "connection_exists"
     | "connection_failed"
@@ -127,7 +129,9 @@ export interface Names {
     | "connections:call"
     | "events:read"
     | "webhooks:read"
-    | "webhooks:write";
+    | "webhooks:write"
+    | "agents:read"
+    | "agents:write";
   SessionScope:
     | "catalog:read"
     | "connections:read"

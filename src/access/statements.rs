@@ -66,7 +66,7 @@ pub fn select_forward(hash: &str) -> Statement {
 /// caller's row, the hash of a link or a `state`, or the id of an agents' endpoint.
 #[must_use]
 pub fn arrive(name: &Param) -> [Statement; 2] {
-    const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 UNION ALL SELECT account FROM api_keys WHERE id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 UNION ALL SELECT account FROM connect_attempts WHERE state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1)";
+    const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 OR id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 OR state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1)";
     ["forwards", "account_moves"].map(|table| {
         let arriving = if table == "forwards" {
             "account IN (SELECT account FROM account_moves WHERE step = 'arriving')"

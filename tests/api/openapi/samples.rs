@@ -377,6 +377,10 @@ fn others(endpoint: Keyed) -> Vec<Response> {
             vec![reconnected, send(&scene.connect(STARTING[0].2))]
         }
         Keyed::SetOauthClient => vec![send(&scene.put(CLIENT, CLIENTS[0].2))],
+        Keyed::SetAgentSignIn => {
+            scene.sign_in();
+            vec![send(&scene.put(SIGN_IN, SIGNING_IN[0].2))]
+        }
         _ => Vec::new(),
     }
 }
