@@ -529,4 +529,7 @@ pub trait Ports:
 {
 }
 
-impl<T: Db + Later + Blobs + Http + Clock + Random + RateLimit + Patterns + Signatures> Ports for T {}
+impl<T: Db + Later + Blobs + Http + Clock + Random + RateLimit + Patterns + Signatures> Ports
+    for T
+{
+}

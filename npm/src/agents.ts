@@ -136,7 +136,8 @@ export interface AgentGrants {
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
-const has = (member: string) => (json: unknown) => typeof (json as Record<string, unknown> | null)?.[member] === "string";
+const has = (member: string) => (json: unknown) =>
+  typeof (json as Record<string, unknown> | null)?.[member] === "string";
 const isDeleted = (_: unknown, status: number) => status === 204;
 
 /** @internal */

@@ -27,7 +27,10 @@ pub fn holds_several(value: &str) -> bool {
 /// The database that a key or a token states, whether or not it is a good one.
 #[must_use]
 pub fn shard_of(secret: &str) -> Shard {
-    let digits = if [TOKEN_PREFIX, CODE_PREFIX, ACCESS_PREFIX].iter().any(|prefix| secret.starts_with(prefix)) {
+    let digits = if [TOKEN_PREFIX, CODE_PREFIX, ACCESS_PREFIX]
+        .iter()
+        .any(|prefix| secret.starts_with(prefix))
+    {
         let mut parts = secret.rsplit('.').skip(1);
         // What comes before the digits is the token's claims.
         parts.next().filter(|_| parts.next().is_some())

@@ -110,10 +110,8 @@ impl Token {
             return None;
         }
         let grant = claims.grant.zip(claims.endpoint);
-        let grant = grant.map(|(id, endpoint)| Grant {
-            id: id.into_owned(),
-            endpoint: endpoint.into_owned(),
-        });
+        let grant = grant
+            .map(|(id, endpoint)| Grant { id: id.into_owned(), endpoint: endpoint.into_owned() });
         let names = |text: Option<Cow<'_, str>>| text.map(|text| Names::of_text(text.into_owned()));
         Some(Self {
             environment,

@@ -28,8 +28,18 @@ const MAX_DOCUMENT_URL: usize = 512;
 
 /// Schemes that do not open a program with the code: a browser runs or shows them, or reads files.
 const BAD_SCHEMES: [&str; 12] = [
-    "about", "blob", "chrome", "data", "file", "filesystem", "ftp", "javascript", "mailto", "vbscript",
-    "ws", "wss",
+    "about",
+    "blob",
+    "chrome",
+    "data",
+    "file",
+    "filesystem",
+    "ftp",
+    "javascript",
+    "mailto",
+    "vbscript",
+    "ws",
+    "wss",
 ];
 
 /// A client.
@@ -113,7 +123,8 @@ impl Metadata {
     /// is left.
     fn name(&self) -> Option<String> {
         let name = self.client_name.as_ref().and_then(Value::as_str)?;
-        let shown: String = visible(name).filter(|letter| !letter.is_control()).take(MAX_NAME).collect();
+        let shown: String =
+            visible(name).filter(|letter| !letter.is_control()).take(MAX_NAME).collect();
         let shown = shown.trim();
         (!shown.is_empty()).then(|| shown.to_owned())
     }
@@ -134,7 +145,8 @@ impl Client {
         let metadata = Metadata::parse(document)?;
         let issued_at = now.checked_div(1000).unwrap_or_default();
         let (name, redirect_uris) = (metadata.name(), metadata.redirect_uris);
-        let registered = Registered { endpoint: endpoint.to_owned(), name, redirect_uris, issued_at };
+        let registered =
+            Registered { endpoint: endpoint.to_owned(), name, redirect_uris, issued_at };
         let Some(id) = secrets.sign_text(PREFIX, &registered) else { return Ok(None) };
         if id.len() > MAX_ID {
             return Err(bad_uri("The redirect URIs are too long in total."));
@@ -159,8 +171,12 @@ impl Client {
     pub fn registered(secrets: &SessionSecrets, endpoint: &str, id: &str) -> Option<Self> {
         let registered: Registered = secrets.verify_text(PREFIX, id)?;
         let Registered { name, redirect_uris, .. } = registered;
-        (registered.endpoint == endpoint)
-            .then(|| Self { hash: hash(id), url: None, name, redirect_uris })
+        (registered.endpoint == endpoint).then(|| Self {
+            hash: hash(id),
+            url: None,
+            name,
+            redirect_uris,
+        })
     }
 
     /// The client whose metadata document is at `url`.
@@ -186,7 +202,9 @@ impl Client {
         let path = id.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
         let is_dotted = |path: &str| path.split('/').any(|segment| matches!(segment, "." | ".."));
         id.len() <= MAX_DOCUMENT_URL
-            && path.is_some_and(|(_, path)| !path.is_empty() && !path.contains(['?', '#']) && !is_dotted(path))
+            && path.is_some_and(|(_, path)| {
+                !path.is_empty() && !path.contains(['?', '#']) && !is_dotted(path)
+            })
     }
 
     /// Whether users may be sent to an address with a code: it is one of the client's, except for the port of a loopback
@@ -266,11 +284,13 @@ fn redirect_uri(uri: &str) -> Option<&'static str> {
                 "An https redirect URI must have a public host name, without a user name or an IP address.",
             )
         }
-        Some(_) if scheme == "http" => loopback(uri).is_none().then_some(
-            "An http redirect URI must lead to localhost, 127.0.0.1 or [::1].",
-        ),
+        Some(_) if scheme == "http" => loopback(uri)
+            .is_none()
+            .then_some("An http redirect URI must lead to localhost, 127.0.0.1 or [::1]."),
         Some(rest) => {
-            let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte);
+            let letter = |byte: u8| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte)
+            };
             let is_scheme = scheme.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase())
                 && scheme.bytes().all(letter)
                 && !BAD_SCHEMES.contains(&scheme);
@@ -345,7 +365,8 @@ mod tests {
         let document = json!({"client_id": "https://app.example/c", "redirect_uris": [
             "https://app.example/cb", "http://localhost:1/cb", "http://[::1]/cb", "cursor://a/cb",
         ]});
-        let client = Client::of_document("https://app.example/c", document.to_string().as_bytes()).unwrap();
+        let client =
+            Client::of_document("https://app.example/c", document.to_string().as_bytes()).unwrap();
         for (uri, may) in [
             ("https://app.example/cb", true),
             ("https://app.example:443/cb", false),
@@ -377,7 +398,8 @@ mod tests {
     #[test]
     fn a_metadata_document_names_its_own_url() {
         let url = "https://app.example/client.json";
-        let of = |document: serde_json::Value| Client::of_document(url, document.to_string().as_bytes());
+        let of =
+            |document: serde_json::Value| Client::of_document(url, document.to_string().as_bytes());
         let uris = json!(["https://app.example/cb"]);
         let good = json!({"client_id": url, "client_name": "App", "redirect_uris": uris, "token_endpoint_auth_method": "none"});
         assert_eq!(of(good).unwrap().name.as_deref(), Some("App"));

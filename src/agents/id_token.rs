@@ -107,9 +107,8 @@ pub async fn validate(
     if token.len() > MAX {
         return Err(IdTokenError::Malformed);
     }
-    let decode = |text: &str| {
-        Base64UrlUnpadded::decode_vec(text).map_err(|_| IdTokenError::Malformed)
-    };
+    let decode =
+        |text: &str| Base64UrlUnpadded::decode_vec(text).map_err(|_| IdTokenError::Malformed);
     let header: Header =
         serde_json::from_slice(&decode(header)?).map_err(|_| IdTokenError::Malformed)?;
     let claims: Map<String, Value> =
@@ -175,10 +174,7 @@ fn check(claims: &Map<String, Value>, expected: Expected<'_>) -> Option<&'static
 ///
 /// # Errors
 /// When the claim is missing or is not a text, or the address is not verified.
-pub fn identity<'a>(
-    claims: &'a Map<String, Value>,
-    name: &str,
-) -> Result<&'a str, IdTokenError> {
+pub fn identity<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<&'a str, IdTokenError> {
     let text = claims.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| IdTokenError::Claim(name.to_owned()))?;
     let verified = claims.get("email_verified");

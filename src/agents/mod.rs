@@ -132,7 +132,8 @@ mod tests {
         let expected = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
         assert_eq!(challenge(verifier).as_deref(), Some(expected));
         assert!(is_challenge(expected));
-        for bad in ["", "short", &"a".repeat(42), &"a".repeat(129), &format!("{}+", "a".repeat(43))] {
+        for bad in ["", "short", &"a".repeat(42), &"a".repeat(129), &format!("{}+", "a".repeat(43))]
+        {
             assert_eq!(challenge(bad), None, "{bad}");
         }
         for bad in ["", &"a".repeat(42), &"a".repeat(44), &format!("{}+", "a".repeat(42))] {

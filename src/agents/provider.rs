@@ -166,7 +166,11 @@ mod tests {
             "token_endpoint": "https://id.example/t", "jwks_uri": "https://id.example/k",
         });
         let parse = |document: &serde_json::Value| {
-            Provider::parse(document.to_string().as_bytes(), "https://id.example", Targets::default())
+            Provider::parse(
+                document.to_string().as_bytes(),
+                "https://id.example",
+                Targets::default(),
+            )
         };
         assert!(parse(&good).is_ok());
         for (member, value) in [

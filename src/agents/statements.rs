@@ -327,11 +327,7 @@ pub fn decline(step: Step<'_>, id: &str) -> Statement {
 /// Exchanges a code, once, and selects the grant. A code that comes a second time has been stolen by one of the two who have it:
 /// the grant ends (RFC 6749, section 4.1.2).
 #[must_use]
-pub fn exchange(
-    step: Step<'_>,
-    code: &str,
-    client: (&str, Option<&str>, &str),
-) -> [Statement; 3] {
+pub fn exchange(step: Step<'_>, code: &str, client: (&str, Option<&str>, &str)) -> [Statement; 3] {
     let (client_hash, redirect_uri, challenge) = client;
     let code = hash(code);
     let is_of_client = "secret_hash = ?1 AND endpoint = ?2 AND client_hash = ?3";
@@ -412,7 +408,9 @@ pub fn revoke(endpoint: &str, id: &str) -> Statement {
 pub fn delete_grant(guard: &Guard<'_>, id: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("DELETE FROM agent_grants WHERE state = 'active' AND id = ").text(id);
-    sql.push(" AND (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
+    sql.push(
+        " AND (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ",
+    );
     sql.guard().push(") RETURNING id");
     sql.finish()
 }

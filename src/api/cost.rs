@@ -8,9 +8,9 @@ use std::rc::Rc;
 use super::near::{ANY, PRIMARY, Session};
 use crate::access::usage::Use;
 use crate::ports::{
-    Again, Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
-    Outgoing, Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
-    StorageError, within,
+    Again, Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming,
+    Later, Outgoing, Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Signatures,
+    Statement, StorageError, within,
 };
 use crate::webhooks::statements::is_due;
 

@@ -542,7 +542,8 @@ impl Keyed {
     }
 
     /// Whether the endpoint makes the database larger, so that it is refused when that is nearly full. What keeps
-    /// connections alive, or makes the database smaller, is not; a [`Self::Connect`] may be either.
+    /// connections alive, or makes the database smaller, is not; a [`Self::Connect`] may be either. A
+    /// [`Self::CreateAgentGrant`] asks for room itself, once its body is checked.
     #[must_use]
     pub const fn adds(self) -> bool {
         matches!(
@@ -552,8 +553,6 @@ impl Keyed {
                 | Self::SetConnectionName
                 | Self::CreateWebhook
                 | Self::ReplayEvents
-                | Self::SetAgentSignIn
-                | Self::CreateAgentGrant
         )
     }
 

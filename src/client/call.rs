@@ -418,9 +418,7 @@ impl Call {
     /// When `id` can't be an id.
     #[wasm_bindgen(js_name = deleteAgentGrant)]
     pub fn delete_agent_grant(id: &str) -> Result<Call, JsValue> {
-        let id = segment(id, || {
-            Problem::new(Code::AgentGrantNotFound, "There is no such grant.")
-        })?;
+        let id = segment(id, || Problem::new(Code::AgentGrantNotFound, "There is no such grant."))?;
         Ok(Self::to(Keyed::DeleteAgentGrant, &[id]))
     }
 

@@ -62,13 +62,8 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [
-        Self::Connection,
-        Self::OauthClient,
-        Self::Attempt,
-        Self::Webhook,
-        Self::AgentSignIn,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Connection, Self::OauthClient, Self::Attempt, Self::Webhook, Self::AgentSignIn];
 
     /// Its name.
     #[must_use]

@@ -184,7 +184,12 @@ export async function verify(algorithm, key, message, signature) {
   const [signed, by] = [message.slice(), signature.slice()];
   const { key_ops: _, use: __, ...jwk } = JSON.parse(key);
   try {
-    return await crypto.subtle.verify(how, await crypto.subtle.importKey("jwk", jwk, how, false, ["verify"]), by, signed);
+    return await crypto.subtle.verify(
+      how,
+      await crypto.subtle.importKey("jwk", jwk, how, false, ["verify"]),
+      by,
+      signed,
+    );
   } catch {
     return false;
   }

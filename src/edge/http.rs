@@ -80,7 +80,12 @@ extern "C" {
     pub fn inflate(bytes: &[u8], env: &JsValue) -> Result<Promise, JsValue>;
     /// A promise of whether the holder of a public key has signed a message.
     #[wasm_bindgen(catch)]
-    pub fn verify(algorithm: &str, key: &str, message: &[u8], signature: &[u8]) -> Result<Promise, JsValue>;
+    pub fn verify(
+        algorithm: &str,
+        key: &str,
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<Promise, JsValue>;
     /// Whether a text matches a pattern.
     #[wasm_bindgen(js_name = "isMatch")]
     pub fn is_match(pattern: &str, text: &str) -> bool;

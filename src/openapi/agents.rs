@@ -3,9 +3,7 @@
 use super::about::{About, Body};
 use super::bodies::body;
 use super::node::{Node, object};
-use super::schema::{
-    boolean, names, record, reference, string, strings, text_or_null, time, time_or_null,
-};
+use super::schema::{boolean, names, record, reference, string, text_or_null, time, time_or_null};
 use super::texts::said;
 use crate::agents::Access;
 use crate::agents::sign_in::SignInType;
@@ -134,10 +132,7 @@ pub fn sign_in() -> Node {
         "Who authenticates the users of agents.",
         vec![
             ("endpoint", string("The MCP address of the account and environment, for agents.")),
-            (
-                "type",
-                names("`oidc`: an OpenID provider. `app`: your own app.", SignInType::NAMES),
-            ),
+            ("type", names("`oidc`: an OpenID provider. `app`: your own app.", SignInType::NAMES)),
             ("issuer", text_or_null("The provider's issuer; `null` with `app`.")),
             ("clientId", text_or_null("The client at the provider; `null` with `app`.")),
             ("hasSecret", boolean("Whether a client secret is stored. It is never returned.")),
@@ -162,12 +157,24 @@ pub fn sign_in() -> Node {
 pub fn new_sign_in() -> Node {
     let about = [
         ("type", "Who authenticates users: `oidc` or `app`."),
-        ("issuer", "The issuer of the OpenID provider, exactly as its discovery document has it. Required with `oidc`."),
+        (
+            "issuer",
+            "The issuer of the OpenID provider, exactly as its discovery document has it. Required with `oidc`.",
+        ),
         ("clientId", "The client that you registered there. Required with `oidc`."),
         ("clientSecret", "The client's secret; `null` for a public client."),
-        ("identityClaim", "The claim of the ID token that is the user's identity, `sub` if omitted. `email` counts only if the provider has verified the address."),
-        ("identityType", "The type of the users' identities. If omitted, connections of every type count."),
-        ("url", "The page of your app that authenticates users: `https`, with a public host name. Required with `app`."),
+        (
+            "identityClaim",
+            "The claim of the ID token that is the user's identity, `sub` if omitted. `email` counts only if the provider has verified the address.",
+        ),
+        (
+            "identityType",
+            "The type of the users' identities. If omitted, connections of every type count.",
+        ),
+        (
+            "url",
+            "The page of your app that authenticates users: `https`, with a public host name. Required with `app`.",
+        ),
     ];
     body("Who authenticates the users of agents.", &SIGN_IN_FIELDS, &about, &object! {})
 }
@@ -213,8 +220,9 @@ pub fn grants() -> Node {
 /// A grant.
 #[must_use]
 pub fn grant() -> Node {
-    let platforms = strings("Only these platforms; `null` for all.");
-    let platforms = platforms.with(object! {"type": Node::texts(["array", "null"])});
+    let items = object! {"type": "string"};
+    let platforms = object! {"type": Node::texts(["array", "null"]), "items": items};
+    let platforms = said("Only these platforms; `null` for all.", platforms);
     record(
         "What a user lets an agent do.",
         vec![
@@ -234,7 +242,9 @@ pub fn grant() -> Node {
                         ("name", text_or_null("What it calls itself. Nobody has checked that.")),
                         (
                             "url",
-                            text_or_null("Its metadata document, whose host is checked; `null` if it registered itself."),
+                            text_or_null(
+                                "Its metadata document, whose host is checked; `null` if it registered itself.",
+                            ),
                         ),
                         ("redirectUri", string("Where the user was sent back to.")),
                     ],

@@ -83,13 +83,22 @@ fn shown(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
         return Ok(serde_json::to_string_pretty(&rows)? + "\n");
     }
     if rows.is_empty() {
-        return Ok("No account has configured sign-in for agents: `PUT /v1/agent-sign-in` does.\n".into());
+        return Ok(
+            "No account has configured sign-in for agents: `PUT /v1/agent-sign-in` does.\n".into()
+        );
     }
     let line = |row: &Row| {
         let kind = row.r#type.as_deref().unwrap_or("off");
-        format!("{:<24}  {:<4}  {kind:<4}  {:>6}  {}\n", row.account, row.environment, row.grants, endpoint(row))
+        format!(
+            "{:<24}  {:<4}  {kind:<4}  {:>6}  {}\n",
+            row.account,
+            row.environment,
+            row.grants,
+            endpoint(row)
+        )
     };
-    let head = format!("{:<24}  {:<4}  {:<4}  {:>6}  ENDPOINT\n", "ACCOUNT", "ENV", "TYPE", "GRANTS");
+    let head =
+        format!("{:<24}  {:<4}  {:<4}  {:>6}  ENDPOINT\n", "ACCOUNT", "ENV", "TYPE", "GRANTS");
     Ok(head + &rows.iter().map(line).collect::<String>())
 }
 

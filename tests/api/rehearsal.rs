@@ -12,7 +12,11 @@ use connector_vault::api::{Request, Service};
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::write::{Platform, Sizes};
-use connector_vault::ports::{Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError};
+use connector_vault::ports::{
+    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    Outgoing, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError,
+};
 use connector_vault::terms::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -23,7 +23,11 @@ use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
-use connector_vault::ports::{Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError};
+use connector_vault::ports::{
+    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
+    Signatures, Statement, StorageError,
+};
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
@@ -649,7 +653,8 @@ impl Signatures for World {
     ) -> bool {
         let key: Value = serde_json::from_str(key).unwrap();
         let part = |name: &str| {
-            Base64UrlUnpadded::decode_vec(key[name].as_str().unwrap_or_default()).unwrap_or_default()
+            Base64UrlUnpadded::decode_vec(key[name].as_str().unwrap_or_default())
+                .unwrap_or_default()
         };
         let verified = match algorithm {
             Algorithm::Rs256 => RsaPublicKeyComponents { n: part("n"), e: part("e") }.verify(

@@ -177,7 +177,9 @@ describe("agents that sign in", () => {
     const keeper = new Keeper();
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
-    await first.transport.finishAuth(await agree(new Visitor(), keeper.url, "bob", { access: "read", accounts: "all" }));
+    await first.transport.finishAuth(
+      await agree(new Visitor(), keeper.url, "bob", { access: "read", accounts: "all" }),
+    );
     assert.equal(keeper.saved.scope, "read");
     const { transport, client } = start(keeper);
     await client.connect(transport);

@@ -2,12 +2,12 @@
 
 use super::documents::DocumentError;
 use super::{Agents, COOKIE, browser, describe, redirect, with_query};
+use crate::access::token::MAX_TOKEN;
 use crate::agents::client::{Client, MAX_DOCUMENT};
 use crate::agents::form::Form;
 use crate::agents::provider::{self, Ask, Provider};
 use crate::agents::request::{AgentRequest, LIFETIME_MS, MAX_STATE, verifier_and_nonce};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
-use crate::access::token::MAX_TOKEN;
 use crate::agents::{Access, challenge, hash, is_challenge};
 use crate::api::message::{Request, Response};
 use crate::api::problem::Problem;
@@ -96,8 +96,13 @@ impl<P: Ports> Agents<'_, P> {
         };
         let refused = |status: u16, why: String| Stranger { status, what: why };
         Ok(match document {
-            Ok(document) => Client::of_document(id, &document)
-                .map_err(|error| refused(400, format!("The agent's metadata: {}", error.what))),
+            Ok(document) => match Client::of_document(id, &document) {
+                Ok(client) => {
+                    documents.keep(id, &document, self.now);
+                    Ok(client)
+                }
+                Err(error) => Err(refused(400, format!("The agent's metadata: {}", error.what))),
+            },
             Err(error) => {
                 let status = if error == DocumentError::Unreachable { 502 } else { 400 };
                 Err(refused(status, format!("The address of the agent's metadata {error}.")))
@@ -111,7 +116,8 @@ impl<P: Ports> Agents<'_, P> {
             return Err(("unsupported_response_type", "`response_type` must be `code`."));
         }
         let challenge = query.get("code_challenge").filter(|text| is_challenge(text));
-        let (Some(challenge), Some("S256")) = (challenge, query.get("code_challenge_method")) else {
+        let (Some(challenge), Some("S256")) = (challenge, query.get("code_challenge_method"))
+        else {
             let what = "PKCE is required: send `code_challenge` with `code_challenge_method=S256`.";
             return Err(("invalid_request", what));
         };
@@ -191,7 +197,10 @@ impl<P: Ports> Agents<'_, P> {
                 .await
                 .map_err(|error| format!("{url} {error}"))?,
         };
-        Provider::parse(&document, issuer, targets).map_err(|what| format!("{issuer} {what}"))
+        let provider = Provider::parse(&document, issuer, targets);
+        let provider = provider.map_err(|what| format!("{issuer} {what}"))?;
+        documents.keep(&url, &document, self.now);
+        Ok(provider)
     }
 
     /// Sends the user back to the agent without access.

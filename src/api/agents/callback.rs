@@ -7,12 +7,12 @@ use super::documents::DEADLINE_MS;
 use super::{Agents, browser, describe};
 use crate::agents::form::Form;
 use crate::agents::grant::{Grant, State};
+use crate::agents::hash;
 use crate::agents::id_token::{self, Expected, IdTokenError, KeySet};
 use crate::agents::provider::{Credentials, MAX_DOCUMENT, Provider};
 use crate::agents::request::{AgentRequest, verifier_and_nonce};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
 use crate::agents::statements::{self, NewGrant, Step};
-use crate::agents::hash;
 use crate::api::connect::opening;
 use crate::api::message::{NO_STORE, Request, Response};
 use crate::api::problem::Problem;
@@ -49,9 +49,8 @@ impl<P: Ports> Agents<'_, P> {
         let state = query.get("state").unwrap_or_default();
         let cookie = browser(request).unwrap_or_default();
         let asked = AgentRequest::verify(self.secrets(), state, self.now);
-        let asked = asked.filter(|asked| {
-            asked.endpoint == self.id && asked.browser_hash == hash(cookie)
-        });
+        let asked =
+            asked.filter(|asked| asked.endpoint == self.id && asked.browser_hash == hash(cookie));
         let Some(asked) = asked else { return Ok(self.over()) };
         let endpoint = self.existing().await?;
         if endpoint.r#type != Some(SignInType::Oidc) {
@@ -60,16 +59,22 @@ impl<P: Ports> Agents<'_, P> {
         let Some(code) = query.get("code") else {
             // The user did not sign in, or may not.
             let back = (asked.redirect_uri.as_str(), asked.state.as_deref());
-            return Ok(self.back(back.0, back.1, "access_denied", Some("The user did not sign in.")));
+            return Ok(self.back(
+                back.0,
+                back.1,
+                "access_denied",
+                Some("The user did not sign in."),
+            ));
         };
-        let identity = match self.identify(&endpoint, (code, query.get("iss")), cookie, state).await? {
-            Ok(identity) => identity,
-            Err(why) => {
-                let mut page = self.unavailable();
-                page.log = Some(format!("sign-in for agents: {why}"));
-                return Ok(page);
-            }
-        };
+        let identity =
+            match self.identify(&endpoint, (code, query.get("iss")), cookie, state).await? {
+                Ok(identity) => identity,
+                Err(why) => {
+                    let mut page = self.unavailable();
+                    page.log = Some(format!("sign-in for agents: {why}"));
+                    return Ok(page);
+                }
+            };
         if let Some(full) = self.service.room().full(self.ports.number()) {
             return Err(full);
         }
@@ -128,7 +133,10 @@ impl<P: Ports> Agents<'_, P> {
             let error = text("error").unwrap_or("no ID token");
             let error = crate::nearest::shown(error);
             let status = answer.status;
-            return Ok(Err(format!("{} answers with status {status}: {error}", provider.token_endpoint)));
+            return Ok(Err(format!(
+                "{} answers with status {status}: {error}",
+                provider.token_endpoint
+            )));
         };
         let expected = Expected { issuer, client_id: id, nonce: &nonce, now: self.now };
         let claims = match self.validate(&provider, token, expected).await {
@@ -164,7 +172,9 @@ impl<P: Ports> Agents<'_, P> {
         }
         let targets = self.service.config().targets();
         let document = documents.fetch(self.ports, targets, url, MAX_DOCUMENT).await;
-        let keys = parse(&document.map_err(|error| format!("{url} {error}"))?)?;
+        let document = document.map_err(|error| format!("{url} {error}"))?;
+        let keys = parse(&document)?;
+        documents.keep(url, &document, self.now);
         let claims = id_token::validate(token, &keys, expected, self.ports).await;
         claims.map_err(|error| error.to_string())
     }

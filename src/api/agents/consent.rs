@@ -54,17 +54,23 @@ impl<P: Ports> Agents<'_, P> {
         )];
         let destination = Destination::of(&grant.redirect_uri);
         let rows = [
-            ("Program", match &grant.client_url {
-                Some(_) => format!("{name}, published by {client}"),
-                None => format!("{name} (nobody has checked this name)"),
-            }),
-            ("Access is sent to", match &destination {
-                Destination::Site(host) => host.clone(),
-                Destination::Machine => "a program on this computer (localhost)".to_owned(),
-                Destination::Scheme(scheme) => {
-                    format!("the program on this computer that opens {scheme}: links")
-                }
-            }),
+            (
+                "Program",
+                match &grant.client_url {
+                    Some(_) => format!("{name}, published by {client}"),
+                    None => format!("{name} (nobody has checked this name)"),
+                },
+            ),
+            (
+                "Access is sent to",
+                match &destination {
+                    Destination::Site(host) => host.clone(),
+                    Destination::Machine => "a program on this computer (localhost)".to_owned(),
+                    Destination::Scheme(scheme) => {
+                        format!("the program on this computer that opens {scheme}: links")
+                    }
+                },
+            ),
             ("You are signed in as", grant.identity.clone()),
         ];
         if !matches!(destination, Destination::Site(_)) {
@@ -79,10 +85,7 @@ impl<P: Ports> Agents<'_, P> {
         let page = Page {
             heading: format!("Let {name} use your accounts?"),
             paragraphs,
-            form: Some((
-                format!("/mcp/{}/consent", self.id),
-                controls(grant, &platforms, &rows),
-            )),
+            form: Some((format!("/mcp/{}/consent", self.id), controls(grant, &platforms, &rows))),
             app: self.service.config().app_name.clone(),
             status: 200,
             ..Page::default()
@@ -195,7 +198,8 @@ fn controls(grant: &Grant, platforms: &[String], rows: &[(&str, String)]) -> Str
         let _ = writeln!(html, "<dt>{name}</dt><dd>{}</dd>", escape(value));
     }
     html.push_str("</dl>\n");
-    let _ = writeln!(html, "<input type=\"hidden\" name=\"grant\" value=\"{}\">", escape(&grant.id));
+    let _ =
+        writeln!(html, "<input type=\"hidden\" name=\"grant\" value=\"{}\">", escape(&grant.id));
     html.push_str("<fieldset><legend>What it may do</legend>\n");
     if grant.access == Access::Write {
         html.push_str("<label><input type=\"radio\" name=\"access\" value=\"write\" checked> Read and change data at the platforms, and connect accounts</label>\n");
@@ -209,12 +213,18 @@ fn controls(grant: &Grant, platforms: &[String], rows: &[(&str, String)]) -> Str
         (None, []) => "All that you connect (there are none yet)",
         (None, _) => "All that you have connected, and those that you connect later",
     };
-    let _ = writeln!(html, "<label><input type=\"radio\" name=\"accounts\" value=\"all\" checked> {all}</label>");
+    let _ = writeln!(
+        html,
+        "<label><input type=\"radio\" name=\"accounts\" value=\"all\" checked> {all}</label>"
+    );
     if !platforms.is_empty() {
         html.push_str("<label><input type=\"radio\" name=\"accounts\" value=\"some\"> Only those chosen here:</label>\n<ul>\n");
         for platform in platforms {
             let name = escape(platform);
-            let _ = writeln!(html, "<li><label><input type=\"checkbox\" name=\"platform\" value=\"{name}\"> {name}</label></li>");
+            let _ = writeln!(
+                html,
+                "<li><label><input type=\"checkbox\" name=\"platform\" value=\"{name}\"> {name}</label></li>"
+            );
         }
         html.push_str("</ul>\n");
     }

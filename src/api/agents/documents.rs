@@ -70,7 +70,7 @@ impl Documents {
         is_recent(now, *since, KEPT_MS).then(|| Rc::clone(document))
     }
 
-    /// Reads a document of at most `most` bytes. Follows no redirect.
+    /// Reads a document of at most `most` bytes. Follows no redirect. [`Self::keep`] keeps it.
     ///
     /// # Errors
     /// When there is none.
@@ -94,10 +94,17 @@ impl Documents {
             ports.read(answer.body, most).await.map_err(|_| DocumentError::TooLarge)
         };
         let bytes = within(ports, DEADLINE_MS, read).await.ok_or(DocumentError::Unreachable)??;
-        let document = Rc::new(bytes);
-        if let Ok(mut kept) = self.0.try_borrow_mut() {
-            kept.put(url.to_owned(), (ports.now(), Rc::clone(&document)));
+        Ok(Rc::new(bytes))
+    }
+
+    /// Keeps a document that has turned out to be good: whoever serves a bad one may mend it at once.
+    pub fn keep(&self, url: &str, document: &Rc<Vec<u8>>, now: u64) {
+        // One that is kept already does not become younger.
+        if self.recall(url, now).is_some_and(|known| Rc::ptr_eq(&known, document)) {
+            return;
         }
-        Ok(document)
+        if let Ok(mut kept) = self.0.try_borrow_mut() {
+            kept.put(url.to_owned(), (now, Rc::clone(document)));
+        }
     }
 }

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::json;
 
+use super::sign_in::no_base_url;
 use crate::agents::grant::Grant;
 use crate::agents::request::AgentRequest;
 use crate::agents::sign_in::address;
 use crate::agents::statements::{self, CONTINUE_MS, NewGrant};
 use crate::agents::{Access, hash};
-use super::sign_in::no_base_url;
 use crate::api::body::refusal;
 use crate::api::context::Context;
 use crate::api::cost::Metered;
@@ -99,6 +99,7 @@ pub fn create<'a, P: Ports>(
         return Err(refused());
     };
     body.finish()?;
+    context.has_room()?;
     let identity = body.text("identity").unwrap_or_default();
     let platforms = body.texts("platforms").map(|platforms| Names::new(&platforms));
     let access = body.text("access").and_then(|name| Access::of_name(&name));

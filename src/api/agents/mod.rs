@@ -21,11 +21,11 @@ pub mod sign_in;
 mod token;
 
 use super::connect::pages::Page;
+use super::cost::Metered;
 use super::endpoint::Open;
 use super::handle::Service;
 use super::message::{Body, NO_STORE, Request, Response};
 use super::problem::Problem;
-use super::cost::Metered;
 use crate::access::Shard;
 use crate::access::authenticate::moved_to;
 use crate::access::statements::{arrive, select_forward};

@@ -36,12 +36,13 @@ fn not_configured() -> Problem {
 /// When the request has a query; when the service does not know its own address.
 pub fn read<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
-    let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
     let mut asked = Statements::default();
     let endpoint = asked.ask::<Endpoint>(statements::select_own(&context.guard()));
     Ok(Transaction::new(asked, move |results, _| {
-        let document = results.first(endpoint)?.and_then(|endpoint| endpoint.to_json(base));
-        Ok(Response::json(document.ok_or_else(not_configured)?, NO_STORE))
+        let endpoint = results.first(endpoint)?.filter(|endpoint| endpoint.r#type.is_some());
+        let endpoint = endpoint.ok_or_else(not_configured)?;
+        let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
+        Ok(Response::json(endpoint.to_json(base).ok_or_else(not_configured)?, NO_STORE))
     }))
 }
 
@@ -113,7 +114,8 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
     }
     for name in ["issuer", "url"] {
         let Some(url) = body.peek(name).map(str::to_owned) else { continue };
-        let is_plain = url.len() <= crate::connect::rules::MAX_URL && url.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_plain = url.len() <= crate::connect::rules::MAX_URL
+            && url.bytes().all(|byte| byte.is_ascii_graphic());
         match context.config.targets().check(&url) {
             _ if !is_plain => {}
             Err(error) => body.invalid(&[name], error.as_str()),
@@ -157,10 +159,10 @@ impl PutSignIn<'_> {
         if let Some(issuer) = &issuer {
             let (targets, address) = (context.config.targets(), provider::discovery_url(issuer));
             let documents = service.documents();
-            let document =
-                documents.fetch(ports, targets, &address, provider::MAX_DOCUMENT).await;
+            let document = documents.fetch(ports, targets, &address, provider::MAX_DOCUMENT).await;
             let found = match document {
-                Ok(document) => Provider::parse(&document, issuer, targets).map(drop),
+                Ok(document) => Provider::parse(&document, issuer, targets)
+                    .map(|_| documents.keep(&address, &document, context.now)),
                 Err(error) => Err(format!("has no discovery document: {address} {error}")),
             };
             if let Err(what) = found {
@@ -199,7 +201,8 @@ impl PutSignIn<'_> {
             url: url.as_deref(),
             now,
         };
-        let batch = vec![statements::put_sign_in(principal, &new), statements::select_of(principal)];
+        let batch =
+            vec![statements::put_sign_in(principal, &new), statements::select_of(principal)];
         let endpoint: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
         let document = endpoint.to_json(base).ok_or_else(missing)?;
         let mut response = Response::json(document, NO_STORE);

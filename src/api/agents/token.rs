@@ -65,7 +65,11 @@ impl<P: Ports> Agents<'_, P> {
         let Some(code) = form.get("code") else { return Ok(missing("code")) };
         let Some(verifier) = form.get("code_verifier") else { return Ok(missing("code_verifier")) };
         let Some(challenge) = challenge(verifier) else {
-            return Ok(refuse(400, "invalid_request", "`code_verifier` must have 43 to 128 characters of A-Z, a-z, 0-9, -, ., _ and ~."));
+            return Ok(refuse(
+                400,
+                "invalid_request",
+                "`code_verifier` must have 43 to 128 characters of A-Z, a-z, 0-9, -, ., _ and ~.",
+            ));
         };
         if !is_id(code) {
             return Ok(invalid_grant());

@@ -78,8 +78,7 @@ impl Page {
         }
         if let Some((path, controls)) = &self.form {
             let path = escape(path);
-            let _ =
-                writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
+            let _ = writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
         }
         if let Some((url, text)) = &self.link {
             let (url, text) = (escape(url), escape(text));

@@ -49,7 +49,8 @@ fn what_is_no_registration_is_refused_in_the_words_of_rfc_7591() {
     let plain = with_header(anonymous("POST", &path), "content-type", "text/plain");
     assert_eq!(error(&api.send(&plain)), (400, "invalid_client_metadata".to_owned()));
     // A client that wants a secret gets none, and is told so.
-    let sent = json!({"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_post"});
+    let sent =
+        json!({"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_post"});
     let response = api.send(&with_body(anonymous("POST", &path), &sent.to_string()));
     assert_eq!(response.status, 201);
     assert_eq!(body(&response)["token_endpoint_auth_method"], "none");
@@ -101,7 +102,9 @@ fn other_faults_of_a_request_are_told_to_the_client_with_the_issuer() {
         let (address, back) = redirected(&response);
         assert_eq!(address, CALLBACK);
         assert_eq!(value_of(&back, "error").as_deref(), Some(code), "{more:?}");
-        assert!(value_of(&back, "iss").unwrap().ends_with(&id) && value_of(&back, "state").is_some());
+        assert!(
+            value_of(&back, "iss").unwrap().ends_with(&id) && value_of(&back, "state").is_some()
+        );
         assert_eq!(response.header("set-cookie"), None);
     }
 }
@@ -116,7 +119,11 @@ fn a_client_of_another_endpoint_is_unknown() {
     let there = super::id_of(&body(&made));
     // The worlds draw the same numbers: make the ids differ.
     let there = if there == id {
-        other.world.database.execute("UPDATE agent_endpoints SET id = replace(id, substr(id, 1, 1), 'Z')", []).unwrap();
+        other
+            .world
+            .database
+            .execute("UPDATE agent_endpoints SET id = replace(id, substr(id, 1, 1), 'Z')", [])
+            .unwrap();
         other.world.texts("SELECT id FROM agent_endpoints").remove(0)
     } else {
         there
@@ -142,10 +149,19 @@ fn a_document_that_is_not_the_clients_own_is_refused() {
     for (status, document) in [
         (302, document()),
         (404, document()),
-        (200, json!({"client_id": "https://other.example/client.json", "redirect_uris": [CALLBACK]})),
+        (
+            200,
+            json!({"client_id": "https://other.example/client.json", "redirect_uris": [CALLBACK]}),
+        ),
         (200, json!({"client_id": CLIENT, "redirect_uris": ["http://localhost:3334/other"]})),
-        (200, json!({"client_id": CLIENT, "redirect_uris": [CALLBACK], "client_name": "x".repeat(6000)})),
-        (200, json!({"client_id": CLIENT, "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_post"})),
+        (
+            200,
+            json!({"client_id": CLIENT, "redirect_uris": [CALLBACK], "client_name": "x".repeat(6000)}),
+        ),
+        (
+            200,
+            json!({"client_id": CLIENT, "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_post"}),
+        ),
         (200, json!("not an object")),
     ] {
         let (api, id) = app();

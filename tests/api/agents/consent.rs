@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    ALL, Agent, Browser, CALLBACK, agreed, app, at_consent, authenticated, exchange, hidden, redirected, register,
-    sent_to_app, with_form,
+    ALL, Agent, Browser, CALLBACK, agreed, app, at_consent, authenticated, exchange, hidden,
+    redirected, register, sent_to_app, with_form,
 };
 use crate::connect::{self, text, value_of};
 use crate::support::{Api, ORIGIN, anonymous, body, with_header};
@@ -35,7 +35,12 @@ fn a_forwarded_link_is_useless_in_either_direction() {
     assert_eq!(page.status, 200);
     // Whoever knows the grant's id can't decide for the victim.
     let grant = hidden(&page, "grant");
-    let fields = [("grant", grant.as_str()), ("decision", "allow"), ("access", "write"), ("accounts", "all")];
+    let fields = [
+        ("grant", grant.as_str()),
+        ("decision", "allow"),
+        ("access", "write"),
+        ("accounts", "all"),
+    ];
     assert_eq!(attacker.decide(&api, &id, &fields).status, 410);
     assert_eq!(Browser::default().decide(&api, &id, &fields).status, 410);
     let decline = [("grant", grant.as_str()), ("decision", "decline")];
@@ -60,7 +65,10 @@ fn a_link_works_once_within_a_minute_and_is_not_used_up_by_scanners() {
     api.world.wait(9 * 60_000);
     let sent = json!({"request": request, "identity": "ann"});
     let response = connect::send(&api, "POST", "/v1/agent-grants", &sent);
-    assert_eq!((response.status, &body(&response)["errors"][0]["pointer"]), (400, &json!("/request")));
+    assert_eq!(
+        (response.status, &body(&response)["errors"][0]["pointer"]),
+        (400, &json!("/request"))
+    );
 }
 
 #[test]
@@ -76,7 +84,10 @@ fn a_request_is_for_the_app_of_its_own_account_only() {
     for key in [other, live] {
         let path = crate::support::as_key(&key, "POST", "/v1/agent-grants");
         let response = api.send(&crate::support::with_body(path, &sent));
-        assert_eq!((response.status, &body(&response)["errors"][0]["pointer"]), (400, &json!("/request")));
+        assert_eq!(
+            (response.status, &body(&response)["errors"][0]["pointer"]),
+            (400, &json!("/request"))
+        );
     }
     for bad in ["", "ar_x", "ar_x.y", &request.replacen("ar_", "ar_A", 1)] {
         let sent = json!({"request": bad, "identity": "ann"});
@@ -120,13 +131,24 @@ fn a_user_can_reduce_the_access_and_never_extend_it() {
         (json!({}), &[("accounts", "all")], "active read -"),
         (
             json!({}),
-            &[("access", "write"), ("accounts", "some"), ("platform", "acme"), ("platform", "acme"), ("platform", "../x")],
+            &[
+                ("access", "write"),
+                ("accounts", "some"),
+                ("platform", "acme"),
+                ("platform", "acme"),
+                ("platform", "../x"),
+            ],
             "active write acme",
         ),
         (restricted.clone(), &[("access", "write"), ("accounts", "all")], "active read acme,keyed"),
         (
             restricted,
-            &[("access", "write"), ("accounts", "some"), ("platform", "keyed"), ("platform", "plain")],
+            &[
+                ("access", "write"),
+                ("accounts", "some"),
+                ("platform", "keyed"),
+                ("platform", "plain"),
+            ],
             "active read keyed",
         ),
     ] {
@@ -146,7 +168,8 @@ fn a_user_can_reduce_the_access_and_never_extend_it() {
     let client = register(&api, &id);
     let (browser, page) = at_consent(&api, &id, &client, &json!({"platforms": ["acme"]}));
     let grant = hidden(&page, "grant");
-    for fields in [&[("accounts", "some")][..], &[("accounts", "some"), ("platform", "keyed")], &[]] {
+    for fields in [&[("accounts", "some")][..], &[("accounts", "some"), ("platform", "keyed")], &[]]
+    {
         let all = [&[("grant", grant.as_str()), ("decision", "allow")], fields].concat();
         assert_eq!(browser.decide(&api, &id, &all).status, 400, "{fields:?}");
     }
@@ -189,7 +212,10 @@ fn a_user_who_declines_leaves_no_grant() {
             let (address, back) = redirected(&response);
             let expected = [Some("access_denied"), Some("st&te"), None];
             let found = ["error", "state", "code"].map(|name| value_of(&back, name));
-            assert_eq!((address.as_str(), found.each_ref().map(Option::as_deref)), (CALLBACK, expected));
+            assert_eq!(
+                (address.as_str(), found.each_ref().map(Option::as_deref)),
+                (CALLBACK, expected)
+            );
         } else {
             assert_eq!(response.status, 410);
         }
@@ -209,7 +235,8 @@ fn what_the_agent_sees_is_what_was_granted() {
         let text = body(&response)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
         let list: Value = serde_json::from_str(&text).unwrap();
         let rows = list["rows"].as_array().unwrap().clone();
-        let mut keys: Vec<String> = rows.iter().map(|row| row["key"].as_str().unwrap().to_owned()).collect();
+        let mut keys: Vec<String> =
+            rows.iter().map(|row| row["key"].as_str().unwrap().to_owned()).collect();
         keys.sort_unstable();
         keys
     };

@@ -24,11 +24,14 @@ fn grants_are_listed_newest_first_and_ended_one_by_one() {
     let own = ids(&all);
     assert_eq!((own.len(), &all["next"]), (3, &Value::Null));
     let first = &all["rows"][2];
-    assert_eq!(first, &json!({
-        "id": own[2], "identity": "ann", "identityType": null, "platforms": null, "access": "write",
-        "client": {"name": "Sample Agent", "url": null, "redirectUri": super::CALLBACK},
-        "createdAt": first["createdAt"], "lastUsedAt": first["lastUsedAt"], "expiresAt": first["expiresAt"],
-    }));
+    assert_eq!(
+        first,
+        &json!({
+            "id": own[2], "identity": "ann", "identityType": null, "platforms": null, "access": "write",
+            "client": {"name": "Sample Agent", "url": null, "redirectUri": super::CALLBACK},
+            "createdAt": first["createdAt"], "lastUsedAt": first["lastUsedAt"], "expiresAt": first["expiresAt"],
+        })
+    );
     let page = listed("?limit=2");
     assert_eq!((ids(&page), &page["next"]), (own[..2].to_vec(), &json!(own[1])));
     assert_eq!(ids(&listed(&format!("?limit=2&before={}", own[1]))), own[2..]);

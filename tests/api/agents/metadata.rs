@@ -19,10 +19,13 @@ fn a_401_leads_to_the_metadata_of_the_endpoint_and_of_its_issuer() {
 
     let response = api.send(&anonymous("GET", resource.strip_prefix(ORIGIN).unwrap()));
     assert_eq!(response.status, 200);
-    assert_eq!(body(&response), json!({
-        "resource": issuer, "authorization_servers": [issuer], "scopes_supported": ["read", "write"],
-        "bearer_methods_supported": ["header"], "resource_name": "Sample App",
-    }));
+    assert_eq!(
+        body(&response),
+        json!({
+            "resource": issuer, "authorization_servers": [issuer], "scopes_supported": ["read", "write"],
+            "bearer_methods_supported": ["header"], "resource_name": "Sample App",
+        })
+    );
     let path = format!("/.well-known/oauth-authorization-server/mcp/{id}");
     let response = api.send(&anonymous("GET", &path));
     assert_eq!(response.status, 200);

@@ -246,8 +246,7 @@ pub fn exchanging(id: &str, client: &str, code: &str) -> Request {
 
 /// Refreshes.
 pub fn refresh(api: &Api, id: &str, client: &str, token: &str) -> Response {
-    let fields =
-        [("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)];
+    let fields = [("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)];
     ask(api, id, &fields)
 }
 

@@ -12,7 +12,9 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 
-use super::{ALL, Browser, CALLBACK, asking, exchange, hidden, id_of, redirected, register, settings};
+use super::{
+    ALL, Browser, CALLBACK, asking, exchange, hidden, id_of, redirected, register, settings,
+};
 use crate::connect::{answer, api_with, pairs, send, text, value_of};
 use crate::support::{Api, ORIGIN, body};
 
@@ -58,7 +60,8 @@ impl Signer {
         let text = |bytes: &[u8]| Base64UrlUnpadded::encode_string(bytes);
         match self {
             Self::Rsa(key) => {
-                let public = ring::signature::RsaPublicKeyComponents::<Vec<u8>>::from(key.public_key());
+                let public =
+                    ring::signature::RsaPublicKeyComponents::<Vec<u8>>::from(key.public_key());
                 json!({"kty": "RSA", "kid": kid, "use": "sig", "alg": "RS256", "n": text(&public.n), "e": text(&public.e)})
             }
             Self::Ec(key) => {
@@ -88,7 +91,8 @@ impl Signer {
 fn oidc(more: &Value) -> (Api, String) {
     let api = api_with(&settings());
     serve(&api);
-    let mut sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "a:secret"});
+    let mut sent =
+        json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "a:secret"});
     for (name, value) in more.as_object().unwrap() {
         sent[name] = value.clone();
     }
@@ -106,7 +110,9 @@ fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpRequest
         noted.borrow_mut().push(request.clone());
         match request.url.as_str() {
             "https://id.example/.well-known/openid-configuration" => answer(200, &discovery()),
-            "https://id.example/token" => answer(200, &json!({"access_token": "a", "id_token": token})),
+            "https://id.example/token" => {
+                answer(200, &json!({"access_token": "a", "id_token": token}))
+            }
             "https://id.example/keys" => answer(200, &json!({"keys": keys})),
             other => panic!("nobody answers {other}"),
         }
@@ -170,12 +176,23 @@ fn a_user_signs_in_by_a_token_of_either_algorithm_and_agrees() {
         assert_eq!(page.status, 200, "{}", text(&page));
         assert!(text(&page).contains("user “ann@example.com”"), "{}", text(&page));
 
-        let exchanged = sent.borrow().iter().find(|request| request.url == "https://id.example/token").cloned().unwrap();
+        let exchanged = sent
+            .borrow()
+            .iter()
+            .find(|request| request.url == "https://id.example/token")
+            .cloned()
+            .unwrap();
         let form = pairs(&String::from_utf8(exchanged.body.clone()).unwrap());
         let verifier = value_of(&form, "code_verifier").unwrap();
-        assert_eq!(connector_vault::agents::challenge(&verifier), value_of(&asked, "code_challenge"));
+        assert_eq!(
+            connector_vault::agents::challenge(&verifier),
+            value_of(&asked, "code_challenge")
+        );
         assert_eq!(value_of(&form, "redirect_uri").unwrap(), format!("{ORIGIN}/mcp/{id}/callback"));
-        assert!(exchanged.headers.iter().any(|(name, value)| name == "authorization" && value == "Basic dmF1bHQ6YSUzQXNlY3JldA=="));
+        assert!(
+            exchanged.headers.iter().any(|(name, value)| name == "authorization"
+                && value == "Basic dmF1bHQ6YSUzQXNlY3JldA==")
+        );
 
         let grant = hidden(&page, "grant");
         let fields = [&[("grant", grant.as_str()), ("decision", "allow")][..], &ALL].concat();
@@ -184,7 +201,10 @@ fn a_user_signs_in_by_a_token_of_either_algorithm_and_agrees() {
         let response = exchange(&api, &id, &client, &value_of(&back, "code").unwrap());
         assert_eq!(response.status, 200, "{}", text(&response));
         let rows = body(&api.get("/v1/agent-grants"))["rows"].clone();
-        assert_eq!((&rows[0]["identity"], &rows[0]["identityType"]), (&json!("ann@example.com"), &json!("user")));
+        assert_eq!(
+            (&rows[0]["identity"], &rows[0]["identityType"]),
+            (&json!("ann@example.com"), &json!("user"))
+        );
     }
 }
 
@@ -241,11 +261,27 @@ fn an_id_token_that_is_not_for_this_very_sign_in_is_refused() {
     // The public key as the secret of a MAC.
     let mac = |claims: &Value| signer.sign(&json!({"alg": "HS256", "kid": "k"}), claims);
     refused(&mac, &[key("k", &signer)], "HS256");
-    refused(&|claims| signer.sign(&json!({"alg": "RS256", "kid": "k", "crit": ["x"]}), claims), &[key("k", &signer)], "crit");
+    refused(
+        &|claims| signer.sign(&json!({"alg": "RS256", "kid": "k", "crit": ["x"]}), claims),
+        &[key("k", &signer)],
+        "crit",
+    );
     refused(&|claims| signer.sign(&rs256, claims), &[key("other", &signer)], "an unknown key");
-    refused(&|claims| stranger.sign(&json!({"alg": "ES256", "kid": "k"}), claims), &[key("k", &Signer::ec())], "another key under the same id");
-    refused(&|claims| signer.sign(&rs256, claims) + "A", &[key("k", &signer)], "a changed signature");
-    let encryption = { let mut key = key("k", &signer); key["use"] = json!("enc"); key };
+    refused(
+        &|claims| stranger.sign(&json!({"alg": "ES256", "kid": "k"}), claims),
+        &[key("k", &Signer::ec())],
+        "another key under the same id",
+    );
+    refused(
+        &|claims| signer.sign(&rs256, claims) + "A",
+        &[key("k", &signer)],
+        "a changed signature",
+    );
+    let encryption = {
+        let mut key = key("k", &signer);
+        key["use"] = json!("enc");
+        key
+    };
     refused(&|claims| signer.sign(&rs256, claims), &[encryption], "a key for encryption");
     refused(&|_| "a.b".to_owned(), &[key("k", &signer)], "no JWT");
     assert_eq!(api.world.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
@@ -282,7 +318,13 @@ fn new_keys_of_the_provider_are_read_again() {
         provide(&api, &token, &[key(kid, signer)]);
         assert_eq!(browser.open(&api, &callback(&id, &asked)).status, 200, "{kid}");
     }
-    let asked = api.world.sent.borrow().iter().filter(|request| request.url == "https://id.example/keys").count();
+    let asked = api
+        .world
+        .sent
+        .borrow()
+        .iter()
+        .filter(|request| request.url == "https://id.example/keys")
+        .count();
     assert_eq!(asked, 2);
 }
 

@@ -18,11 +18,14 @@ fn put(api: &Api, sent: &Value) -> (u16, Value) {
 fn a_sign_in_is_stored_shown_and_replaced_with_one_address() {
     let (api, id) = app();
     let shown = body(&api.get(PATH));
-    assert_eq!(shown, json!({
-        "endpoint": format!("{ORIGIN}/mcp/{id}"), "type": "app", "issuer": null, "clientId": null, "hasSecret": false,
-        "identityClaim": null, "identityType": null, "redirectUri": null, "url": "https://app.example/agents",
-        "createdAt": shown["createdAt"], "updatedAt": shown["updatedAt"],
-    }));
+    assert_eq!(
+        shown,
+        json!({
+            "endpoint": format!("{ORIGIN}/mcp/{id}"), "type": "app", "issuer": null, "clientId": null, "hasSecret": false,
+            "identityClaim": null, "identityType": null, "redirectUri": null, "url": "https://app.example/agents",
+            "createdAt": shown["createdAt"], "updatedAt": shown["updatedAt"],
+        })
+    );
     serve(&api);
     let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "s3cret", "identityClaim": "email", "identityType": "user"});
     let (status, oidc) = put(&api, &sent);
@@ -55,7 +58,10 @@ fn faults_are_named_and_nothing_is_stored() {
         (json!({"type": "app"}), &["/url"]),
         (json!({"type": "oidc"}), &["/issuer", "/clientId"]),
         (json!({"type": "app", "url": "https://app.example", "issuer": ISSUER}), &["/issuer"]),
-        (json!({"type": "oidc", "issuer": ISSUER, "clientId": "c", "url": "https://app.example"}), &["/url"]),
+        (
+            json!({"type": "oidc", "issuer": ISSUER, "clientId": "c", "url": "https://app.example"}),
+            &["/url"],
+        ),
         (json!({"type": "app", "url": "http://app.example"}), &["/url"]),
         (json!({"type": "app", "url": "https://10.0.0.1"}), &["/url"]),
         (json!({"type": "app", "url": "https://localhost"}), &["/url"]),
@@ -65,10 +71,17 @@ fn faults_are_named_and_nothing_is_stored() {
         (json!({"type": "app", "url": "https://app.example", "extra": 1}), &["/extra"]),
     ] {
         let (status, problem) = put(&api, &sent);
-        let found: Vec<_> = problem["errors"].as_array().unwrap().iter().map(|fault| fault["pointer"].as_str().unwrap()).collect();
+        let found: Vec<_> = problem["errors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|fault| fault["pointer"].as_str().unwrap())
+            .collect();
         assert_eq!((status, found.as_slice()), (400, pointers), "{sent}");
     }
-    let rows = |all: Vec<String>| all.into_iter().filter(|row| row.starts_with("agent")).collect::<Vec<_>>();
+    let rows = |all: Vec<String>| {
+        all.into_iter().filter(|row| row.starts_with("agent")).collect::<Vec<_>>()
+    };
     assert_eq!(rows(api.world.dump()), rows(before));
 }
 
@@ -78,11 +91,17 @@ fn an_issuer_must_be_an_openid_provider() {
     let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault"});
     let other = json!({"issuer": "https://other.example", "authorization_endpoint": "https://id.example/a", "token_endpoint": "https://id.example/t", "jwks_uri": "https://id.example/k"});
     let local = json!({"issuer": ISSUER, "authorization_endpoint": "https://id.example/a", "token_endpoint": "https://169.254.169.254/t", "jwks_uri": "https://id.example/k"});
-    for (status, document) in [(404, json!({})), (302, json!({})), (200, json!({})), (200, other), (200, local)] {
+    for (status, document) in
+        [(404, json!({})), (302, json!({})), (200, json!({})), (200, other), (200, local)]
+    {
         let answered = document.clone();
         *api.world.platform.borrow_mut() = Box::new(move |_| connect::answer(status, &answered));
         let (status, problem) = put(&api, &sent);
-        assert_eq!((status, &problem["errors"][0]["pointer"]), (400, &json!("/issuer")), "{document}");
+        assert_eq!(
+            (status, &problem["errors"][0]["pointer"]),
+            (400, &json!("/issuer")),
+            "{document}"
+        );
     }
 }
 
@@ -96,7 +115,10 @@ fn what_sign_in_needs_is_said() {
     for (name, sent) in [
         ("BASE_URL", app.clone()),
         ("SESSION_SECRET", app),
-        ("VAULT_KEYS", json!({"type": "oidc", "issuer": ISSUER, "clientId": "c", "clientSecret": "s"})),
+        (
+            "VAULT_KEYS",
+            json!({"type": "oidc", "issuer": ISSUER, "clientId": "c", "clientSecret": "s"}),
+        ),
     ] {
         let (status, problem) = put(&without(name), &sent);
         assert_eq!(status, 503, "{name}");
@@ -111,6 +133,10 @@ fn what_sign_in_needs_is_said() {
         ("vault.example", None),
     ] {
         let config = crate::support::config(&[("BASE_URL", text)]);
-        assert_eq!((config.base_url.as_deref(), config.faults.len()), (expected, usize::from(expected.is_none())), "{text}");
+        assert_eq!(
+            (config.base_url.as_deref(), config.faults.len()),
+            (expected, usize::from(expected.is_none())),
+            "{text}"
+        );
     }
 }

@@ -4,7 +4,8 @@ use connector_vault::access::Shard;
 use serde_json::json;
 
 use super::{
-    ALL, Agent, CALLBACK, VERIFIER, agreed, app, ask, error, exchange, form, refresh, register, with_form,
+    ALL, Agent, CALLBACK, VERIFIER, agreed, app, ask, error, exchange, form, refresh, register,
+    with_form,
 };
 use crate::connect::text;
 use crate::support::{Api, HOME, ORIGIN, anonymous, body};
@@ -36,7 +37,9 @@ fn a_code_is_exchanged_by_its_client_with_its_verifier() {
         ("redirect_uri", CALLBACK),
     ];
     let with = |name: &str, value: &str| {
-        let fields = good.map(|(known, own)| (known, if known == name { value.to_owned() } else { own.to_owned() }));
+        let fields = good.map(|(known, own)| {
+            (known, if known == name { value.to_owned() } else { own.to_owned() })
+        });
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         error(&ask(&api, &id, &fields))
     };
@@ -85,7 +88,8 @@ fn a_code_works_for_a_minute_and_once_and_a_replay_ends_the_grant() {
     let first = exchange(&api, &id, &client, &code);
     assert_eq!(first.status, 200);
     let tokens = body(&first);
-    let [access, renew] = ["access_token", "refresh_token"].map(|name| tokens[name].as_str().unwrap().to_owned());
+    let [access, renew] =
+        ["access_token", "refresh_token"].map(|name| tokens[name].as_str().unwrap().to_owned());
     let agent = Agent { client, access, refresh: renew };
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
     assert_eq!(error(&exchange(&api, &id, &agent.client, &code)), invalid_grant());
@@ -105,7 +109,10 @@ fn a_token_request_and_a_call_cost_one_batch_each() {
     };
     assert_eq!(calls(&|| assert_eq!(exchange(&api, &id, &client, &code).status, 200)), 1);
     let agent = Agent::new(&api, &id, &ALL);
-    assert_eq!(calls(&|| assert_eq!(refresh(&api, &id, &agent.client, &agent.refresh).status, 200)), 1);
+    assert_eq!(
+        calls(&|| assert_eq!(refresh(&api, &id, &agent.client, &agent.refresh).status, 200)),
+        1
+    );
     let list = || assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
     assert_eq!(calls(&list), 1);
     let search = || {
@@ -114,7 +121,10 @@ fn a_token_request_and_a_call_cost_one_batch_each() {
     };
     assert_eq!(calls(&search), 1);
     // What was not signed here is refused before storage is asked.
-    assert_eq!(calls(&|| assert_eq!(error(&refresh(&api, &id, &agent.client, "rt_x.y")), invalid_grant())), 0);
+    assert_eq!(
+        calls(&|| assert_eq!(error(&refresh(&api, &id, &agent.client, "rt_x.y")), invalid_grant())),
+        0
+    );
 }
 
 /// The refresh token of a response.
@@ -169,7 +179,12 @@ fn a_refresh_token_belongs_to_its_client_and_endpoint_and_grants_no_more() {
     let other = "https://agent.example/client.json";
     assert_eq!(error(&refresh(&api, &id, other, &agent.refresh)), invalid_grant());
     let fields = |scope| {
-        [("grant_type", "refresh_token"), ("client_id", agent.client.as_str()), ("refresh_token", agent.refresh.as_str()), ("scope", scope)]
+        [
+            ("grant_type", "refresh_token"),
+            ("client_id", agent.client.as_str()),
+            ("refresh_token", agent.refresh.as_str()),
+            ("scope", scope),
+        ]
     };
     assert_eq!(error(&ask(&api, &id, &fields("read write"))), (400, "invalid_scope".to_owned()));
     assert_eq!(body(&ask(&api, &id, &fields("read")))["scope"], "read");
@@ -201,7 +216,9 @@ fn an_access_token_lives_an_hour_and_a_grant_thirty_idle_days() {
 
 #[test]
 fn the_lifetime_of_access_tokens_is_configured() {
-    for (seconds, expected) in [("60", 60), ("59", 3600), ("86400", 86_400), ("86401", 3600), ("x", 3600)] {
+    for (seconds, expected) in
+        [("60", 60), ("59", 3600), ("86400", 86_400), ("86401", 3600), ("x", 3600)]
+    {
         let settings = [&super::settings()[..], &[("AGENT_TOKEN_SECONDS", seconds)]].concat();
         assert_eq!(crate::support::config(&settings).agent_token_ms, expected * 1000, "{seconds}");
     }
@@ -229,7 +246,9 @@ fn an_agent_that_may_only_read_is_told_to_ask_for_more() {
     assert_eq!(response.status, 403, "{}", text(&response));
     let challenge = response.header("www-authenticate").unwrap();
     let metadata = format!("{ORIGIN}/.well-known/oauth-protected-resource/mcp/{id}");
-    let expected = format!("Bearer error=\"insufficient_scope\", resource_metadata=\"{metadata}\", scope=\"read write\"");
+    let expected = format!(
+        "Bearer error=\"insufficient_scope\", resource_metadata=\"{metadata}\", scope=\"read write\""
+    );
     assert_eq!(challenge, expected);
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
 }

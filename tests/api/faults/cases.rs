@@ -132,7 +132,11 @@ fn of_agents(open: Open) -> Option<Case> {
     let get = |path: String| anonymous("GET", &path);
     let mut ends: &'static [u16] = &[];
     let request = match open {
-        Open::AgentMcp => agents::Agent::new(&api, &id, &agents::ALL).request(&id, "search_actions", &json!({"query": "send"})),
+        Open::AgentMcp => agents::Agent::new(&api, &id, &agents::ALL).request(
+            &id,
+            "search_actions",
+            &json!({"query": "send"}),
+        ),
         Open::AgentResource => get(format!("/.well-known/oauth-protected-resource/mcp/{id}")),
         Open::AgentServer => get(format!("/.well-known/oauth-authorization-server/mcp/{id}")),
         Open::AgentRegister => {
