@@ -33,7 +33,7 @@ const WASM = "connector-vault.wasm";
 // Stands for the module's text while esbuild works.
 const TEXT = '"<the module>"';
 // Bytes, gzipped.
-const LIMITS = { "index.mjs": 62_000, [WASM]: 47_000 };
+const LIMITS = { "index.mjs": 63_000, [WASM]: 48_000 };
 // What is built from which source, and where that gets the WebAssembly module from.
 const BUNDLES = [
   { file: "index.mjs", entry: "index", core: "embedded" },
