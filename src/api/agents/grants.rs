@@ -86,6 +86,7 @@ pub fn create<'a, P: Ports>(
 ) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
+    body.finish()?;
     let (secrets, now) = (&context.config.sessions, context.now);
     let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
     if !secrets.can_sign() {
@@ -93,12 +94,7 @@ pub fn create<'a, P: Ports>(
     }
     let text = body.text("request").unwrap_or_default();
     let request = AgentRequest::verify(secrets, &text, now);
-    let Some(request) = request else {
-        body.invalid(&["request"], NO_REQUEST);
-        body.finish()?;
-        return Err(refused());
-    };
-    body.finish()?;
+    let request = request.ok_or_else(|| refusal(&["request"], NO_REQUEST))?;
     context.has_room()?;
     let identity = body.text("identity").unwrap_or_default();
     let platforms = body.texts("platforms").map(|platforms| Names::new(&platforms));
