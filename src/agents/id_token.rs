@@ -74,7 +74,7 @@ pub struct KeySet {
 impl KeySet {
     /// The only key of these that may have signed a token. A key that names its use or its algorithm must be for it.
     fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<&Map<String, Value>> {
-        let (kind, name) = match algorithm {
+        let (family, name) = match algorithm {
             Algorithm::Rs256 => ("RSA", "RS256"),
             Algorithm::Es256 => ("EC", "ES256"),
         };
@@ -82,7 +82,7 @@ impl KeySet {
             key.get(member).is_none_or(|said| said == value)
         };
         let mut all = self.keys.iter().filter(|key| {
-            key.get("kty").is_some_and(|said| said == kind)
+            key.get("kty").is_some_and(|said| said == family)
                 && says(key, "use", "sig")
                 && says(key, "alg", name)
                 && kid.is_none_or(|kid| key.get("kid").is_some_and(|said| said == kid))

@@ -86,13 +86,12 @@ impl<P: Ports> Agents<'_, P> {
             return Ok(client.ok_or_else(|| Stranger { status: 400, what: what.to_owned() }));
         }
         let documents = self.service.documents();
-        let document = match documents.recall(id, self.now) {
-            Some(document) => Ok(document),
-            None => {
-                self.count("client metadata").await?;
-                let targets = self.service.config().targets();
-                documents.fetch(self.ports, targets, id, MAX_DOCUMENT).await
-            }
+        let document = if let Some(document) = documents.recall(id, self.now) {
+            Ok(document)
+        } else {
+            self.count("client metadata").await?;
+            let targets = self.service.config().targets();
+            documents.fetch(self.ports, targets, id, MAX_DOCUMENT).await
         };
         let refused = |status: u16, why: String| Stranger { status, what: why };
         Ok(match document {

@@ -35,13 +35,11 @@ impl<P: Ports> Agents<'_, P> {
     /// When storage can't answer.
     pub(super) async fn ask_for_consent(&self, grant: &Grant) -> Result<Response, Problem> {
         let own = grant.platforms();
-        let platforms: Vec<String> = match &own {
-            Some(names) => names.all().into_iter().map(str::to_owned).collect(),
-            None => {
-                let sets = self.ports.batch(vec![statements::select_platforms(grant)]).await?;
-                let rows = all_rows::<Connected>(&sets, 0)?;
-                rows.into_iter().map(|row| row.platform).collect()
-            }
+        let platforms: Vec<String> = if let Some(names) = &own {
+            names.all().into_iter().map(str::to_owned).collect()
+        } else {
+            let sets = self.ports.batch(vec![statements::select_platforms(grant)]).await?;
+            all_rows::<Connected>(&sets, 0)?.into_iter().map(|row| row.platform).collect()
         };
         let app = self.service.config().app_name.as_deref().unwrap_or("this app");
         let client = client_host(grant);
@@ -108,7 +106,7 @@ impl<P: Ports> Agents<'_, P> {
         }
         let form = match form(request) {
             Ok(form) => form,
-            Err(refusal) => return Ok(refusal),
+            Err(refusal) => return Ok(*refusal),
         };
         let (id, cookie) = (form.get("grant"), browser(request));
         let (Some(id), Some(cookie)) = (id, cookie) else { return Ok(self.over()) };

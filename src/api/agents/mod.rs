@@ -62,8 +62,8 @@ pub const fn is_own(open: Open) -> bool {
 /// The id of the MCP endpoint that a path belongs to. Returns `None` for every other path.
 #[must_use]
 pub fn endpoint_of(path: &str) -> Option<&str> {
-    let prefixes = METADATA.into_iter().chain(["/mcp/"]);
-    let rest = prefixes.filter_map(|prefix| path.strip_prefix(prefix)).next()?;
+    let mut prefixes = METADATA.into_iter().chain(["/mcp/"]);
+    let rest = prefixes.find_map(|prefix| path.strip_prefix(prefix))?;
     rest.split('/').next().filter(|id| !id.is_empty())
 }
 
@@ -251,14 +251,14 @@ fn refuse(status: u16, code: &str, description: &str) -> Response {
 ///
 /// # Errors
 /// The response to any other request.
-fn form(request: &Request) -> Result<Form, Response> {
-    let invalid = |what: &str| refuse(400, "invalid_request", what);
+fn form(request: &Request) -> Result<Form, Box<Response>> {
+    let invalid = |what: &str| Box::new(refuse(400, "invalid_request", what));
     let media_type = request.header("content-type").and_then(|value| value.split(';').next());
     if media_type.is_none_or(|it| it.trim() != "application/x-www-form-urlencoded") {
         return Err(invalid("Send the parameters as `application/x-www-form-urlencoded`."));
     }
     let Body::Whole(bytes) = &request.body else {
-        return Err(refuse(413, "invalid_request", "The body is larger than 64 KiB."));
+        return Err(Box::new(refuse(413, "invalid_request", "The body is larger than 64 KiB.")));
     };
     let text = std::str::from_utf8(bytes).map_err(|_| invalid("The body is not UTF-8."))?;
     Form::parse(text, "platform").map_err(|error| invalid(&describe(&error)))

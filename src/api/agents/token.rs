@@ -36,7 +36,7 @@ impl<P: Ports> Agents<'_, P> {
     pub(super) async fn token(&self, request: &Request) -> Result<Response, Problem> {
         let form = match form(request) {
             Ok(form) => form,
-            Err(refusal) => return Ok(refusal),
+            Err(refusal) => return Ok(*refusal),
         };
         let Some(client) = form.get("client_id") else { return Ok(missing("client_id")) };
         self.count(client).await?;
@@ -143,7 +143,7 @@ impl<P: Ports> Agents<'_, P> {
     pub(super) async fn revoke(&self, request: &Request) -> Result<Response, Problem> {
         let form = match form(request) {
             Ok(form) => form,
-            Err(refusal) => return Ok(refusal),
+            Err(refusal) => return Ok(*refusal),
         };
         let Some(token) = form.get("token") else { return Ok(missing("token")) };
         let secrets = self.secrets();
