@@ -208,11 +208,13 @@ fn a_user_signs_in_by_a_token_of_either_algorithm_and_agrees() {
     }
 }
 
+/// Makes a token's claims wrong.
+type Change = fn(&mut Value);
+
 #[test]
 fn an_id_token_that_is_not_for_this_very_sign_in_is_refused() {
     let (signer, stranger) = (Signer::rsa(), Signer::ec());
     let rs256 = json!({"alg": "RS256", "kid": "k"});
-    type Change = fn(&mut Value);
     let changes: [(&str, Change); 16] = [
         ("another client", |claims| claims["aud"] = json!("other")),
         ("several clients without azp", |claims| claims["aud"] = json!(["vault", "other"])),

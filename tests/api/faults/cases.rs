@@ -115,7 +115,7 @@ fn of_open(open: Open) -> Case {
             ends = &[409];
             browser.request("GET", &format!("/connect/callback?code=c&state={state}"))
         }
-        _ => unreachable!("{open:?} is of agents"),
+        other => panic!("{other:?} has no case"),
     };
     let case = of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request);
     Case { ends, ..case }
