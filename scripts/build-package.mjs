@@ -33,7 +33,7 @@ const WASM = "connector-vault.wasm";
 // Stands for the module's text while esbuild works.
 const TEXT = '"<the module>"';
 // Bytes, gzipped.
-const LIMITS = { "index.mjs": 63_000, [WASM]: 48_000 };
+const LIMITS = { "index.mjs": 70_000, [WASM]: 53_000 };
 // What is built from which source, and where that gets the WebAssembly module from.
 const BUNDLES = [
   { file: "index.mjs", entry: "index", core: "embedded" },
@@ -47,6 +47,7 @@ const DECLARED = [
   ...["index", "slim", WASM],
   ...[
     "action",
+    "api-keys",
     "attempts",
     "call",
     "catalog",
@@ -171,7 +172,10 @@ async function bundle() {
     // Afterwards, on a line of its own: the limit would break it into pieces, and they are larger.
     writeFileSync(
       outfile,
-      readFileSync(outfile, "utf8").replace(TEXT, () => `\n"${text}"\n`),
+      readFileSync(outfile, "utf8")
+        .replace(TEXT, () => `\n"${text}"\n`)
+        // esbuild drops the comments by which bundlers leave an import alone.
+        .replace(/\bimport\((\w+\.wasm)\)/, "import(/* webpackIgnore: true */ /* @vite-ignore */ $1)"),
     );
   }
 }
@@ -184,7 +188,7 @@ async function declare() {
   for (const name of DECLARED) {
     const text = readFileSync(join(work, "types", `${name}.d.ts`), "utf8");
     for (const system of ["m", "c"]) {
-      const named = text.replace(/(?<= from "\.\/\w+)\.js"/g, `.${system}js"`);
+      const named = text.replace(/(?<= from "\.\/[\w-]+)\.js"/g, `.${system}js"`);
       writeFileSync(join(dist, `${name}.d.${system}ts`), named);
     }
   }

@@ -1,5 +1,7 @@
 // `npm run deploy`: from an empty Cloudflare account to a running service with a catalog and a key; later, upgrades. With
 // `-- --dry-run`: builds, says what it would do, and calls nothing. All other options reach `wrangler deploy`.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { root, wrangler } from "./lib/paths.mjs";
 import { asksForHelp, main } from "./lib/problem.mjs";
@@ -7,8 +9,10 @@ import { run } from "./lib/run.mjs";
 import { print, say } from "./lib/status.mjs";
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
+import { Cloudflare } from "./deploy/cloudflare.mjs";
 import { announce, perform, steps } from "./deploy/steps.mjs";
 import { setup } from "./setup.mjs";
+import { npmPackages } from "./setup/npm-packages.mjs";
 import { importCatalog } from "./start/catalog.mjs";
 
 const HELP = `Usage: npm run deploy -- [options]
@@ -24,6 +28,11 @@ await main(async () => {
   const args = process.argv.slice(2);
   if (asksForHelp(args)) return print(HELP);
   const isDry = args.includes("--dry-run");
+  if (!isDry) {
+    await npmPackages();
+    // Before anything is built, which takes minutes.
+    await new Cloudflare(root).mustBeSignedIn();
+  }
   const tools = await setup();
   await buildWorker(tools);
   await buildSite(tools);
@@ -35,7 +44,10 @@ await main(async () => {
   const program = await nativeCli();
   const made = {};
   await perform(steps({ folder: root, program, catalog: () => importCatalog(program), args }, made));
-  const address = made.addresses[0] ?? "the address of your Worker";
+  const deployed = made.addresses.find((target) => target.startsWith("https://"));
+  // So that `clients` can print the redirect URI.
+  if (deployed) writeFileSync(join(root, ".wrangler", "deployed-address"), `${new URL(deployed).origin}\n`);
+  const address = deployed ?? "the address of your Worker";
   say(`\nDeployed: ${address}`);
   if (made.keyFile)
     say(`Store ${made.keyFile} with your other secrets, and delete it: without it, no backup can ever be opened.`);

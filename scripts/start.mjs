@@ -3,7 +3,9 @@
 //   npm start -- --help         says so too
 //   npm start -- --log          prints a line for each request, too
 //   npm start -- --shards 3     adds local databases, and binds them in wrangler.toml, until there are three
+//   npm start -- --no-demo      leaves out the demo platform
 //   npm start -- --port 9000    all other options reach `wrangler dev`
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compilePackage } from "./build-package.mjs";
 import { buildSite } from "./build-site.mjs";
@@ -20,6 +22,7 @@ import { runClock } from "./start/clock.mjs";
 import { importCatalog, publishCatalog } from "./start/catalog.mjs";
 import { seedDemoAccount } from "./start/demo-connections.mjs";
 import { demoKey, mustWork } from "./start/demo-key.mjs";
+import { importConnector, removeConnector, setClient, startPlatform } from "./start/demo-platform.mjs";
 import { HELP, mustBeFree, options } from "./start/options.mjs";
 import { ensureSecrets, watchSecrets } from "./start/secrets.mjs";
 import { serve } from "./start/serve.mjs";
@@ -36,6 +39,11 @@ async function migrateState(program, { state, place }) {
   stamp(stampFile, wanted);
 }
 
+/** Notes where the service is, so that `clients` can print the redirect URI. */
+function noteAddress(state, address) {
+  writeFileSync(join(state, "v3", "address"), `${address}\n`);
+}
+
 /** Says what a first start was spent on. */
 function summarize(took) {
   if (took < LONG_MS) return;
@@ -49,6 +57,7 @@ await main(async () => {
   if (asksForHelp(process.argv)) return print(HELP);
   const given = options(process.argv.slice(2));
   await mustBeFree(given.port, given.host);
+  if (given.hasDemo) await mustBeFree(given.demoPort, "127.0.0.1", "--demo-port");
   const start = Date.now();
   // Two of cargo's builds at once keep two cores busy, also where each waits for a single crate.
   const compile = async (tools) => {
@@ -59,19 +68,27 @@ await main(async () => {
   const program = await nativeCli();
   const storage = locked("start", "it makes the catalog and the demo account", async () => {
     await importCatalog(program);
+    // It listens first, since its address is a part of its connector.
+    const demo = given.hasDemo ? await startPlatform(given) : undefined;
+    if (demo) await importConnector(program, given, demo);
+    else removeConnector(given.state);
     await publishCatalog(program, given);
     if (given.shards) await run(program, ["shards", "add", "--total", given.shards, ...given.place]);
     await migrateState(program, given);
     ensureSecrets();
+    if (demo) await setClient(program, given);
     await seedDemoAccount(program, given);
+    return demo;
   });
-  await together([storage, buildWorker(tools), buildSite(tools)]);
+  const [demo] = await together([storage, buildWorker(tools), buildSite(tools)]);
   const key = await demoKey(program, given);
   summarize(Date.now() - start);
   return serve(given, async (address) => {
+    demo?.register(address);
     await mustWork(key, given, address);
+    noteAddress(given.state, address);
     runClock(address);
     watchSecrets();
-    process.stdout.write(welcome(address, key));
-  });
+    process.stdout.write(welcome(address, key, demo?.origin));
+  }).finally(() => demo?.close());
 });

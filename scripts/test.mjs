@@ -16,6 +16,7 @@ import { setup } from "./setup.mjs";
 import { testRunner, testRunnerProgram } from "./setup/bindgen.mjs";
 import { browserPrograms } from "./setup/browser.mjs";
 import { lintEnvironment } from "./setup/lint-tools.mjs";
+import { generatedClients } from "./test/generated-clients.mjs";
 import { usages } from "./test/slowest.mjs";
 import { Steps } from "./test/steps.mjs";
 
@@ -191,6 +192,7 @@ await main(async () => {
       () => run("node", ["--test", join("scripts", "test", "*.test.mjs")]).then(() => {}),
       setUp,
     );
+    steps.add("clients generated from the OpenAPI document", generatedClients, setUp);
     steps.add("types of the package", packageTypes, { needs: ["set-up", npmPackage] });
     steps.add("types of the site", siteTypes, { needs: ["set-up", npmPackage] });
   }

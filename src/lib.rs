@@ -15,6 +15,7 @@
 //! | [`call`] | calls to platforms: addresses, headers, signatures; pure |
 //! | [`lifecycle`] | when credentials are renewed, what a failed renewal means, the SQL of both |
 //! | [`events`] | what happened to connections: the rows that triggers write, as documents; their SQL |
+//! | [`keys`] | API keys that the API shows, creates and ends: their documents, their SQL |
 //! | [`api`] | the HTTP contract, pure: endpoints, query parameters, bodies, problems, [`api::handle::handle()`] |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
 //! | `client` | feature `client`: the core of the npm package, the only code that uses browser APIs |
@@ -49,6 +50,7 @@ pub mod fold;
 pub mod importer;
 pub mod invisible;
 pub mod json;
+pub mod keys;
 pub mod lifecycle;
 pub mod logos;
 pub mod media;

@@ -10,7 +10,6 @@ const MEMBER: &[u8] = br#""image":"/logos/"#;
 const PATH: usize = br#""image":""#.len();
 
 /// Where the paths of these logos begin.
-#[cfg(not(target_arch = "wasm32"))]
 pub const FOLDER: &str = "/logos/";
 
 /// The path of the logo with this name, which the build of the site writes.

@@ -22,3 +22,56 @@ pub fn is_json(essence: &str) -> bool {
 pub fn is_written(essence: &str) -> bool {
     is_json(essence) || matches!(essence, FORM | MULTIPART | "*/*")
 }
+
+/// The extensions of files, each with its media type; of several with the same type, the usual one first.
+const EXTENSIONS: [(&str, &str); 36] = [
+    ("aac", "audio/aac"),
+    ("avif", "image/avif"),
+    ("bmp", "image/bmp"),
+    ("csv", "text/csv"),
+    ("doc", "application/msword"),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("flac", "audio/flac"),
+    ("gif", "image/gif"),
+    ("gz", "application/gzip"),
+    ("heic", "image/heic"),
+    ("html", "text/html"),
+    ("htm", "text/html"),
+    ("ics", "text/calendar"),
+    ("jpg", "image/jpeg"),
+    ("jpeg", "image/jpeg"),
+    ("json", "application/json"),
+    ("jsonl", "application/jsonl"),
+    ("m4a", "audio/mp4"),
+    ("md", "text/markdown"),
+    ("mov", "video/quicktime"),
+    ("mp3", "audio/mpeg"),
+    ("mp4", "video/mp4"),
+    ("ogg", "audio/ogg"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("ppt", "application/vnd.ms-powerpoint"),
+    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    ("svg", "image/svg+xml"),
+    ("tiff", "image/tiff"),
+    ("txt", "text/plain"),
+    ("wav", "audio/wav"),
+    ("webm", "video/webm"),
+    ("webp", "image/webp"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("xml", "application/xml"),
+    ("zip", "application/zip"),
+];
+
+/// The extension of a file of this type.
+#[must_use]
+pub fn extension(essence: &str) -> Option<&'static str> {
+    EXTENSIONS.iter().find(|(_, media)| *media == essence).map(|(extension, _)| *extension)
+}
+
+/// The media type of a file with this extension.
+#[must_use]
+pub fn of_extension(extension: &str) -> Option<&'static str> {
+    let mut all = EXTENSIONS.iter();
+    all.find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, media)| *media)
+}

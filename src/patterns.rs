@@ -35,28 +35,31 @@ impl<'p, P: Patterns> Matcher<'p, P> {
 
     /// Whether the whole text matches. Returns `None` if the budget does not suffice to find out.
     pub fn is_match(&self, pattern: &str, text: &str) -> Option<bool> {
-        self.decide(pattern, text, &format!("^(?:{pattern})$"), pattern)
+        self.decide(pattern, text, true)
     }
 
     /// Whether some part of the text matches. Returns `None` if the budget does not suffice to find out.
     pub fn contains_match(&self, pattern: &str, text: &str) -> Option<bool> {
-        // The port wants the whole text to match.
-        self.decide(pattern, text, pattern, &format!("[\\s\\S]*(?:{pattern})[\\s\\S]*"))
+        self.decide(pattern, text, false)
     }
 
-    fn decide(&self, pattern: &str, text: &str, linear: &str, whole: &str) -> Option<bool> {
+    fn decide(&self, pattern: &str, text: &str, is_whole: bool) -> Option<bool> {
         let cost = Cost::new(pattern, text.len());
         if cost.backtracking > CHEAP
             && reads_alike(pattern, text)
             && self.can_spend(cost.linear)
-            && let Some(is_match) = self.is_match_linear(linear, text)
+            && let Some(is_match) = self.is_match_linear(pattern, text, is_whole)
         {
             self.spend(cost.linear);
             return Some(is_match);
         }
         self.can_spend(cost.backtracking).then(|| {
             self.spend(cost.backtracking);
-            self.patterns.is_match(whole, text)
+            if is_whole {
+                return self.patterns.is_match(pattern, text);
+            }
+            // The port wants the whole text to match.
+            self.patterns.is_match(&format!("[\\s\\S]*(?:{pattern})[\\s\\S]*"), text)
         })
     }
 
@@ -69,8 +72,9 @@ impl<'p, P: Patterns> Matcher<'p, P> {
     }
 
     /// Returns `None` for what `regex-lite` can't read, such as `(?=a)` and `\p{L}`.
-    fn is_match_linear(&self, pattern: &str, text: &str) -> Option<bool> {
+    fn is_match_linear(&self, pattern: &str, text: &str, is_whole: bool) -> Option<bool> {
         let mut compiled = self.compiled.borrow_mut();
+        let pattern = if is_whole { &format!("^(?:{pattern})$") } else { pattern };
         if !compiled.contains_key(pattern) {
             // With `crlf`, `.` leaves out carriage returns, as in ECMAScript.
             let regex = RegexBuilder::new(pattern).crlf(true).size_limit(MAX_COMPILED).build();

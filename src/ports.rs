@@ -14,6 +14,7 @@ use base64ct::{Base64UrlUnpadded, Encoding as _};
 use memchr::memmem::Finder;
 use serde::de::DeserializeOwned;
 
+use crate::call::charset;
 use crate::terms::Method;
 
 /// What D1 reports when a batch may or may not have run, and may be sent again.
@@ -461,6 +462,12 @@ pub trait Http {
         body: Rc<dyn Any>,
         most: usize,
     ) -> impl Future<Output = Result<Vec<u8>, HttpError>>;
+
+    /// The text of an answer in a charset, whose name is in lower case. Returns `None` when the charset is unknown, or the
+    /// bytes are no text in it.
+    fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
+        charset::decode(charset, bytes)
+    }
 }
 
 /// Regular expressions.

@@ -105,10 +105,25 @@ named! {
     WebhooksRead = "webhooks:read",
     /// Create, change, test and delete webhooks. A token can't have this scope.
     WebhooksWrite = "webhooks:write",
+    /// Read API keys, without their secrets. A token can't have this scope.
+    KeysRead = "keys:read",
+    /// Create, rotate and revoke API keys. A token can't have this scope, and a key only if it is asked for.
+    KeysWrite = "keys:write",
     /// Read how agents sign in, and what users granted them. A token can't have this scope.
     AgentsRead = "agents:read",
     /// Configure how agents sign in, and create and end grants. A token can't have this scope.
     AgentsWrite = "agents:write",
+}
+
+named! {
+    /// Whether an API key can be used.
+    KeyState:
+    /// It can.
+    Active = "active",
+    /// Its time is over.
+    Expired = "expired",
+    /// Somebody has ended it.
+    Revoked = "revoked",
 }
 
 named! {
@@ -234,14 +249,15 @@ impl Scope {
         Self::ConnectionsCall,
     ];
 
-    /// Whether a key has the scope when nobody says which scopes it has: whoever reads credentials acts as the user.
+    /// Whether a key has the scope when nobody says which scopes it has: whoever reads credentials acts as the user, and
+    /// whoever creates keys can have more of them than their owner knows.
     #[must_use]
     pub const fn is_default(self) -> bool {
-        !matches!(self, Self::CredentialsRead)
+        !matches!(self, Self::CredentialsRead | Self::KeysWrite)
     }
 
     /// Tokens carry the bits, so that they never change.
-    const fn bit(self) -> u16 {
+    const fn bit(self) -> u32 {
         match self {
             Self::CatalogRead => 1,
             Self::ConnectionsRead => 2,
@@ -256,15 +272,17 @@ impl Scope {
             Self::EventsRead => 512,
             Self::WebhooksRead => 1024,
             Self::WebhooksWrite => 2048,
-            Self::AgentsRead => 8192,
-            Self::AgentsWrite => 16384,
+            Self::KeysRead => 8192,
+            Self::KeysWrite => 16384,
+            Self::AgentsRead => 32768,
+            Self::AgentsWrite => 65536,
         }
     }
 }
 
 /// A set of scopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scopes(u16);
+pub struct Scopes(u32);
 
 impl Scopes {
     /// Whether the set holds `scope`.
@@ -281,7 +299,7 @@ impl Scopes {
 
     /// The set as a bit mask, the form in which a token carries it.
     #[must_use]
-    pub const fn bits(self) -> u16 {
+    pub const fn bits(self) -> u32 {
         self.0
     }
 
@@ -289,7 +307,7 @@ impl Scopes {
     #[must_use]
     pub fn of_token(bits: u64) -> Self {
         let all = Scope::OF_TOKENS.into_iter().collect::<Self>();
-        Self(u16::try_from(bits).unwrap_or(0)).and(all)
+        Self(u32::try_from(bits).unwrap_or(0)).and(all)
     }
 
     /// The scopes of the set, in the order of [`Scope::ALL`].

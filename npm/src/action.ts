@@ -79,7 +79,21 @@ export interface RequestBody {
   /** Its content. A `$ref` leads into the answer: `#/input/$defs/…`. */
   schema: JsonSchema;
   /** Of a form: how members are written of which the document says so, like parameters of a query. */
-  encoding?: Record<string, { style: string; explode: boolean }>;
+  encoding?: Record<string, MemberEncoding>;
+}
+
+/** How a member of a form is written. */
+export interface MemberEncoding {
+  /** How a list or an object is written, as in OpenAPI. */
+  style: string;
+  /** Whether its values stand for themselves, as in OpenAPI. */
+  explode: boolean;
+  /** Whether reserved characters stay as they are. */
+  allowReserved?: boolean;
+  /** The media types that a part may have, comma-separated. */
+  contentType?: string;
+  /** The headers that a part may have. */
+  headers?: string[];
 }
 
 /** A way to authorize an action. */
@@ -118,7 +132,11 @@ export interface ActionDetail extends Action {
   parameters: ActionParameter[];
   /** The body; null if there is none. */
   requestBody: RequestBody | null;
-  /** The ways to authorize it; any one is enough. */
+  /** The media types in which it answers when it succeeds, the preferred one first; empty if unknown. */
+  responseTypes: string[];
+  /**
+   * The ways to authorize it; any one is enough. Empty if it needs none, or none of the connector's methods is enough.
+   */
   auth: ActionAuth[];
   /**
    * All that the action takes as one JSON Schema, for validators and tools: an object with the members `path`, `query`,

@@ -14,8 +14,24 @@ export interface ActionInput {
   header?: Record<string, unknown> | undefined;
   /** The parameters that are cookies, by name. */
   cookie?: Record<string, unknown> | undefined;
-  /** The request's body. Files are strings in base64. */
+  /** The request's body. Files are strings in base64, or objects with `content`, `filename` and `contentType`. */
   body?: unknown;
+  /** Only these parts of the answer's body: up to 20 JSON Pointers, in which `*` stands for every item. */
+  select?: string[] | undefined;
+  /** The most bytes of the answer: 500–8388608. `omitted` names what does not fit. */
+  maxBytes?: number | undefined;
+}
+
+/** A part of an answer of which something is left out. */
+export interface OmittedPart {
+  /** A JSON Pointer: `/body/items`. */
+  pointer: string;
+  /** What is left out. */
+  unit: "items" | "characters" | "members" | "bytes";
+  /** How many of them are left out. */
+  omitted: number;
+  /** How many there are. */
+  total: number;
 }
 
 /** What a platform answers to an action. */
@@ -28,6 +44,8 @@ export interface ActionAnswer {
   body: unknown;
   /** True if the body has more than 8 MiB, and is therefore null. */
   bodyTooLarge?: true;
+  /** What does not fit into `maxBytes`, and how to get it. */
+  omitted?: { parts: OmittedPart[]; hint: string };
 }
 
 /** A request to a platform: what `fetch` takes, except what the service itself decides. */
@@ -37,6 +55,11 @@ export type PlatformRequestInit = Omit<
 > & {
   /** The address of another one of the platform's servers than the first. */
   server?: string | undefined;
+  /**
+   * How often to repeat a `GET`, a `HEAD` or a request with `Idempotency-Key` when the platform refuses it for now and says
+   * to wait at most 20 seconds: 0–3, default 0.
+   */
+  retries?: number | undefined;
 };
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -46,13 +69,14 @@ export async function proxy(
   client: Client,
   id: string,
   path: string,
-  { server, ...init }: PlatformRequestInit = {},
+  { server, retries, ...init }: PlatformRequestInit = {},
 ): Promise<Response> {
   const address = addressOf(client.base, text(id, "id"), text(path, "path"));
   const headers = new Headers(client.headers);
   headers.delete("accept");
   new Headers(init.headers).forEach((value, name) => headers.set(name, value));
   if (server !== undefined) headers.set("x-vault-server", server);
+  if (retries !== undefined) headers.set("x-vault-retries", String(retries));
   const isStream = init.body instanceof ReadableStream;
   // Only streams need it, and not every platform's types know it.
   const duplex = isStream ? { duplex: "half" } : {};
@@ -74,6 +98,24 @@ export async function proxy(
     const problem = await problemOf(response, held.text);
     const again = response.status === 401 && client.secret.drop(held) && !renewed && !isStream;
     if (!again) throw problem;
+  }
+}
+
+/** The answers to a call and to those for the pages that follow. @internal */
+export async function* pages(
+  client: Client,
+  id: string,
+  path: string,
+  request?: PlatformRequestInit,
+): AsyncGenerator<Response> {
+  const seen = new Set<string>();
+  // A platform that names the same page again and again must not keep anybody busy for ever.
+  for (let next: string | null = path; next !== null && !seen.has(next); ) {
+    seen.add(next);
+    const response: Response = await proxy(client, id, next, request);
+    next = response.headers.get("x-vault-next");
+    yield response;
+    if (!response.ok) return;
   }
 }
 

@@ -5,7 +5,7 @@ import { copyOf, jsonOf, queryOf, text } from "./arguments.js";
 import { type CallOptions, callOptions } from "./call.js";
 import type { ActionAnswer, ActionInput } from "./calling.js";
 import type { Caller, MakeList } from "./caller.js";
-import type { AuthMethod, ConnectorServer, PlatformRequest } from "./connecting.js";
+import type { AuthMethod, ConnectorServer, PlatformRequest, VerifyRequest } from "./connecting.js";
 import type { Fault } from "./errors.js";
 import type { ConnectorKey, PlatformVersion } from "./keys.js";
 import type { Names } from "./names.js";
@@ -55,12 +55,14 @@ export interface ConnectorDetail extends Connector {
   authMethods: AuthMethod[];
   /** The base addresses of the API, the default one first. */
   servers: ConnectorServer[];
+  /** Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method. */
+  headers: Record<string, string>;
   /** The platform's documentation; null if unknown. */
   documentationUrl: string | null;
   /** The licence of the imported OpenAPI document; null if unknown. */
   license: { name: string | null; url: string | null } | null;
   /** A request that succeeds only with good credentials; null if unknown. */
-  verify: PlatformRequest | null;
+  verify: VerifyRequest | null;
   /** How to find out whose account it is; null if unknown. `id` and `name` are JSON Pointers into the answer. */
   account: (PlatformRequest & { id: string; name: string | null }) | null;
 }

@@ -1,9 +1,10 @@
 // The client, from which all calls start.
 import { ready } from "core";
 import { Call } from "glue";
+import { type ApiKeys, apiKeys } from "./api-keys.js";
 import { type ConnectAttempts, connectAttempts } from "./attempts.js";
 import { type CallOptions, callOptions } from "./call.js";
-import { type PlatformRequestInit, proxy } from "./calling.js";
+import { type PlatformRequestInit, pages, proxy } from "./calling.js";
 import { Caller } from "./caller.js";
 import { type Actions, type Connectors, actions, connectors } from "./catalog.js";
 import { type AgentGrants, type AgentSignIns, agentGrants, agentSignIns } from "./agents.js";
@@ -39,6 +40,8 @@ export class ConnectorVault {
   readonly events: Events;
   /** Where events are sent. */
   readonly webhooks: Webhooks;
+  /** The API keys of the account and environment. */
+  readonly keys: ApiKeys;
   /** Short-lived tokens, for pages. */
   readonly sessions: Sessions;
 
@@ -57,6 +60,7 @@ export class ConnectorVault {
     this.agentGrants = agentGrants(caller);
     this.events = events(caller);
     this.webhooks = webhooks(caller);
+    this.keys = apiKeys(caller);
     this.sessions = sessions(caller);
   }
 
@@ -79,6 +83,18 @@ export class ConnectorVault {
    */
   async proxy(connection: string, path: string, request?: PlatformRequestInit): Promise<Response> {
     return proxy(partsOf(this).client, connection, path, request);
+  }
+
+  /**
+   * The pages of a list of a platform: sends a request as `proxy` does, and goes on with the next page that the platform
+   * names in `Link`, if it is on the same server. Ends after an answer that is no success.
+   *
+   * ```js
+   * for await (const response of vault.pages(id, "user/repos?per_page=100")) console.log(await response.json());
+   * ```
+   */
+  pages(connection: string, path: string, request?: PlatformRequestInit): AsyncGenerator<Response> {
+    return pages(partsOf(this).client, connection, path, request);
   }
 
   /**

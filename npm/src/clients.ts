@@ -22,6 +22,8 @@ export interface OauthClient {
   authorizationParameters: Record<string, string>;
   /** Variables of the platform's URLs, by name. */
   variables: Record<string, string>;
+  /** The page of your app where users start to connect; null for none. */
+  startUrl: string | null;
   /** The redirect URI to register at the platform. */
   redirectUri: string;
   /** Since when the platform has rejected the client (RFC 3339); null while it has not. Setting it clears this. */
@@ -30,6 +32,8 @@ export interface OauthClient {
   createdAt: string;
   /** When it was set last (RFC 3339). */
   updatedAt: string;
+  /** Only what `set` returns may have them: what may be wrong with the client, such as that it asks for no scopes. */
+  warnings?: string[];
 }
 
 /** The registration of your app at a platform. */
@@ -46,6 +50,8 @@ export interface NewOauthClient {
   authorizationParameters?: Readonly<Record<string, string>> | undefined;
   /** Variables of the platform's URLs, by name. */
   variables?: Readonly<Record<string, string>> | undefined;
+  /** The page of your app where users start to connect, for visits that begin at the platform. */
+  startUrl?: string | undefined;
 }
 
 /** OAuth clients. Needs the scope `clients:read`; changes need `clients:write`. */

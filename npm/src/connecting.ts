@@ -17,6 +17,14 @@ export interface PlatformRequest {
   path: string;
 }
 
+/** A request that shows whether the platform accepts credentials: a 2xx says that it does. */
+export interface VerifyRequest extends PlatformRequest {
+  /** The statuses with which the platform rejects credentials. All others but 2xx say nothing about them. */
+  rejected: number[];
+  /** What a 2xx response contains if it rejects the credentials all the same; null if none does. */
+  rejectedWhen: { pointer: string; value: unknown } | null;
+}
+
 /** A way to connect to a platform. */
 export type AuthMethod = OAuth2Method | ApiKeyMethod | BasicMethod | BearerMethod | AwsMethod;
 
@@ -27,6 +35,14 @@ interface MethodOf<Type extends string> {
   type: Type;
   /** What the user is asked for. */
   fields: AuthField[];
+  /**
+   * Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the
+   * token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the
+   * OAuth client.
+   */
+  headers: Record<string, string>;
+  /** Query parameters of every request to the platform, as in `headers`. */
+  query: Record<string, string>;
 }
 
 /** OAuth 2.0 (RFC 6749). URLs may contain variables in braces. */
@@ -50,7 +66,7 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   /** The method of PKCE (RFC 7636). */
   pkce: "S256" | "none";
   /** How the client authenticates at `tokenUrl`. */
-  tokenAuth: "client_secret_post" | "client_secret_basic" | "none";
+  tokenAuth: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw" | "none";
   /** What the platform calls the parameter `client_id`. */
   clientIdParameter: string;
   /** More parameters of the authorization request. */
@@ -61,8 +77,42 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   tokenBody: "form" | "json";
   /** The JSON Pointer of the object with the tokens; null for the whole answer. */
   tokenPointer: string | null;
+  /** The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other. */
+  tokenFallback: string | null;
   /** The members of the token answer that are kept. */
   tokenMembers: string[];
+  /** What the platform calls the parameter `code` of the redirect. */
+  codeParameter: string;
+  /** The unit in which the platform says how long an access token is valid. */
+  expiresUnit: "s" | "ms";
+  /** The request that exchanges the first access token for one that is valid for longer; null if there is none. */
+  longLivedToken: AccessTokenRequest | null;
+  /** The request that renews an access token by itself, without a refresh token; null if there is none. */
+  accessTokenRefresh: AccessTokenRequest | null;
+  /** Where the platform says the values of fields, which then need not be filled in. */
+  fieldSources: FieldSource[];
+}
+
+/** A request for an access token that another access token authorizes. */
+export interface AccessTokenRequest {
+  /** The HTTP method. */
+  method: "GET" | "POST";
+  /** An absolute URL. */
+  url: string;
+  /** All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name. */
+  parameters: Record<string, string>;
+}
+
+/** Where the platform says the value of a field. */
+export interface FieldSource {
+  /** The field's name. */
+  field: string;
+  /** What says it: the redirect, the token response, or the response to the connector's `account` request. */
+  from: "callback" | "token" | "account";
+  /** The name of a parameter of the redirect, or a JSON Pointer into the response. */
+  at: string;
+  /** What the platform says, with `{field}` in place of the value; null if it says the value alone. */
+  template: string | null;
 }
 
 /** A key that is sent with each request. */
@@ -71,7 +121,7 @@ export interface ApiKeyMethod extends MethodOf<"api_key"> {
   in: "header" | "query" | "cookie";
   /** The name of the header, parameter or cookie. */
   name: string;
-  /** The word before the key, with a space between them. Can be empty. */
+  /** What comes before the key. Can be empty. A space follows if it ends with a letter or a digit. */
   prefix: string;
 }
 
@@ -81,11 +131,15 @@ export interface BasicMethod extends MethodOf<"basic"> {
   usernameLabel: string;
   /** What the platform calls the password. */
   passwordLabel: string;
+  /** A template of the user name; null if the user enters it in the field `username`. */
+  username: string | null;
+  /** A template of the password; null if the user enters it in the field `password`. */
+  password: string | null;
 }
 
 /** A token in the header `Authorization` (RFC 6750). */
 export interface BearerMethod extends MethodOf<"bearer"> {
-  /** The word before the token, with a space between them. */
+  /** What comes before the token. A space follows if it ends with a letter or a digit. */
   prefix: string;
 }
 

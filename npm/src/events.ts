@@ -82,15 +82,17 @@ export interface EventFilters {
   types?: EventType | readonly EventType[] | undefined;
   /** Only events about the connection with this id. */
   connection?: string | undefined;
+  /** Which events come first. Default: "oldest". With "newest", `after` continues towards older events. */
+  order?: "oldest" | "newest" | undefined;
   /** Events per request: 1–500, default 20; 100 when iterating. */
   limit?: number | undefined;
-  /** `next` of a page, or the id of an event: only events after it. */
+  /** `next` of a page, or the id of an event: only events after it, in the same order. */
   after?: string | undefined;
 }
 
 /** A page of events. */
 export interface EventPage {
-  /** The events, oldest first. With `types`, there may be none although more follow. */
+  /** The events, in the order asked for. With `types`, there may be none although more follow. */
   rows: VaultEvent[];
   /** The cursor for `after`. If it is the one that you passed, you have read all events so far. */
   next: string;
@@ -98,7 +100,7 @@ export interface EventPage {
 
 /** Events. Needs the scope `events:read`, which only API keys can have. */
 export interface Events {
-  /** Iterates over the events, oldest first, and ends with the last one so far. */
+  /** Iterates over the events, oldest first unless `order` says otherwise, and ends when there are no more so far. */
   list(filters?: EventFilters, options?: CallOptions): AsyncIterable<VaultEvent>;
   /** Returns one page, with a cursor to store and to go on with. */
   page(filters?: EventFilters, options?: CallOptions): Promise<EventPage>;

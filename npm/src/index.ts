@@ -12,6 +12,7 @@ export type {
   JsonSchema,
   JsonSchemaObject,
   JsonType,
+  MemberEncoding,
   RequestBody,
 } from "./action.js";
 export type {
@@ -28,7 +29,7 @@ export type {
   PendingAttempt,
 } from "./attempts.js";
 export type { CallOptions, ChangeOptions } from "./call.js";
-export type { ActionAnswer, ActionInput, PlatformRequestInit } from "./calling.js";
+export type { ActionAnswer, ActionInput, OmittedPart, PlatformRequestInit } from "./calling.js";
 export type {
   Action,
   ActionFilters,
@@ -65,6 +66,7 @@ export type {
   ConnectorServer,
   OAuth2Method,
   PlatformRequest,
+  VerifyRequest,
 } from "./connecting.js";
 export type { Connection, ConnectionState, IdentityType } from "./connection.js";
 export type {
@@ -104,6 +106,7 @@ export type {
   VaultEvent,
   WebhookEvent,
 } from "./events.js";
+export type { ApiKey, ApiKeyPage, ApiKeyQuery, ApiKeys, ApiKeyState, ApiKeyWithSecret, NewApiKey } from "./api-keys.js";
 export { parseConnectionKey, parseConnectorKey } from "./keys.js";
 export type {
   ConnectionKey,

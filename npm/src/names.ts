@@ -71,6 +71,10 @@ export interface Names {
     | "header"
     | "query"
     | "cookie";
+  KeyState:
+    | "active"
+    | "expired"
+    | "revoked";
   ParameterPlace:
     | "path"
     | "query"
@@ -96,6 +100,7 @@ export interface Names {
     | "credentials_not_found"
     | "oauth_client_not_found"
     | "webhook_not_found"
+    | "key_not_found"
     | "agent_sign_in_not_found"
     | "agent_grant_not_found"
     | "method_not_allowed"
@@ -103,9 +108,12 @@ export interface Names {
     | "connection_failed"
     | "credentials_held"
     | "not_checkable"
+    | "not_refreshable"
     | "oauth_client_missing"
     | "webhook_limit"
     | "webhook_inactive"
+    | "key_limit"
+    | "key_inactive"
     | "precondition_failed"
     | "body_too_large"
     | "unsupported_media_type"
@@ -113,6 +121,7 @@ export interface Names {
     | "too_many_requests"
     | "internal"
     | "platform_unreachable"
+    | "refresh_failed"
     | "unavailable"
     | "platform_timeout"
     | "vault_full";
@@ -130,6 +139,8 @@ export interface Names {
     | "events:read"
     | "webhooks:read"
     | "webhooks:write"
+    | "keys:read"
+    | "keys:write"
     | "agents:read"
     | "agents:write";
   SessionScope:
@@ -141,6 +152,7 @@ export interface Names {
   TokenAuth:
     | "client_secret_post"
     | "client_secret_basic"
+    | "client_secret_basic_raw"
     | "none";
   TokenBody:
     | "form"

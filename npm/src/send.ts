@@ -20,7 +20,12 @@ import {
 import { type Client, SECRET_HEADER } from "./options.js";
 
 // What a deletion whose response was lost leads to.
-const GONE: ReadonlySet<string> = new Set(["connection_not_found", "oauth_client_not_found", "webhook_not_found"]);
+const GONE: ReadonlySet<string> = new Set([
+  "connection_not_found",
+  "oauth_client_not_found",
+  "webhook_not_found",
+  "key_not_found",
+]);
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 

@@ -17,6 +17,10 @@ export const parameters = {
     platform: "texts",
     q: "text",
   },
+  ApiKeyQuery: {
+    before: "text",
+    limit: "number",
+  },
   AttemptFilters: {
     before: "text",
     identity: "text",
@@ -65,13 +69,14 @@ export const parameters = {
     after: "text",
     connection: "text",
     limit: "number",
+    order: ["oldest","newest"],
     types: "texts",
   },
 } as const;
 
 export const fields = {
   ActionInput: {
-    all: ["path","query","header","cookie","body"],
+    all: ["path","query","header","cookie","body","select","maxBytes"],
     nullable: [],
     required: [],
   },
@@ -95,6 +100,11 @@ export const fields = {
     nullable: ["clientSecret"],
     required: ["type"],
   },
+  NewApiKey: {
+    all: ["name","scopes","expiresAt"],
+    nullable: ["name","expiresAt"],
+    required: ["scopes"],
+  },
   NewConnectAttempt: {
     all: ["platform","connection","authMethod","identity","identityType","label","name","tags","fields","scopes","returnUrl","allowOtherAccount"],
     nullable: ["name"],
@@ -111,7 +121,7 @@ export const fields = {
     required: ["type"],
   },
   NewOauthClient: {
-    all: ["authMethod","clientId","clientSecret","scopes","authorizationParameters","variables"],
+    all: ["authMethod","clientId","clientSecret","scopes","authorizationParameters","variables","startUrl"],
     nullable: ["clientSecret"],
     required: ["clientId"],
   },
@@ -170,13 +180,13 @@ export const rows = {
 
 export const documents = {
   ActionDetail: [
-    {"auth":[{"method":"oauth2","scopes":["read"]}],"deprecated":false,"description":"","documentationUrl":"https://alpha.example/docs","input":{"$schema":"https://json-schema.org/draft/2020-12/schema","additionalProperties":false,"properties":{"body":{},"path":{"additionalProperties":false,"properties":{"id":{}},"required":["id"],"type":"object"},"query":{"additionalProperties":false,"properties":{"filter":{}},"type":"object"}},"required":["path","body"],"type":"object"},"key":"postUser","method":"POST","modelName":"Model","parameters":[{"contentType":null,"explode":false,"in":"path","name":"id","required":true,"schema":{},"style":"simple"},{"allowReserved":true,"contentType":"application/json","explode":true,"in":"query","name":"filter","required":false,"schema":{},"style":"form"}],"path":"/users/{id}","platform":"alpha","requestBody":{"contentTypes":["application/x-www-form-urlencoded"],"encoding":{"meta":{"explode":true,"style":"deepObject"}},"required":true,"schema":{}},"responses":[{"contentType":"application/json","description":"Created","schema":{},"status":"200"},{"contentType":null,"description":"","schema":null,"status":"204"}],"server":"https://alpha.example","title":"POST a user"},
+    {"auth":[{"method":"oauth2","scopes":["read"]}],"deprecated":false,"description":"","documentationUrl":"https://alpha.example/docs","input":{"$schema":"https://json-schema.org/draft/2020-12/schema","additionalProperties":false,"properties":{"body":{},"path":{"additionalProperties":false,"properties":{"id":{}},"required":["id"],"type":"object"},"query":{"additionalProperties":false,"properties":{"filter":{}},"type":"object"}},"required":["path","body"],"type":"object"},"key":"postUser","method":"POST","modelName":"Model","parameters":[{"contentType":null,"explode":false,"in":"path","name":"id","required":true,"schema":{},"style":"simple"},{"allowReserved":true,"contentType":"application/json","explode":true,"in":"query","name":"filter","required":false,"schema":{},"style":"form"}],"path":"/users/{id}","platform":"alpha","requestBody":{"contentTypes":["application/x-www-form-urlencoded"],"encoding":{"meta":{"explode":true,"style":"deepObject"}},"required":true,"schema":{}},"responseTypes":[],"responses":[{"contentType":"application/json","description":"Created","schema":{},"status":"200"},{"contentType":null,"description":"","schema":null,"status":"204"}],"server":"https://alpha.example","title":"POST a user"},
   ],
   ConnectionSummary: [
     {"active":{"false":2,"true":2},"identityType":{"organization":1,"project":1,"team":1,"user":1},"otherPlatforms":0,"platforms":[{"platform":"alpha","total":4}],"state":{"degraded":1,"failed":1,"operational":1,"unknown":1},"total":4},
   ],
   ConnectorDetail: [
-    {"account":{"id":"…","method":"GET","name":"/name","path":"/me"},"active":true,"authMethods":[{"authorizationParameters":{"prompt":"consent"},"authorizationUrl":"https://alpha.example","clientIdParameter":"client_key","fields":[],"grant":"authorization_code","id":"…","issuer":null,"pkce":"S256","refreshUrl":null,"revocationUrl":null,"scopeSeparator":" ","scopes":[{"description":"","name":"read"}],"tokenAuth":"none","tokenBody":"form","tokenMembers":[],"tokenParameters":{},"tokenPointer":null,"tokenUrl":"https://alpha.example","type":"oauth2"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"id":"…","in":"header","name":"x-key","prefix":"","type":"api_key"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"id":"…","passwordLabel":"Password","type":"basic","usernameLabel":"User"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"id":"…","prefix":"Bearer","type":"bearer"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"id":"…","regions":["eu-west-1"],"service":"s3","type":"aws_sigv4"}],"category":"Developer Tools","description":"What Alpha 0 does.","documentationUrl":"https://alpha.example","id":3504355691,"image":"https://img.example/logo.png","key":"api::alpha::v1","license":{"name":"MIT","url":"https://alpha.example"},"name":"Alpha 0","oauth":true,"platform":"alpha","platformVersion":"v1","servers":[{"description":null,"url":"https://alpha.example"}],"status":"generally_available","tags":["Cloud"],"tools":5,"verify":{"method":"GET","path":"/me"},"version":"1.0.0"},
+    {"account":{"id":"…","method":"GET","name":"/name","path":"/me"},"active":true,"authMethods":[{"accessTokenRefresh":{"method":"POST","parameters":{"access_token":"{accessToken}"},"url":"https://alpha.example"},"authorizationParameters":{"prompt":"consent"},"authorizationUrl":"https://alpha.example","clientIdParameter":"client_key","codeParameter":"auth_code","expiresUnit":"ms","fieldSources":[{"at":"/shop","field":"shop","from":"token","template":"{shop}"}],"fields":[],"grant":"authorization_code","headers":{},"id":"…","issuer":null,"longLivedToken":{"method":"GET","parameters":{"access_token":"{accessToken}"},"url":"https://alpha.example"},"pkce":"S256","query":{},"refreshUrl":null,"revocationUrl":null,"scopeSeparator":" ","scopes":[{"description":"","name":"read"}],"tokenAuth":"none","tokenBody":"form","tokenFallback":null,"tokenMembers":[],"tokenParameters":{},"tokenPointer":null,"tokenUrl":"https://alpha.example","type":"oauth2"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","in":"header","name":"x-key","prefix":"","query":{},"type":"api_key"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","password":"","passwordLabel":"Password","query":{},"type":"basic","username":"{apiKey}","usernameLabel":"User"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","prefix":"Bearer","query":{},"type":"bearer"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","query":{},"regions":["eu-west-1"],"service":"s3","type":"aws_sigv4"}],"category":"Developer Tools","description":"What Alpha 0 does.","documentationUrl":"https://alpha.example","headers":{"Version":"1"},"id":3504355691,"image":"https://img.example/logo.png","key":"api::alpha::v1","license":{"name":"MIT","url":"https://alpha.example"},"name":"Alpha 0","oauth":true,"platform":"alpha","platformVersion":"v1","servers":[{"description":null,"url":"https://alpha.example"}],"status":"generally_available","tags":["Cloud"],"tools":5,"verify":{"method":"GET","path":"/me","rejected":[401],"rejectedWhen":{"pointer":"/ok","value":false}},"version":"1.0.0"},
   ],
   Page: [
     {"page":1,"pages":1,"rows":[],"total":4},
@@ -194,9 +204,9 @@ export const documents = {
     {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect","connections:call"],"token":"…"},
   ],
   Whoami: [
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","agents:read","agents:write"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","agents:read","agents:write"]},
-    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","agents:read","agents:write"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write"]},
+    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write"]},
   ],
   WhoamiOfToken: [
     {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},

@@ -50,6 +50,7 @@ export type Enumerations = Check<{
     | "Grant"
     | "IdentityType"
     | "KeyPlace"
+    | "KeyState"
     | "ParameterPlace"
     | "Pkce"
     | "ProblemCode"
@@ -59,6 +60,7 @@ export type Enumerations = Check<{
     | "TokenBody"
   >;
   Grant: SameNames<declared.OAuth2Method["grant"], Names["Grant"]>;
+  KeyState: SameNames<declared.ApiKeyState, Names["KeyState"]>;
   KeyPlace: SameNames<declared.ApiKeyMethod["in"], Names["KeyPlace"]>;
   ParameterPlace: SameNames<declared.ActionParameter["in"], Names["ParameterPlace"]>;
   Pkce: SameNames<declared.OAuth2Method["pkce"], Names["Pkce"]>;
@@ -193,6 +195,9 @@ export type Asked = Check<{
     Required<declared.WebhookChanges>,
     (typeof fields.WebhookChanges)["required"][number]
   >;
+  apiKey: SameNames<keyof declared.NewApiKey, (typeof fields.NewApiKey.all)[number]>;
+  apiKeyRequires: SameNames<Required<declared.NewApiKey>, (typeof fields.NewApiKey.required)[number]>;
+  apiKeyMayBeNull: SameNames<Nullable<declared.NewApiKey>, (typeof fields.NewApiKey.nullable)[number]>;
   replay: SameNames<keyof declared.Replay, (typeof fields.Replay.all)[number]>;
   replayRequires: SameNames<Required<declared.Replay>, (typeof fields.Replay.required)[number]>;
   session: SameNames<keyof declared.NewSession, (typeof fields.NewSession.all)[number]>;
@@ -297,8 +302,9 @@ export type Answered = Check<{
     Omit<declared.RequestBody, "schema" | "encoding">,
     Omit<NonNullable<Action["requestBody"]>, "schema" | "encoding">
   >;
+  // What a document rarely says is left out where it says nothing.
   Encoding: SameObject<
-    NonNullable<declared.RequestBody["encoding"]>[string],
+    Omit<NonNullable<declared.RequestBody["encoding"]>[string], "allowReserved" | "contentType" | "headers">,
     NonNullable<Action["requestBody"]>["encoding"]["meta"]
   >;
   ActionAuth: SameObject<declared.ActionAuth, Action["auth"][number]>;

@@ -195,6 +195,7 @@ export const standIn = (vault: ConnectorVault): ConnectorVault => ({
   whoami: () => vault.whoami(),
   connect: (options) => vault.connect(options),
   proxy: (connection, path, request) => vault.proxy(connection, path, request),
+  pages: (connection, path, request) => vault.pages(connection, path, request),
 });
 
 export async function connecting(connection: Connection, signal: AbortSignal) {
@@ -236,6 +237,10 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
   vault.webhooks.deliveries(webhook.id, { state: "failed", limit: 5 });
   // @ts-expect-error no such state
   vault.webhooks.deliveries(webhook.id, { state: "lost" });
+  const key = await vault.keys.create({ scopes: ["catalog:read"], expiresAt: null });
+  is<string>((await vault.keys.rotate(key.id)).secret);
+  for await (const { id, state } of vault.keys.list()) is<[string, "active" | "expired" | "revoked"]>([id, state]);
+  await vault.keys.revoke(key.id, { signal });
   const event = await verifyWebhook(new Request("https://app.example.com"), webhook.secret);
   if (event.type === "connection.failed") is<Connection>(event.data.connection);
   await verifyWebhook({ headers: { "webhook-id": "…" }, body: "{}" }, [webhook.secret]);

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
 
-const LOGIN =
-  "Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN. If you have several accounts, also set CLOUDFLARE_ACCOUNT_ID.";
+const LOGIN = [
+  "Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN. If you have several accounts, also set CLOUDFLARE_ACCOUNT_ID.",
+  "An account is free: https://dash.cloudflare.com/sign-up. To see what would be done: npm run deploy -- --dry-run",
+].join("\n");
 
 /** The JSON in what wrangler prints, which may have other lines before it. */
 function json(text) {
@@ -51,7 +53,12 @@ export class Cloudflare {
 
   /** Fails if nobody is signed in. */
   async mustBeSignedIn() {
-    await this.#run(["whoami", "--json"], { hint: LOGIN });
+    try {
+      await this.#run(["whoami", "--json"], { hint: LOGIN });
+    } catch (error) {
+      if (!/"loggedIn":\s*false/.test(error.output ?? "")) throw error;
+      throw new Problem("You are not signed in to Cloudflare.", { hint: LOGIN });
+    }
   }
 
   /** The id of the KV namespace with this title, which is created if there is none. */

@@ -8,6 +8,8 @@ import { run } from "../lib/run.mjs";
 import { say, task } from "../lib/status.mjs";
 import { Cloudflare } from "./cloudflare.mjs";
 
+/** A line of wrangler.toml that sets the variable with which the service may call this machine, in whatever table. */
+const LOCAL_TARGETS = /^(?!\s*#).*\bLOCAL_TARGETS"?\s*=/m;
 // What wrangler.toml comes with.
 const NAMESPACE = /^(\s*id\s*=\s*")0{32}(?=")/m;
 const DATABASES = /^\[\[d1_databases\]\]\n(?:(?!\[).+\n?)*/gm;
@@ -28,6 +30,10 @@ const ACCOUNT = "main";
  */
 export function steps({ folder, program, catalog, args = [] }, made = {}) {
   const cloudflare = new Cloudflare(folder);
+  if (LOCAL_TARGETS.test(cloudflare.config) || args.some((arg) => arg.includes("LOCAL_TARGETS")))
+    throw new Problem("LOCAL_TARGETS is for this machine only: a deployed service must call public addresses only.", {
+      hint: "Remove it from wrangler.toml, and from the options of this command. `npm start` sets it by itself.",
+    });
   const operator = (command, options) => run(program, [...command, "--remote"], { cwd: folder, ...options });
   const { config } = cloudflare;
   const queue = config.match(QUEUE)?.[1];

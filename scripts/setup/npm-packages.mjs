@@ -1,7 +1,7 @@
 // The npm packages of package-lock.json, and a Node that is new enough for wrangler among them.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { locked } from "../lib/lock.mjs";
 import { nodeBin, root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
@@ -47,26 +47,30 @@ function verify() {
 
 /**
  * Installs what a folder's package-lock.json lists when it is missing or older.
- * @param {string} [folder] the project's root, or the laboratory, whose packages may also use those of the root
+ * @param {string} [folder] the project's root, or another one below it, whose packages may also use those of the root
  */
 export async function npmPackages(folder = root) {
   const stamp = stampOf(folder);
   const wanted = fingerprint(folder);
   if (isCurrent(stamp, wanted)) return;
   const isRoot = folder === root;
-  await locked(isRoot ? "npm-packages" : "npm-packages-lab", "it installs the npm packages", async () => {
-    if (isCurrent(stamp, wanted)) return;
-    await install(folder);
-    if (isRoot) verify();
-    writeFileSync(stamp, wanted);
-  });
+  await locked(
+    isRoot ? "npm-packages" : `npm-packages-${basename(folder)}`,
+    "it installs the npm packages",
+    async () => {
+      if (isCurrent(stamp, wanted)) return;
+      await install(folder);
+      if (isRoot) verify();
+      writeFileSync(stamp, wanted);
+    },
+  );
 }
 
 async function install(folder) {
   if (!which("npm")) {
     throw new Problem("`npm` was not found.", { hint: "Install Node 20 or newer with npm: https://nodejs.org/" });
   }
-  const label = folder === root ? "npm packages" : "npm packages of the laboratory";
+  const label = folder === root ? "npm packages" : `npm packages of ${relative(root, folder)}`;
   await task(label, async (detail) => {
     const flags = [
       "--include=dev",

@@ -8,6 +8,7 @@ import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
 import { SAMPLE_PACKAGES, root, sampleImport } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
 import { say, task } from "../lib/status.mjs";
+import { localCatalog } from "./demo-platform.mjs";
 
 const folder = join(root, ".catalog");
 const currentFile = join(folder, "current.json");
@@ -79,12 +80,13 @@ export async function importCatalog(program) {
   });
 }
 
-/** Publishes the folder to local storage when it is not what was published there last. */
+/** Publishes the folder, and the demo platform's, to local storage when they are not what was published there last. */
 export async function publishCatalog(program, { state, place }) {
   // Kept inside the storage that it speaks of: whoever deletes that deletes this.
   const published = join(state, "v3", "kv", ".published");
+  const records = [currentFile, localCatalog(state)].filter(Boolean).map((file) => readFileSync(file, "utf8"));
   // Another id in wrangler.toml is another namespace.
-  const wanted = fingerprint(["wrangler.toml"], [readFileSync(currentFile, "utf8")]);
+  const wanted = fingerprint(["wrangler.toml"], records);
   if (isStamped(published, wanted)) return;
   await task("catalog published to local storage", (detail) =>
     run(program, ["catalog", "publish", ...place], { detail }),

@@ -3,7 +3,7 @@
 const MINUTE_MS = 60_000;
 
 /**
- * Has the service look each minute for what is due, until the program ends.
+ * Has the service look now and each minute for what is due, until the program ends.
  * @param {string} address of the service, without a trailing slash
  */
 export function runClock(address) {
@@ -14,5 +14,7 @@ export function runClock(address) {
       (response) => response.arrayBuffer(),
       () => {},
     );
+  // The first run reports which keys the service has; no command has to wait a minute for it.
+  tick();
   setInterval(tick, MINUTE_MS).unref();
 }

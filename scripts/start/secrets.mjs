@@ -9,7 +9,11 @@ import { say } from "../lib/status.mjs";
 const FILE = ".dev.vars";
 const SECRETS = {
   SESSION_SECRET: { does: "signs tokens", make: () => randomBytes(32).toString("base64url") },
-  VAULT_KEYS: { does: "seals credentials", make: () => `"local-1:${randomBytes(32).toString("base64")}"` },
+  VAULT_KEYS: {
+    does: "seals credentials",
+    // Never an id of a key before: whoever has lost that one is told which it was.
+    make: () => `"local-${randomBytes(4).toString("hex")}:${randomBytes(32).toString("base64")}"`,
+  },
 };
 
 /** Makes each that is not there yet; whatever else the file holds stays. */

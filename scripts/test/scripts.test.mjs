@@ -112,6 +112,8 @@ test("local storage is where wrangler has it", () => {
   assert.deepEqual(options([]), {
     args: [],
     log: false,
+    hasDemo: true,
+    demoPort: undefined,
     shards: undefined,
     port: 8787,
     host: "localhost",
@@ -137,8 +139,18 @@ test("--log is npm start's own option, and all others go on to wrangler dev", ()
   assert.deepEqual({ args, log, port }, { args: ["--port", "9000", "--log-level", "debug"], log: true, port: 9000 });
 });
 
+test("--demo-port and --no-demo are npm start's own options", () => {
+  for (const given of [["--demo-port", "9001"], ["--demo-port=9001"]]) {
+    const { args, demoPort, hasDemo } = options([...given, "--port", "9000"]);
+    assert.deepEqual({ args, demoPort, hasDemo }, { args: ["--port", "9000"], demoPort: 9001, hasDemo: true });
+  }
+  for (const wrong of [["--demo-port"], ["--demo-port", "--log"], ["--demo-port="], ["--demo-port", "70000"]])
+    assert.throws(() => options(wrong), /--demo-port takes a number from 1 to 65535/);
+  assert.deepEqual([options(["--no-demo"]).hasDemo, options(["--no-demo"]).args], [false, []]);
+});
+
 test("--port without a number is refused", () => {
-  for (const wrong of [["--port"], ["--log", "--port"], ["--port="], ["--port", "x"]])
+  for (const wrong of [["--port"], ["--log", "--port"], ["--port", "--log"], ["--port="], ["--port", "x"]])
     assert.throws(() => options(wrong), /--port takes a number from 1 to 65535/);
 });
 
@@ -197,7 +209,7 @@ test("a secret of this machine is made once, beside what is there", async () => 
   const told = await ensure();
   for (const name of names) assert.match(told, said(name));
   const first = text();
-  assert.match(first, /^SESSION_SECRET=[\w-]{43}\nVAULT_KEYS="local-1:[\w+/]{43}="\n$/);
+  assert.match(first, /^SESSION_SECRET=[\w-]{43}\nVAULT_KEYS="local-[\da-f]{8}:[\w+/]{43}="\n$/);
   for (const [, secret] of first.matchAll(/[=:]"?([\w+/-]{43})/g)) assert.ok(!told.includes(secret));
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.equal(await ensure(), "");

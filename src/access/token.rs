@@ -138,7 +138,7 @@ struct Claims<'a> {
     #[serde(rename = "k")]
     key_id: Cow<'a, str>,
     #[serde(rename = "s")]
-    scopes: u16,
+    scopes: u32,
     #[serde(rename = "e")]
     expires_at: u64,
     #[serde(rename = "i")]

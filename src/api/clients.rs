@@ -13,6 +13,7 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Problem};
 use crate::api::transaction::{Statements as Asked, Transaction};
 use crate::catalog::cache::CatalogCache;
+use crate::catalog::detail::{AuthMethod, Kind};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
 use crate::connect::method::objection;
@@ -43,7 +44,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     Ok(Transaction::new(asked, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
         let rows = results.all(rows)?;
-        let rows = rows.iter().map(|client| document(client, &redirect_uri));
+        let rows = rows.iter().map(|client| document(client, &redirect_uri, &[]));
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let total = results.first(count)?.map_or(0, |count| count.total);
         Ok(Response::json(paging.envelope(&rows.join(&b','), total), NO_STORE))
@@ -61,7 +62,10 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let client = asked.ask::<OauthClient>(statements::select_client(&guard, &platform));
     Ok(Transaction::new(asked, move |results, _| {
         let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
-        Ok(Response::json(document(&client, &redirect_uri(&context.request.origin))?, NO_STORE))
+        Ok(Response::json(
+            document(&client, &redirect_uri(&context.request.origin), &[])?,
+            NO_STORE,
+        ))
     }))
 }
 
@@ -83,8 +87,12 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> 
 }
 
 /// The document of a client.
-fn document(client: &OauthClient, redirect_uri: &str) -> Result<Vec<u8>, StorageError> {
-    client.to_json(redirect_uri).map_err(|error| {
+fn document(
+    client: &OauthClient,
+    redirect_uri: &str,
+    warnings: &[String],
+) -> Result<Vec<u8>, StorageError> {
+    client.to_json(redirect_uri, warnings).map_err(|error| {
         StorageError::new(format!("the OAuth client for {} is damaged: {error}", client.platform))
     })
 }
@@ -149,13 +157,22 @@ impl PutClient<'_> {
         let keeps = !body.is_null("clientSecret");
         let secret = body.text("clientSecret");
         let client_id = body.text("clientId").unwrap_or_default();
+        let start_url = body.text("startUrl");
         let scopes = json::text(&body.texts("scopes").unwrap_or_default());
         let parameters =
             json::text(&body.text_members("authorizationParameters").unwrap_or_default());
         let variables = body.text_members("variables").unwrap_or_default();
         let chosen =
             methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
-        let fields: Vec<_> = chosen.flat_map(|method| &method.fields).collect();
+        let chosen: Vec<_> = chosen.collect();
+        let has_scopes = |method: &AuthMethod| matches!(&method.kind, Kind::OAuth2(oauth) if !oauth.scopes.is_empty());
+        let warning = (scopes == "[]" && chosen.iter().any(|method| has_scopes(method))).then(|| {
+            format!(
+                "The client asks for no scopes, so {} grants only what it grants by default. Set those that your calls need: `authMethods` of the connector lists them.",
+                connector.name
+            )
+        });
+        let fields: Vec<_> = chosen.iter().flat_map(|method| &method.fields).collect();
         let matcher = Matcher::new(ports);
         for (name, value) in &variables {
             let Some(field) = fields.iter().find(|field| field.name == *name) else {
@@ -186,6 +203,7 @@ impl PutClient<'_> {
             scopes: &scopes,
             authorization_parameters: &parameters,
             variables: &json::text(&variables),
+            start_url: start_url.as_deref(),
             now: context.now,
         };
         let environment = principal.environment.as_str();
@@ -202,7 +220,8 @@ impl PutClient<'_> {
         let client =
             client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
         let redirect_uri = redirect_uri(&context.request.origin);
-        let mut response = Response::json(document(&client, &redirect_uri)?, NO_STORE);
+        let stored = document(&client, &redirect_uri, warning.as_slice())?;
+        let mut response = Response::json(stored, NO_STORE);
         // A first try whose answer was lost may have created it.
         let is_own = |former: OauthClient| ports.was_repeated() && former.created_at == context.now;
         if former.is_none_or(is_own) {

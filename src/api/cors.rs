@@ -6,8 +6,7 @@ use super::message::{NO_STORE, Request, Response};
 use super::route::{READS, Resource, Route};
 
 /// Response headers that a page may read.
-const EXPOSED: &str =
-    "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-source";
+const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source";
 /// Seconds for which a browser may remember a preflight; browsers apply lower limits of their own.
 const PREFLIGHT_AGE: &str = "86400";
 

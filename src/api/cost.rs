@@ -346,6 +346,10 @@ impl<P: Http> Http for Metered<'_, P> {
     async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
         self.ports.read(body, most).await
     }
+
+    fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
+        self.ports.decode(charset, bytes)
+    }
 }
 
 impl<P: Patterns> Patterns for Metered<'_, P> {

@@ -4,13 +4,13 @@
 use super::body::Field;
 use super::fields::{
     CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, GRANT_FIELDS, INPUT_FIELDS,
-    NAME_FIELDS, NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, SIGN_IN_FIELDS, STATE_FIELDS,
-    UPDATE_FIELDS, WEBHOOK_FIELDS,
+    KEY_FIELDS, NAME_FIELDS, NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, SIGN_IN_FIELDS,
+    STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
 };
 use super::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
     CLIENT_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS,
-    DELIVERY_PARAMETERS, EVENT_PARAMETERS, GRANT_PARAMETERS, SEARCH_PARAMETERS,
+    DELIVERY_PARAMETERS, EVENT_PARAMETERS, GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS,
 };
 use super::query::Parameter;
 use crate::percent::encode;
@@ -197,6 +197,8 @@ endpoints! {
         };
         /// Where platforms send users back to.
         ConnectCallback: Facts { method: Method::Get, path: "/connect/callback", query: &[], body: None, if_match: false };
+        /// The same, for platforms that answer with a form.
+        ConnectReturn: Facts { method: Method::Post, path: "/connect/callback", query: &[], body: None, if_match: false };
     }
     keyed {
         /// The connectors of the catalog.
@@ -419,7 +421,7 @@ endpoints! {
             body: None,
             if_match: false,
         };
-        /// What happened, oldest first.
+        /// What happened.
         ListEvents(Access::Scope(Scope::EventsRead)): Facts {
             method: Method::Get,
             path: "/v1/events",
@@ -482,6 +484,22 @@ endpoints! {
             query: &DELIVERY_PARAMETERS,
             body: None,
             if_match: false,
+        };
+        /// The API keys of the environment.
+        ListKeys(Access::Scope(Scope::KeysRead)): Facts {
+            method: Method::Get, path: "/v1/keys", query: &KEY_PARAMETERS, body: None, if_match: false,
+        };
+        /// Creates an API key.
+        CreateKey(Access::Scope(Scope::KeysWrite)): Facts {
+            method: Method::Post, path: "/v1/keys", query: &[], body: Some(&KEY_FIELDS), if_match: false,
+        };
+        /// Replaces an API key by one with the same scopes.
+        RotateKey(Access::Scope(Scope::KeysWrite)): Facts {
+            method: Method::Post, path: "/v1/keys/{id}/rotate", query: &[], body: None, if_match: false,
+        };
+        /// Revokes an API key.
+        RevokeKey(Access::Scope(Scope::KeysWrite)): Facts {
+            method: Method::Delete, path: "/v1/keys/{id}", query: &[], body: None, if_match: false,
         };
         /// Who authenticates the users of agents.
         GetAgentSignIn(Access::Scope(Scope::AgentsRead)): Facts {
@@ -553,6 +571,7 @@ impl Keyed {
                 | Self::SetConnectionName
                 | Self::CreateWebhook
                 | Self::ReplayEvents
+                | Self::CreateKey
         )
     }
 
@@ -581,6 +600,7 @@ impl Keyed {
                 | Self::ListWebhooks
                 | Self::GetWebhook
                 | Self::ListDeliveries
+                | Self::ListKeys
                 | Self::GetAgentSignIn
                 | Self::ListAgentGrants
                 | Self::Whoami

@@ -84,7 +84,7 @@ pub const CONNECT_FIELDS: [Field; 12] = [
 ];
 
 /// An OAuth client.
-pub const CLIENT_FIELDS: [Field; 6] = [
+pub const CLIENT_FIELDS: [Field; 7] = [
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
     required("clientId", FieldCheck::Text(connect_rules::client_id)),
     optional("clientSecret", FieldCheck::TextOrNull(connect_rules::client_secret)),
@@ -93,18 +93,21 @@ pub const CLIENT_FIELDS: [Field; 6] = [
         body.check_texts(name, value, connect_rules::parameter);
     }),
     own("variables", |body, name, value| body.check_texts(name, value, connect_rules::field)),
+    optional("startUrl", FieldCheck::Text(connect_rules::return_url)),
 ];
 
 /// Anything that names no member twice.
 const FREE: OwnCheck = |body, name, value| body.check_repeated(&[name], value);
 
-/// The input of an action, which is checked against the action's schema separately.
-pub const INPUT_FIELDS: [Field; 5] = [
+/// The input of an action, which is checked against the action's schema separately, and what is wanted of the answer.
+pub const INPUT_FIELDS: [Field; 7] = [
     own("path", FREE),
     own("query", FREE),
     own("header", FREE),
     own("cookie", FREE),
     own("body", FREE),
+    own("select", FREE),
+    own("maxBytes", FREE),
 ];
 
 /// Credentials that another service held. Which of them belong to the type is checked separately.
@@ -174,6 +177,19 @@ pub const REPLAY_FIELDS: [Field; 2] = [
     optional("to", FieldCheck::TextOrNull(webhook_rules::event)),
 ];
 
+/// A new API key. Whether the caller's key has the scopes, and does not expire before it, is checked separately.
+pub const KEY_FIELDS: [Field; 3] = [
+    optional("name", FieldCheck::TextOrNull(rules::name)),
+    Field {
+        name: "scopes",
+        check: FieldCheck::Own(|body, name, value| {
+            body.check_set(name, value, Scope::NAMES.len(), key_scope);
+        }),
+        required: true,
+    },
+    optional("expiresAt", FieldCheck::TextOrNull(connect_rules::moment)),
+];
+
 const fn required(name: &'static str, check: FieldCheck) -> Field {
     Field { name, check, required: true }
 }
@@ -210,6 +226,10 @@ pub(super) fn unknown_platform<'a>(
 pub(super) fn platform_in_any_case(text: &str) -> Option<&'static str> {
     // ASCII only: the tables for all other letters would make up a fifth of the npm package.
     platform(&text.to_ascii_lowercase())
+}
+
+fn key_scope(text: &str) -> Option<&'static str> {
+    text.parse::<Scope>().is_err().then_some("is not a scope: see the scopes of API keys")
 }
 
 fn scope(text: &str) -> Option<&'static str> {

@@ -117,6 +117,8 @@ impl Service {
                 return if request.method == "POST" { Reads::Body } else { Reads::Nothing };
             }
             Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => Reads::All,
+            // Browsers come without a key.
+            Some(Endpoint::Open(Open::ConnectReturn)) => return Reads::Body,
             Some(endpoint)
                 if endpoint.facts().body.is_some()
                     || matches!(endpoint, Endpoint::Open(Open::Mcp | Open::AgentMcp)) =>
@@ -163,14 +165,19 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
         Ok(response) => response,
         Err(problem) => failure(&problem, &request.origin, &request_id),
     };
-    if response.status == 401
-        && let Some(id) = agents::endpoint_at(&request.path)
-        && let Some(base) = &service.config.base_url
-    {
-        let is_wrong = !service.secrets(request).is_empty();
-        let error = is_wrong.then_some(("invalid_token", SCOPES));
+    if response.status == 401 && is_mcp(&request.path) {
+        // What clients of the Model Context Protocol can send (RFC 6750).
         response.headers.retain(|(name, _)| *name != "www-authenticate");
-        response.add("www-authenticate", agents::challenge(base, id, error));
+        let endpoint = agents::endpoint_at(&request.path).zip(service.config.base_url.as_deref());
+        let challenge = endpoint.map_or_else(
+            || "Bearer".to_owned(),
+            |(id, base)| {
+                let is_wrong = !service.secrets(request).is_empty();
+                let error = is_wrong.then_some(("invalid_token", SCOPES));
+                agents::challenge(base, id, error)
+            },
+        );
+        response.add("www-authenticate", challenge);
     }
     response.has_deliveries = metered.has_deliveries();
     service.room.remember(ports.number(), metered.size());

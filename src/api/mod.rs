@@ -17,6 +17,7 @@ pub mod etag;
 pub mod events;
 pub mod fields;
 pub mod handle;
+pub mod keys;
 mod mcp;
 pub mod message;
 pub mod near;

@@ -48,6 +48,7 @@ pub(super) async fn answer<P: Ports>(
         | Open::AgentToken
         | Open::AgentRevoke => Err(Problem::no_route()),
         Open::ConnectCallback => desk.callback(request).await,
+        Open::ConnectReturn => Ok(desk.posted(request)),
         Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
     }
 }

@@ -84,13 +84,20 @@ pub const CREDENTIALS_PARAMETERS: [Parameter; 1] = [parameter("refresh", Check::
 /// The parameters of the list of OAuth clients.
 pub const CLIENT_PARAMETERS: [Parameter; 2] = [LIMIT, PAGE];
 
+/// The order of events that begins with the latest.
+pub(super) const NEWEST_FIRST: &str = "newest";
+
 /// The parameters of the list of events.
-pub const EVENT_PARAMETERS: [Parameter; 4] = [
+pub const EVENT_PARAMETERS: [Parameter; 5] = [
     parameter("types", Check::Items(EventType::NAMES.len(), 64)),
     parameter("connection", Check::Rule(like_connection)),
+    parameter("order", Check::OneOf(&["oldest", NEWEST_FIRST])),
     LIMIT,
     parameter("after", Check::Rule(like_event)),
 ];
+
+/// The parameters of the list of API keys.
+pub const KEY_PARAMETERS: [Parameter; 2] = [LIMIT, parameter("before", Check::Rule(like_key))];
 
 /// The parameters of the deliveries of a webhook.
 pub const DELIVERY_PARAMETERS: [Parameter; 3] = [
@@ -129,6 +136,12 @@ fn like_attempt(text: &str) -> Option<&'static str> {
     ConnectionId::parse(text)
         .is_none()
         .then_some("is not the id of an attempt: pass `next` of the page before")
+}
+
+fn like_key(text: &str) -> Option<&'static str> {
+    ConnectionId::parse(text)
+        .is_none()
+        .then_some("is not the id of an API key: pass `next` of the page before")
 }
 
 fn like_event(text: &str) -> Option<&'static str> {

@@ -20,7 +20,8 @@ use super::vault::delete::Deletion;
 use super::vault::no_platform::{NoPlatform, OfPlatform};
 use super::webhooks::signed::SignedWebhook;
 use super::{
-    agents, call, catalog, clients, connect, credentials, events, session, vault, webhooks, whoami,
+    agents, call, catalog, clients, connect, credentials, events, keys, session, vault, webhooks,
+    whoami,
 };
 use crate::catalog::cache::CatalogCache;
 use crate::ports::Ports;
@@ -117,6 +118,10 @@ pub async fn plan<'a, P: Ports>(
         Keyed::GetOauthClient => clients::read(context).map(Plan::Vault),
         Keyed::SetOauthClient => clients::put(context).map(Plan::PutClient),
         Keyed::DeleteOauthClient => clients::delete(context).map(Plan::Vault),
+        Keyed::ListKeys => keys::list(context).map(Plan::Vault),
+        Keyed::CreateKey => keys::create(context, ports).map(Plan::Vault),
+        Keyed::RotateKey => keys::rotate(context, ports).map(Plan::Vault),
+        Keyed::RevokeKey => keys::delete(context).map(Plan::Vault),
         Keyed::GetAgentSignIn => agents::sign_in::read(context).map(Plan::Vault),
         Keyed::SetAgentSignIn => agents::sign_in::put(context).map(Plan::PutSignIn),
         Keyed::DeleteAgentSignIn => agents::sign_in::delete(context).map(Plan::Vault),

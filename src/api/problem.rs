@@ -44,6 +44,8 @@ pub enum Code {
     OauthClientNotFound,
     /// The environment has no such webhook.
     WebhookNotFound,
+    /// The environment has no such API key.
+    KeyNotFound,
     /// Nobody has configured sign-in for agents.
     AgentSignInNotFound,
     /// The environment has no such grant.
@@ -58,12 +60,18 @@ pub enum Code {
     CredentialsHeld,
     /// Nothing shows whether the connection works.
     NotCheckable,
+    /// A new access token is asked for, and nothing renews the one that there is.
+    NotRefreshable,
     /// Connecting needs an OAuth client, which the environment does not have.
     OauthClientMissing,
     /// The environment has as many webhooks as it may have.
     WebhookLimit,
     /// The webhook is not active, so that nothing is sent to it.
     WebhookInactive,
+    /// The environment has as many valid API keys as the API creates.
+    KeyLimit,
+    /// The API key can't be replaced: it is revoked, expired or replaced already.
+    KeyInactive,
     /// The resource is not at the version that `If-Match` names.
     PreconditionFailed,
     /// The body is too large.
@@ -78,6 +86,8 @@ pub enum Code {
     Internal,
     /// A platform can't be reached.
     PlatformUnreachable,
+    /// The platform gave no new access token, and the old one is of no use any more.
+    RefreshFailed,
     /// A platform does not answer in time.
     PlatformTimeout,
     /// Storage can't answer at the moment.
@@ -88,7 +98,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 41] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -105,6 +115,7 @@ impl Code {
         Self::CredentialsNotFound,
         Self::OauthClientNotFound,
         Self::WebhookNotFound,
+        Self::KeyNotFound,
         Self::AgentSignInNotFound,
         Self::AgentGrantNotFound,
         Self::MethodNotAllowed,
@@ -112,9 +123,12 @@ impl Code {
         Self::ConnectionFailed,
         Self::CredentialsHeld,
         Self::NotCheckable,
+        Self::NotRefreshable,
         Self::OauthClientMissing,
         Self::WebhookLimit,
         Self::WebhookInactive,
+        Self::KeyLimit,
+        Self::KeyInactive,
         Self::PreconditionFailed,
         Self::BodyTooLarge,
         Self::UnsupportedMediaType,
@@ -122,6 +136,7 @@ impl Code {
         Self::TooManyRequests,
         Self::Internal,
         Self::PlatformUnreachable,
+        Self::RefreshFailed,
         Self::Unavailable,
         Self::PlatformTimeout,
         Self::VaultFull,
@@ -154,6 +169,7 @@ impl Code {
             Self::CredentialsNotFound => (404, "credentials_not_found"),
             Self::OauthClientNotFound => (404, "oauth_client_not_found"),
             Self::WebhookNotFound => (404, "webhook_not_found"),
+            Self::KeyNotFound => (404, "key_not_found"),
             Self::AgentSignInNotFound => (404, "agent_sign_in_not_found"),
             Self::AgentGrantNotFound => (404, "agent_grant_not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
@@ -161,15 +177,19 @@ impl Code {
             Self::ConnectionFailed => (409, "connection_failed"),
             Self::CredentialsHeld => (409, "credentials_held"),
             Self::NotCheckable => (409, "not_checkable"),
+            Self::NotRefreshable => (409, "not_refreshable"),
             Self::OauthClientMissing => (409, "oauth_client_missing"),
             Self::WebhookLimit => (409, "webhook_limit"),
             Self::WebhookInactive => (409, "webhook_inactive"),
+            Self::KeyLimit => (409, "key_limit"),
+            Self::KeyInactive => (409, "key_inactive"),
             Self::PreconditionFailed => (412, "precondition_failed"),
             Self::BodyTooLarge => (413, "body_too_large"),
             Self::UnsupportedMediaType => (415, "unsupported_media_type"),
             Self::CredentialsRejected => (422, "credentials_rejected"),
             Self::TooManyRequests => (429, "too_many_requests"),
             Self::Internal => (500, "internal"),
+            Self::RefreshFailed => (503, "refresh_failed"),
             Self::PlatformUnreachable => (502, "platform_unreachable"),
             Self::PlatformTimeout => (504, "platform_timeout"),
             Self::Unavailable => (503, "unavailable"),
@@ -195,6 +215,7 @@ impl Code {
             Self::CredentialsNotFound => "Credentials not found",
             Self::OauthClientNotFound => "OAuth client not found",
             Self::WebhookNotFound => "Webhook not found",
+            Self::KeyNotFound => "API key not found",
             Self::AgentSignInNotFound => "Sign-in for agents not found",
             Self::AgentGrantNotFound => "Grant not found",
             Self::MethodNotAllowed => "Method not allowed",
@@ -202,8 +223,11 @@ impl Code {
             Self::ConnectionFailed => "Connection failed",
             Self::CredentialsHeld => "Credentials held",
             Self::NotCheckable => "Not checkable",
+            Self::NotRefreshable => "Not refreshable",
             Self::OauthClientMissing => "OAuth client missing",
             Self::WebhookLimit => "Too many webhooks",
+            Self::KeyLimit => "Too many API keys",
+            Self::KeyInactive => "API key not active",
             Self::WebhookInactive => "Webhook inactive",
             Self::PreconditionFailed => "Precondition failed",
             Self::BodyTooLarge => "Body too large",
@@ -211,6 +235,7 @@ impl Code {
             Self::CredentialsRejected => "Credentials rejected",
             Self::TooManyRequests => "Too many requests",
             Self::Internal => "Internal error",
+            Self::RefreshFailed => "No new access token",
             Self::PlatformUnreachable => "Platform unreachable",
             Self::PlatformTimeout => "Platform timeout",
             Self::Unavailable => "Temporarily unavailable",

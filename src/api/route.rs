@@ -77,7 +77,9 @@ impl Template {
         let mut segments = segments.iter();
         for (nth, expected) in self.segments.iter().enumerate() {
             if *expected == Segment::Rest {
-                arguments.push(path.splitn(nth.saturating_add(1), '/').nth(nth)?.to_owned());
+                // Without the slash before it, the rest is empty.
+                let rest = path.splitn(nth.saturating_add(1), '/').nth(nth).unwrap_or_default();
+                arguments.push(rest.to_owned());
                 return Some(arguments);
             }
             let segment = segments.next()?.as_ref()?;

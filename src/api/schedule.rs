@@ -9,10 +9,11 @@ use super::credentials::check::{AT_ONCE, Due, HANDED_MS, check_all};
 use super::handle::Service;
 use super::problem::Problem;
 use super::webhooks::deliver::{self, deliver};
+use crate::credentials::reports::{self, Readiness, Report, readiness};
 use crate::events::statements::prune;
 use crate::json;
 use crate::lifecycle::statements::hand_over;
-use crate::ports::{Clock, Db, Ports, Queue, Statement, StorageError, all_rows, first_row, within};
+use crate::ports::{Clock, Db, Ports, Queue, StorageError, all_rows, first_row, within};
 use crate::webhooks::attempt::PAUSES_MS;
 use crate::webhooks::statements::count_due;
 
@@ -51,7 +52,13 @@ pub async fn run<P: Ports + Queue>(service: &Service, ports: &P) -> Result<Vec<S
     let metered = Metered::new(ports);
     let now = ports.now();
     let oldest = now.saturating_sub(config.event_ms);
-    let first = take(&metered, now, AT_ONCE, Some(prune(oldest))).await?;
+    let keys = &config.vault_keys;
+    let mut batch = vec![hand_over(now, now.saturating_add(HANDED_MS), AT_ONCE), prune(oldest)];
+    batch.extend(reports::report(keys, now));
+    batch.push(reports::reports(0));
+    let sets = metered.batch(batch).await?;
+    let first = all_rows(&sets, 0)?;
+    let reported: Vec<Report> = all_rows(&sets, 4)?;
     // Without a queue, each minute does what one run can.
     let is_handful =
         first.len() < AT_ONCE || !enqueue(ports, messages(&first), Duration::ZERO).await?;
@@ -65,7 +72,9 @@ pub async fn run<P: Ports + Queue>(service: &Service, ports: &P) -> Result<Vec<S
     } else {
         hand_out(&metered, ports, now).await?;
     }
-    service.upkeep(ports, revoked).await?;
+    let first_key = keys.reported().into_iter().next().unwrap_or_default();
+    let may_reseal = readiness(&reported, &first_key) == Readiness::Ready;
+    service.upkeep(ports, may_reseal, revoked).await?;
     // Last, since all of this may write events.
     faults.append(&mut sweep(service, ports).await?);
     let room = service.room();
@@ -81,7 +90,9 @@ async fn hand_out<P: Ports + Queue>(
     now: u64,
 ) -> Result<(), Problem> {
     for _ in 0..PORTIONS {
-        let due = take(metered, now, PORTION, None).await?;
+        let until = now.saturating_add(HANDED_MS);
+        let sets = metered.batch(vec![hand_over(now, until, PORTION)]).await?;
+        let due: Vec<Due> = all_rows(&sets, 0)?;
         let messages = messages(&due);
         for some in messages.chunks(MESSAGES) {
             enqueue(ports, some.to_vec(), Duration::ZERO).await?;
@@ -136,19 +147,6 @@ async fn enqueue<P: Clock + Queue>(
 ) -> Result<bool, StorageError> {
     let sent = within(ports, STORAGE_MS, ports.enqueue(messages, delay)).await;
     sent.unwrap_or_else(|| Err(StorageError::new("queue: no answer in time")))
-}
-
-/// Takes what is due.
-async fn take<P: Ports>(
-    ports: &Metered<'_, P>,
-    now: u64,
-    most: usize,
-    more: Option<Statement>,
-) -> Result<Vec<Due>, Problem> {
-    let until = now.saturating_add(HANDED_MS);
-    let batch = [hand_over(now, until, most)].into_iter().chain(more).collect();
-    let sets = ports.batch(batch).await?;
-    Ok(all_rows(&sets, 0)?)
 }
 
 fn messages(due: &[Due]) -> Vec<String> {

@@ -22,14 +22,23 @@ pub struct Done {
 }
 
 impl Service {
-    /// Seals anew what another key than the first has sealed, and asks platforms once more to revoke, for up to `revoked`
-    /// grants. It reads as many rows as it finds to do. It may be stopped at any time, and run by several at once.
+    /// Seals anew what another key than the first has sealed, unless a running service may lack it, and asks platforms once
+    /// more to revoke, for up to `revoked` grants. It reads as many rows as it finds to do. It may be stopped at any time, and run by several at once.
     ///
     /// # Errors
     /// When storage can't answer. What was done by then stays done.
-    pub async fn upkeep<P: Ports>(&self, ports: &P, revoked: usize) -> Result<Done, StorageError> {
+    pub async fn upkeep<P: Ports>(
+        &self,
+        ports: &P,
+        may_reseal: bool,
+        revoked: usize,
+    ) -> Result<Done, StorageError> {
         let (config, catalog, ports) = (self.config(), self.catalog(), Metered::new(ports));
-        let sealed = reseal(&ports, &config.vault_keys, RESEALED).await?;
+        let sealed = if may_reseal {
+            reseal(&ports, &config.vault_keys, RESEALED).await?
+        } else {
+            Progress::default()
+        };
         let asked = revoke_due(config, catalog, &ports, revoked as u64).await?;
         let waiting = asked.iter().filter(|(_, outcome)| *outcome == Outcome::TryAgain).count();
         Ok(Done { sealed, revoked: asked.len().saturating_sub(waiting), waiting })

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::builder::{Resettable, StyledStr};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use connector_vault::importer::add::AddArgs;
 use connector_vault::importer::cli::{
     CheckArgs, DiffArgs, ExportArgs, FindArgs, ImportArgs, ShowArgs,
 };
@@ -15,9 +16,11 @@ use connector_vault::operator;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+const NAME: &str = "connector-vault";
+
 /// Manages the catalog, the API keys and the database of a connector vault
 #[derive(Debug, Parser)]
-#[command(name = "connector-vault", version)]
+#[command(name = NAME, version)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -55,6 +58,7 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum Catalog {
     Import(ImportArgs),
+    Add(AddArgs),
     Check(CheckArgs),
     Diff(DiffArgs),
     Export(ExportArgs),
@@ -79,16 +83,34 @@ fn for_terminals(command: clap::Command) -> clap::Command {
     command.about(about).long_about(long_about).mut_subcommands(for_terminals)
 }
 
+/// The command with usages that can be typed as they are: this program is not in `PATH`, but npm runs each of its commands.
+fn by_npm(mut command: clap::Command) -> clap::Command {
+    fn typed(command: clap::Command, path: &str, script: &str) -> clap::Command {
+        let mut command = command;
+        let usage = command.render_usage().to_string();
+        let usage = usage.trim_start_matches("Usage: ").replacen(path, script, 1);
+        command.override_usage(usage).mut_subcommands(|sub| typed(sub, path, script))
+    }
+    // Without this, a command does not know those above it.
+    command.build();
+    command.mut_subcommands(|sub| {
+        let (path, script) =
+            (format!("{NAME} {}", sub.get_name()), format!("npm run {} --", sub.get_name()));
+        typed(sub, &path, &script)
+    })
+}
+
 fn print_openapi() -> anyhow::Result<ExitCode> {
     print!("{}", document(&Answers::recorded()?).to_source());
     Ok(ExitCode::SUCCESS)
 }
 
 fn main() -> ExitCode {
-    let matches = for_terminals(Cli::command()).get_matches();
+    let matches = by_npm(for_terminals(Cli::command())).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let done = match cli.command {
         Command::Catalog(Catalog::Import(args)) => args.run(),
+        Command::Catalog(Catalog::Add(args)) => args.run(),
         Command::Catalog(Catalog::Check(args)) => args.run(),
         Command::Catalog(Catalog::Diff(args)) => args.run(),
         Command::Catalog(Catalog::Export(args)) => args.run(),
@@ -119,6 +141,15 @@ mod tests {
         let mut text = command.render_long_help().to_string();
         text += &command.render_help().to_string();
         text + &command.get_subcommands_mut().map(help).collect::<String>()
+    }
+
+    #[test]
+    fn usages_can_be_typed_as_they_are() {
+        let text = help(&mut by_npm(Cli::command()));
+        assert!(text.contains("Usage: npm run keys -- create [OPTIONS]"), "{text}");
+        assert!(text.contains("Usage: npm run seed -- [OPTIONS]"), "{text}");
+        // Only the program itself has its own name.
+        assert_eq!(text.matches("Usage: connector-vault").count(), 2, "{text}");
     }
 
     #[test]

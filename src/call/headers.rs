@@ -4,6 +4,15 @@ use crate::ports::user_agent;
 
 /// The address of the platform's server that a call is for, when it is not the first one.
 pub const SERVER: &str = "x-vault-server";
+/// Marks a request that the service itself sends for an agent, whose clients write values as strings. No client can send a
+/// header of this name (RFC 9110, section 5.6.2).
+pub const AGENT: &str = ":agent";
+/// How often a request is repeated when the platform refuses it for now.
+pub const RETRIES: &str = "x-vault-retries";
+/// When the platform wants to be asked again.
+pub const RETRY_AT: &str = "x-vault-retry-at";
+/// The next page of a list: the path and the query of a call.
+pub const NEXT: &str = "x-vault-next";
 /// Who answers: `platform` or `vault`.
 pub const SOURCE: &str = "x-vault-source";
 

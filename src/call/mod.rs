@@ -1,7 +1,12 @@
 //! Calls to platforms on behalf of connected accounts: addresses, headers, signatures, and the input of actions. Pure.
 
 pub mod address;
+pub mod budget;
 pub mod build;
+pub mod charset;
 pub mod headers;
+pub mod lenient;
+pub mod links;
+pub mod retry;
 pub mod schema;
 pub mod sigv4;

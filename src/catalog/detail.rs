@@ -16,8 +16,11 @@ pub struct ConnectorDetail {
     pub documentation_url: Option<String>,
     /// The licence of the document from which the actions were imported.
     pub license: Option<License>,
+    /// Headers of every request to the platform, whichever method authorizes it: templates as those of a method.
+    #[serde(default)]
+    pub headers: Parameters,
     /// A request that succeeds only with good credentials.
-    pub verify: Option<Request>,
+    pub verify: Option<Verify>,
     /// How to find out whose account it is.
     pub account: Option<Account>,
 }
@@ -53,6 +56,37 @@ pub struct Request {
     pub path: String,
 }
 
+/// A request that shows whether the platform accepts credentials: a 2xx says that it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verify {
+    /// The request.
+    #[serde(flatten)]
+    pub request: Request,
+    /// The statuses with which the platform rejects credentials. All others but 2xx say nothing about them.
+    #[serde(default = "rejected")]
+    pub rejected: Vec<u16>,
+    /// What a 2xx response contains if it rejects the credentials all the same.
+    #[serde(default)]
+    pub rejected_when: Option<RejectedWhen>,
+}
+
+/// The statuses of rejected credentials unless the platform is known to use others. A 403 often means a restricted key.
+#[must_use]
+pub fn rejected() -> Vec<u16> {
+    vec![401]
+}
+
+/// A value in a JSON response.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectedWhen {
+    /// Where it is: a JSON Pointer (RFC 6901).
+    pub pointer: String,
+    /// What it is.
+    pub value: serde_json::Value,
+}
+
 /// How to find out whose account a connection leads to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,8 +109,13 @@ pub struct AuthMethod {
     /// What the method is, and what it needs.
     #[serde(flatten)]
     pub kind: Kind,
-    /// What the user is asked for, the variables of URLs included.
+    /// What the user is asked for, the variables of URLs and templates included.
     pub fields: Vec<Field>,
+    /// Headers of every request to the platform, by their names. In a value, `{name}` stands for the field or the member of
+    /// the token response with that name; `{accessToken}`, `{clientId}` and `{clientSecret}` belong to OAuth 2.0.
+    pub headers: Parameters,
+    /// Query parameters of every request to the platform: templates as those of `headers`.
+    pub query: Parameters,
 }
 
 /// The kinds of methods, each with what it needs.
@@ -95,10 +134,14 @@ pub enum Kind {
         username_label: String,
         /// What the platform calls the password.
         password_label: String,
+        /// A template of the user name; `None` if the user enters it in the field `username`.
+        username: Option<String>,
+        /// A template of the password; `None` if the user enters it in the field `password`.
+        password: Option<String>,
     },
     /// A token in the header `Authorization` (RFC 6750).
     Bearer {
-        /// The word before the token; a space stands between them.
+        /// What comes before the token, as before an API key.
         prefix: String,
     },
     /// Requests signed with AWS Signature Version 4.
@@ -118,6 +161,10 @@ struct Flat {
     id: String,
     r#type: CredentialType,
     fields: Vec<Field>,
+    #[serde(default)]
+    headers: Parameters,
+    #[serde(default)]
+    query: Parameters,
     // OAuth 2.0
     grant: Option<Grant>,
     issuer: Option<String>,
@@ -141,8 +188,17 @@ struct Flat {
     #[serde(default)]
     token_body: TokenBody,
     token_pointer: Option<String>,
+    token_fallback: Option<String>,
     #[serde(default)]
     token_members: Vec<String>,
+    #[serde(default = "code")]
+    code_parameter: String,
+    #[serde(default)]
+    expires_unit: ExpiresUnit,
+    long_lived_token: Option<AccessTokenRequest>,
+    access_token_refresh: Option<AccessTokenRequest>,
+    #[serde(default)]
+    field_sources: Vec<FieldSource>,
     // An API key, or a bearer token
     r#in: Option<In>,
     name: Option<String>,
@@ -150,6 +206,8 @@ struct Flat {
     // A user name and a password
     username_label: Option<String>,
     password_label: Option<String>,
+    username: Option<String>,
+    password: Option<String>,
     // AWS Signature Version 4
     service: Option<String>,
     regions: Option<Vec<String>>,
@@ -189,7 +247,13 @@ impl TryFrom<Flat> for AuthMethod {
                 token_parameters: flat.token_parameters,
                 token_body: flat.token_body,
                 token_pointer: flat.token_pointer,
+                token_fallback: flat.token_fallback,
                 token_members: flat.token_members,
+                code_parameter: flat.code_parameter,
+                expires_unit: flat.expires_unit,
+                long_lived_token: flat.long_lived_token,
+                access_token_refresh: flat.access_token_refresh,
+                field_sources: flat.field_sources,
             })),
             CredentialType::ApiKey => Kind::ApiKey(ApiKey {
                 r#in: flat.r#in.ok_or(missing)?,
@@ -199,6 +263,8 @@ impl TryFrom<Flat> for AuthMethod {
             CredentialType::Basic => Kind::Basic {
                 username_label: flat.username_label.ok_or(missing)?,
                 password_label: flat.password_label.ok_or(missing)?,
+                username: flat.username,
+                password: flat.password,
             },
             CredentialType::Bearer => Kind::Bearer { prefix: flat.prefix.ok_or(missing)? },
             CredentialType::AwsSigv4 => Kind::AwsSigv4 {
@@ -206,7 +272,8 @@ impl TryFrom<Flat> for AuthMethod {
                 regions: flat.regions.ok_or(missing)?,
             },
         };
-        Ok(Self { id: flat.id, kind, fields: flat.fields })
+        let (headers, query) = (flat.headers, flat.query);
+        Ok(Self { id: flat.id, kind, fields: flat.fields, headers, query })
     }
 }
 
@@ -244,8 +311,76 @@ pub struct OAuth2 {
     pub token_body: TokenBody,
     /// The JSON Pointer of the object that has the tokens, when they are nested in the token answer.
     pub token_pointer: Option<String>,
+    /// The JSON Pointer of the object that has the tokens when there are none at `token_pointer` or around it.
+    pub token_fallback: Option<String>,
     /// The members of the token answer that are kept with the credentials.
     pub token_members: Vec<String>,
+    /// What the platform calls the parameter `code` of the redirect.
+    #[serde(default = "code")]
+    pub code_parameter: String,
+    /// In what unit the platform says how long an access token is valid.
+    #[serde(default)]
+    pub expires_unit: ExpiresUnit,
+    /// The request that exchanges the first access token for one that is valid for longer.
+    pub long_lived_token: Option<AccessTokenRequest>,
+    /// The request that asks for a new access token with the old one, when there is no refresh token.
+    pub access_token_refresh: Option<AccessTokenRequest>,
+    /// Where the platform says the values of fields.
+    #[serde(default)]
+    pub field_sources: Vec<FieldSource>,
+}
+
+/// A request for an access token that another access token authorizes. It is sent to the platform with the client's secret
+/// or the token, so its URL has no variables.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessTokenRequest {
+    /// `GET`, with the parameters in the query, or `POST`.
+    pub method: crate::terms::Method,
+    /// An absolute `https` URL.
+    pub url: String,
+    /// All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name.
+    pub parameters: Parameters,
+}
+
+/// Where the platform says the value of a field. That value wins over the one that a user typed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FieldSource {
+    /// The field's name.
+    pub field: String,
+    /// What says it.
+    pub from: SourceKind,
+    /// The name of a parameter of the redirect, or a JSON Pointer into the response.
+    pub at: String,
+    /// What the platform says, with `{field}` in place of the value, such as `https://{company}.pipedrive.com`; `None` when
+    /// it says the value alone. A source that says something else is ignored.
+    #[serde(default)]
+    pub template: Option<String>,
+}
+
+/// What says the value of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceKind {
+    /// The redirect back from the platform.
+    Callback,
+    /// The token response.
+    Token,
+    /// The response to the connector's `account` request.
+    Account,
+}
+
+/// In what unit a platform says how long an access token is valid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExpiresUnit {
+    /// Seconds, as RFC 6749 says.
+    #[default]
+    #[serde(rename = "s")]
+    Seconds,
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Milliseconds,
 }
 
 impl OAuth2 {
@@ -268,9 +403,27 @@ impl OAuth2 {
             token_parameters: Parameters::new(),
             token_body: TokenBody::default(),
             token_pointer: None,
+            token_fallback: None,
             token_members: Vec::new(),
+            code_parameter: code(),
+            expires_unit: ExpiresUnit::default(),
+            long_lived_token: None,
+            access_token_refresh: None,
+            field_sources: Vec::new(),
         }
     }
+
+    /// Whether the platform says the value of a field while it connects an account.
+    #[must_use]
+    pub fn says(&self, field: &str) -> bool {
+        self.field_sources.iter().any(|source| source.field == field)
+    }
+}
+
+/// The name of the parameter for the code in RFC 6749.
+#[must_use]
+pub fn code() -> String {
+    "code".to_owned()
 }
 
 /// The name of the parameter for the client's id in RFC 6749.
@@ -310,8 +463,10 @@ pub enum TokenAuth {
     /// In the body.
     #[default]
     ClientSecretPost,
-    /// In the header `Authorization`.
+    /// In the header `Authorization`, form-encoded first (RFC 6749, 2.3.1).
     ClientSecretBasic,
+    /// In the header `Authorization`, as they are.
+    ClientSecretBasicRaw,
     /// Not at all: a public client.
     None,
 }
@@ -346,7 +501,8 @@ pub struct ApiKey {
     pub r#in: In,
     /// The name of the header, parameter or cookie.
     pub name: String,
-    /// The word before the key, with a space between them; possibly empty.
+    /// What comes before the key; possibly empty. After a word such as `Token` stands a space, after any other text, such as
+    /// `Token token=`, none.
     #[serde(default)]
     pub prefix: String,
 }
@@ -440,7 +596,9 @@ pub fn urls(kind: &Kind) -> impl Iterator<Item = &str> {
     oauth.into_iter().flat_map(|oauth| {
         let optional = [&oauth.authorization_url, &oauth.refresh_url, &oauth.revocation_url];
         let optional = optional.into_iter().flatten().map(String::as_str);
-        optional.chain([oauth.token_url.as_str()])
+        let more = [&oauth.long_lived_token, &oauth.access_token_refresh];
+        let more = more.into_iter().flatten().map(|request| request.url.as_str());
+        optional.chain([oauth.token_url.as_str()]).chain(more)
     })
 }
 

@@ -73,6 +73,13 @@ fn webhook_segment(id: &str) -> Result<&str, Failure> {
     })
 }
 
+fn key_segment(id: &str) -> Result<&str, Failure> {
+    segment(id, || {
+        let detail = format!("There is no API key with the id `{}`.", shown(id));
+        Problem::new(Code::KeyNotFound, detail)
+    })
+}
+
 fn action_segment<'a>(platform: &str, key: &'a str) -> Result<&'a str, Failure> {
     segment(key, || {
         let detail = format!("The platform `{}` has no action `{}`.", shown(platform), shown(key));
@@ -517,6 +524,45 @@ impl Call {
         let endpoint = Keyed::ListDeliveries;
         read(endpoint, query).finish().map_err(Failure::from)?;
         Ok(Self::to(endpoint, &[webhook_segment(id)?]).with_query(query))
+    }
+
+    /// `GET /v1/keys`
+    ///
+    /// # Errors
+    /// With all faults of the query.
+    #[wasm_bindgen(js_name = listKeys)]
+    pub fn list_keys(query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ListKeys;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
+    /// `POST /v1/keys`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// With all faults of the body.
+    #[wasm_bindgen(js_name = createKey)]
+    pub fn create_key(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        let endpoint = Keyed::CreateKey;
+        Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
+    }
+
+    /// `POST /v1/keys/{id}/rotate`
+    ///
+    /// # Errors
+    /// When the text can't be a path segment, as with all that name a key.
+    #[wasm_bindgen(js_name = rotateKey)]
+    pub fn rotate_key(id: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::RotateKey, &[key_segment(id)?]))
+    }
+
+    /// `DELETE /v1/keys/{id}`
+    ///
+    /// # Errors
+    /// As [`Self::rotate_key`].
+    #[wasm_bindgen(js_name = revokeKey)]
+    pub fn revoke_key(id: &str) -> Result<Call, JsValue> {
+        Ok(Self::to(Keyed::RevokeKey, &[key_segment(id)?]))
     }
 
     /// Builds the request; each try needs its own. `base` is the service's address without a trailing slash.

@@ -36,6 +36,13 @@ pub struct OauthClient {
     pub rejected_since: Option<u64>,
     /// When it may be tried again.
     pub probe_at: Option<u64>,
+    /// The last error that may be of the client or of one account at the platform only, since the last renewal that
+    /// succeeded.
+    #[serde(default)]
+    pub suspect_error: Option<String>,
+    /// Where a visit that began at the platform goes on; `None` when there is no such place.
+    #[serde(default)]
+    pub start_url: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
     /// Milliseconds since 1970-01-01 UTC.
@@ -59,10 +66,13 @@ struct Shown<'a> {
     scopes: &'a RawValue,
     authorization_parameters: &'a RawValue,
     variables: &'a RawValue,
+    start_url: Option<&'a str>,
     redirect_uri: &'a str,
     rejected_since: Option<String>,
     created_at: Option<String>,
     updated_at: Option<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [String],
 }
 
 /// Where the secret of a client belongs.
@@ -100,6 +110,12 @@ impl OauthClient {
         serde_json::from_str(&self.authorization_parameters).unwrap_or_default()
     }
 
+    /// Whether the platform rejects the client, or may do so: a success then changes what is known of it.
+    #[must_use]
+    pub const fn is_doubted(&self) -> bool {
+        self.rejected_since.is_some() || self.suspect_error.is_some()
+    }
+
     /// Whether the client is for the connector's method with this id.
     #[must_use]
     pub fn is_for(&self, method: &str) -> bool {
@@ -112,11 +128,11 @@ impl OauthClient {
         serde_json::from_str(&self.variables).unwrap_or_default()
     }
 
-    /// The document that the API shows.
+    /// The document that the API shows, with what may be wrong with the client.
     ///
     /// # Errors
     /// When what is stored is no JSON.
-    pub fn to_json(&self, redirect_uri: &str) -> serde_json::Result<Vec<u8>> {
+    pub fn to_json(&self, redirect_uri: &str, warnings: &[String]) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(&Shown {
             platform: &self.platform,
             auth_method: self.auth_method.as_deref(),
@@ -125,10 +141,12 @@ impl OauthClient {
             scopes: serde_json::from_str(&self.scopes)?,
             authorization_parameters: serde_json::from_str(&self.authorization_parameters)?,
             variables: serde_json::from_str(&self.variables)?,
+            start_url: self.start_url.as_deref(),
             redirect_uri,
             rejected_since: self.rejected_since.and_then(rfc3339),
             created_at: rfc3339(self.created_at),
             updated_at: rfc3339(self.updated_at),
+            warnings,
         })
     }
 }

@@ -2,9 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::detail::{Field, OAuth2, Parameters, Server};
+use super::method::objection;
+use super::rules;
+use crate::catalog::detail::{self, AuthMethod, Field, OAuth2, Parameters, Server, urls};
+use crate::patterns::Matcher;
+use crate::ports::Patterns;
 use crate::target::Targets;
-use crate::target::fill::{FillError, fill_text, host_choosers};
+use crate::target::fill::{FillError, fill, fill_text, host_choosers};
+
+/// Sees what was filled in, or why it could not be.
+type Seen<'s> = &'s dyn Fn(Result<String, FillError>) -> Result<String, FillError>;
 
 /// A method of OAuth 2.0, filled in.
 #[derive(Debug, Clone)]
@@ -31,24 +38,52 @@ impl Filled {
         targets: Targets,
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
+        Self::fill(oauth, targets, value, |filled| filled)
+    }
+
+    /// Fills in what leads the user to the platform. Of the rest, what lacks a value that the platform says only then is
+    /// left empty.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn before_sign_in<'v>(
+        oauth: &OAuth2,
+        targets: Targets,
+        value: impl Fn(&str) -> Option<&'v str>,
+    ) -> Result<Self, FillError> {
+        Self::fill(oauth, targets, value, |filled| match filled {
+            Err(FillError::Missing(name)) if oauth.says(&name) => Ok(String::new()),
+            filled => filled,
+        })
+    }
+
+    /// Fills in a method. `later` sees what is used only after the user has signed in.
+    fn fill<'v>(
+        oauth: &OAuth2,
+        targets: Targets,
+        value: impl Fn(&str) -> Option<&'v str>,
+        later: impl Fn(Result<String, FillError>) -> Result<String, FillError>,
+    ) -> Result<Self, FillError> {
+        let now = |filled| filled;
         let fill = |url: &str| targets.fill(url, &value);
-        let optional = |url: &Option<String>| url.as_deref().map(fill).transpose();
-        let parameters = |parameters: &Parameters| {
+        let optional =
+            |url: &Option<String>| url.as_deref().map(|url| later(fill(url))).transpose();
+        let parameters = |parameters: &Parameters, seen: Seen<'_>| {
             let mut filled = Parameters::new();
             for (name, text) in parameters {
-                filled.insert(name.clone(), fill_text(text, &value)?);
+                filled.insert(name.clone(), seen(fill_text(text, &value))?);
             }
             Ok(filled)
         };
-        let token_url = fill(&oauth.token_url)?;
+        let token_url = later(fill(&oauth.token_url))?;
         Ok(Self {
-            authorization_url: optional(&oauth.authorization_url)?,
+            authorization_url: oauth.authorization_url.as_deref().map(fill).transpose()?,
             refresh_url: optional(&oauth.refresh_url)?.unwrap_or_else(|| token_url.clone()),
             token_url,
             revocation_url: optional(&oauth.revocation_url)?,
             oauth: OAuth2 {
-                authorization_parameters: parameters(&oauth.authorization_parameters)?,
-                token_parameters: parameters(&oauth.token_parameters)?,
+                authorization_parameters: parameters(&oauth.authorization_parameters, &now)?,
+                token_parameters: parameters(&oauth.token_parameters, &later)?,
                 ..oauth.clone()
             },
         })
@@ -93,6 +128,45 @@ pub fn deciding_fields<'a>(
     let called = servers.iter().flat_map(|server| host_choosers(&server.url));
     let is_field = |name: &&str| fields.iter().any(|field| field.name == *name);
     deciding(oauth).into_iter().chain(called.filter(is_field)).collect()
+}
+
+/// Takes over what the platform said of a method's fields, in place of what a user typed. Whoever has the browser can add
+/// parameters to a redirect, so a value is held to what the field says, as one in a form; and one that chooses who receives
+/// secrets or tokens must be listed in the catalog, unless the OAuth client's `variables` choose. Other values are ignored.
+pub fn take_told(
+    values: &mut BTreeMap<String, String>,
+    (method, oauth, servers): (&AuthMethod, &OAuth2, &[Server]),
+    variables: &BTreeMap<String, String>,
+    told: impl IntoIterator<Item = (String, String)>,
+    patterns: &impl Patterns,
+) {
+    let deciding = deciding_fields(oauth, &method.fields, servers);
+    let addresses: Vec<&str> =
+        servers.iter().map(|server| server.url.as_str()).chain(urls(&method.kind)).collect();
+    let matcher = Matcher::new(patterns);
+    for (name, value) in told {
+        let Some(field) = method.fields.iter().find(|field| field.name == name) else { continue };
+        let is_free = || !variables.contains_key(&name) && is_named(&method.fields, &name, &value);
+        let stands = |address: &&str| {
+            let filled = fill(address, |other| {
+                if other == name { Some(&value) } else { values.get(other).map(String::as_str) }
+            });
+            match filled {
+                Err(FillError::Invalid { field, .. }) => field != name,
+                Err(FillError::Target(_)) => false,
+                Ok(_) | Err(FillError::Missing(_) | FillError::Template) => true,
+            }
+        };
+        let mut own = addresses.iter().filter(|url| detail::variables(url).any(|it| it == name));
+        let is_good = rules::field(&name, &value).is_none()
+            && !value.is_empty()
+            && own.all(stands)
+            && objection(field, &value, &matcher).is_none()
+            && (!deciding.contains(name.as_str()) || is_free());
+        if is_good {
+            values.insert(name, value);
+        }
+    }
 }
 
 /// Whether the catalog lists this value for the field, in its `enum` or as its default.

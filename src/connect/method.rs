@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::catalog::detail::{Account, AuthMethod, Field, Kind, Request, Server};
+use crate::catalog::detail::{Account, AuthMethod, Field, Kind, Parameters, Server, Verify};
 use crate::credentials::placing::misfit;
 use crate::patterns::Matcher;
 use crate::ports::Patterns;
@@ -20,15 +20,21 @@ pub struct Connector {
     pub platform_version: String,
     /// The display name.
     pub name: String,
+    /// The logo's address, or its path on the service's site; empty for none.
+    #[serde(default)]
+    pub image: String,
     /// One line.
     pub description: String,
     /// The ways to connect, the preferred one first.
     pub auth_methods: Vec<AuthMethod>,
     /// The base addresses of the API.
     pub servers: Vec<Server>,
+    /// Headers of every request to the platform, whichever method authorizes it.
+    #[serde(default)]
+    pub headers: Parameters,
     /// A request that succeeds only with good credentials.
     #[serde(default)]
-    pub verify: Option<Request>,
+    pub verify: Option<Verify>,
     /// How to find out whose account it is.
     #[serde(default)]
     pub account: Option<Account>,
@@ -76,10 +82,11 @@ impl AuthMethod {
         }
     }
 
-    /// What was filled in, with defaults for what was left empty. Whatever is wrong goes to `fault`: the name of the field
-    /// and what is wrong with it, as the end of a sentence.
+    /// What was filled in, with defaults for what was left empty; `common` are the headers of all of the connector's methods.
+    /// Whatever is wrong goes to `fault`: the name of the field and what is wrong with it, as the end of a sentence.
     pub fn fill(
         &self,
+        common: &Parameters,
         given: &BTreeMap<String, String>,
         patterns: &impl Patterns,
         mut fault: impl FnMut(&str, String),
@@ -102,12 +109,14 @@ impl AuthMethod {
             let value = given.get(&field.name).filter(|value| !value.is_empty());
             match value.or(field.default.as_ref()) {
                 Some(value) => {
-                    let misfit = misfit(&self.kind, &field.name, value).map(str::to_owned);
+                    let misfit = misfit(common, self, &field.name, value).map(str::to_owned);
                     if let Some(what) = objection(field, value, &matcher).or(misfit) {
                         fault(&field.name, what);
                     }
                     values.insert(field.name.clone(), value.clone());
                 }
+                // The platform says it in the end.
+                None if self.oauth2().is_some_and(|oauth| oauth.says(&field.name)) => {}
                 None if field.required => fault(&field.name, "is required".to_owned()),
                 None => {}
             }
@@ -221,7 +230,9 @@ mod tests {
         ] {
             let given: BTreeMap<String, String> = serde_json::from_value(given).unwrap();
             let mut found = Vec::new();
-            let values = method.fill(&given, &Lower, |name, what| found.push(json!([name, what])));
+            let values = method.fill(&connector.headers, &given, &Lower, |name, what| {
+                found.push(json!([name, what]));
+            });
             assert_eq!(json!(values), filled);
             assert_eq!(json!(found), faults);
         }

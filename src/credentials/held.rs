@@ -114,11 +114,34 @@ impl Held {
         }
     }
 
-    /// Whether the credentials can be renewed: the app itself asks again, for a user a refresh token does.
+    /// Holds this refresh token if there is no other.
+    pub fn keep_refresh(&mut self, refresh: Option<String>) {
+        if let Some(tokens) = &mut self.tokens {
+            tokens.refresh = tokens.refresh.take().or(refresh);
+        }
+    }
+
+    /// Whether these credentials are known to be of another account at the platform than those.
+    #[must_use]
+    pub fn is_of_other_account(&self, other: &Self) -> bool {
+        matches!((&self.account, &other.account), (Some(one), Some(other)) if one != other)
+    }
+
+    /// Whether the credentials can be renewed: the app itself asks again, for a user a refresh token does, or the access
+    /// token where the platform takes it instead.
     #[must_use]
     pub fn is_renewable(&self, method: &AuthMethod) -> bool {
         let is_of_app = method.oauth2().is_some_and(|it| it.grant == Grant::ClientCredentials);
-        is_of_app || self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some())
+        let has_refresh = self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some());
+        is_of_app || has_refresh || self.renews_by_access_token(method)
+    }
+
+    /// Whether the access token itself renews the credentials.
+    #[must_use]
+    pub fn renews_by_access_token(&self, method: &AuthMethod) -> bool {
+        let takes_it = method.oauth2().is_some_and(|it| it.access_token_refresh.is_some());
+        let is_alone = |tokens: &HeldTokens| tokens.refresh.is_none() && !tokens.access.is_empty();
+        takes_it && self.tokens.as_ref().is_some_and(is_alone)
     }
 
     /// The value of a field or of a member of the token answer, for the variables of URLs. Returns `None` when there is

@@ -3,11 +3,14 @@
 
 use std::fmt;
 
-use base64ct::{Base64Unpadded, Encoding as _};
+use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding as _};
+use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 /// Bytes of a key.
 const KEY_LEN: usize = 32;
+/// What tells a fingerprint from all else that is derived from a key.
+const FINGERPRINT: &[u8] = b"connector-vault/key-fingerprint/v1\n";
 /// The longest id of a key, in characters.
 const MAX_ID: usize = 32;
 
@@ -83,6 +86,13 @@ impl VaultKeys {
         self.0.iter().map(|key| key.id.as_str())
     }
 
+    /// The keys as they may be shown to whoever reads the database: `<id>:<fingerprint>`, that of the key that seals first. A
+    /// fingerprint is derived from the key, which it does not reveal.
+    #[must_use]
+    pub fn reported(&self) -> Vec<String> {
+        self.0.iter().map(|key| format!("{}:{}", key.id, key.fingerprint())).collect()
+    }
+
     /// The bytes of a key.
     pub(super) fn bytes(&self, id: &str) -> Option<&[u8; KEY_LEN]> {
         self.0.iter().find(|key| key.id == id).map(|key| &*key.bytes)
@@ -90,6 +100,12 @@ impl VaultKeys {
 }
 
 impl VaultKey {
+    /// What only this key has, under this id. A hash reveals nothing of 32 random bytes.
+    fn fingerprint(&self) -> String {
+        let hash = Sha256::new_with_prefix(FINGERPRINT).chain_update(self.bytes.as_slice());
+        Base64UrlUnpadded::encode_string(&hash.chain_update(&self.id).finalize())
+    }
+
     fn parse(text: &str) -> Result<Self, Fault> {
         let (id, key) = text.split_once(':').ok_or(Fault::NoColon)?;
         if !is_id(id) {

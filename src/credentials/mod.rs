@@ -4,6 +4,7 @@
 pub mod held;
 pub mod keys;
 pub mod placing;
+pub mod reports;
 pub mod reseal;
 pub mod seal;
 #[cfg(test)]

@@ -195,6 +195,13 @@ export async function verify(algorithm, key, message, signature) {
   }
 }
 
+/** The text of bytes in a charset; undefined when the runtime does not know it, or they are no text in it. */
+export function decode(charset, bytes) {
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+  } catch {}
+}
+
 /**
  * Whether the whole text matches a pattern: as HTML reads patterns or, if it can't, as JSON Schema does. A pattern that is none
  * restricts nothing.

@@ -12,9 +12,10 @@ use crate::api::connect::code::CODE;
 use crate::api::message::{Body, MAX_HELD};
 use crate::api::near::BOOKMARK;
 use crate::api::{Config, Request, Response};
+use crate::call::headers::RETRIES;
 
 /// The headers that the core reads, besides those that carry the secret.
-const READ: [&str; 9] = [
+const READ: [&str; 10] = [
     "accept",
     "origin",
     "sec-fetch-site",
@@ -24,6 +25,7 @@ const READ: [&str; 9] = [
     "cookie",
     CODE,
     BOOKMARK,
+    RETRIES,
 ];
 
 #[wasm_bindgen(module = "/src/edge/glue.js")]
@@ -78,6 +80,8 @@ extern "C" {
     /// A promise of the inflated bytes; of null when they are damaged.
     #[wasm_bindgen(catch)]
     pub fn inflate(bytes: &[u8], env: &JsValue) -> Result<Promise, JsValue>;
+    /// The text of bytes in a charset; null when it is unknown, or they are no text in it.
+    pub fn decode(charset: &str, bytes: &[u8]) -> Option<String>;
     /// A promise of whether the holder of a public key has signed a message.
     #[wasm_bindgen(catch)]
     pub fn verify(
@@ -131,7 +135,11 @@ pub async fn passed_body(
     request: &web_sys::Request,
     headers: &[(String, String)],
 ) -> Result<Body, JsValue> {
-    let has_body = !matches!(request.method().as_str(), "GET" | "HEAD") && request.body().is_some();
+    if matches!(request.method().as_str(), "GET" | "HEAD") && request.body().is_some() {
+        // Whether it has any byte: with these methods, a body is not passed on.
+        return read_body(request, 0).await;
+    }
+    let has_body = request.body().is_some();
     let length = headers.iter().find(|(name, _)| name == "content-length");
     let length: Option<usize> = length.and_then(|(_, value)| value.parse().ok());
     match length {

@@ -252,6 +252,10 @@ impl Http for EdgePorts<'_> {
         let bytes = bytes.await.map_err(|_| HttpError::Unreachable)?;
         bytes.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).ok_or(HttpError::TooLarge)
     }
+
+    fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
+        http::decode(charset, bytes)
+    }
 }
 
 impl EdgePorts<'_> {

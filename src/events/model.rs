@@ -15,6 +15,9 @@ pub struct EventId(pub u64);
 const PREFIX: &str = "evt_";
 
 impl EventId {
+    /// An id that no event reaches.
+    pub const LAST: Self = Self(9_999_999_999_999);
+
     /// Reads an id. Returns `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

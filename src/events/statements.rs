@@ -10,7 +10,9 @@ use crate::vault::statements::sql::Sql;
 /// Which events are selected.
 #[derive(Debug)]
 pub struct Asked<'a> {
-    /// Those after this one.
+    /// The newest first, rather than the oldest.
+    pub newest_first: bool,
+    /// Those after this one in that order.
     pub after: EventId,
     /// Those of this connection; of all if `None`.
     pub connection: Option<&'a ConnectionId>,
@@ -29,7 +31,7 @@ pub fn columns() -> String {
     format!("e.id, e.type, e.occurred_at, {}", CONTENT.join(", "))
 }
 
-/// Selects events of the caller's account and environment, oldest first.
+/// Selects events of the caller's account and environment.
 #[must_use]
 pub fn select(guard: &Guard<'_>, asked: &Asked<'_>) -> Statement {
     let mut sql = Sql::new(guard);
@@ -50,8 +52,10 @@ pub fn select(guard: &Guard<'_>, asked: &Asked<'_>) -> Statement {
     if let Some(connection) = asked.connection {
         sql.push(" AND e.connection_id = ").text(connection.as_str());
     }
-    push_id(sql.push(" AND e.id > "), asked.after).push(" WHERE ").guard();
-    sql.push(" ORDER BY e.id LIMIT ").integer(asked.most);
+    let (is_after, order) = if asked.newest_first { ("<", " DESC") } else { (">", "") };
+    sql.push(" AND e.id ").push(is_after).push(" ");
+    push_id(&mut sql, asked.after).push(" WHERE ").guard();
+    sql.push(" ORDER BY e.id").push(order).push(" LIMIT ").integer(asked.most);
     sql.finish()
 }
 

@@ -18,14 +18,17 @@ pub const MAX_MODEL: usize = 100;
 /// The most references that a path may lead through.
 const MAX_REFERENCES: usize = 16;
 
+/// The most skipped operations that a warning names.
+const SKIPPED_SHOWN: usize = 3;
+
 /// The actions of a document.
 pub struct Actions<'a, F> {
     /// Their rows, without their platform.
     pub rows: Vec<Action>,
     /// The operation of each row.
     pub found: Vec<Found<'a, F>>,
-    /// A warning for each reference that leads nowhere.
-    pub unresolved: Vec<String>,
+    /// A warning for each reference that leads nowhere, and one for all operations that are skipped.
+    pub warnings: Vec<String>,
 }
 
 /// An operation, and where it stands.
@@ -43,8 +46,8 @@ pub struct Found<'a, F> {
 /// The actions of a document.
 #[must_use]
 pub fn of<F>(document: &Document<F>) -> Actions<'_, F> {
-    let mut unresolved = Vec::new();
-    let mut found = operations(document, &mut unresolved);
+    let mut warnings = Vec::new();
+    let mut found = operations(document, &mut warnings);
     found.sort_by_key(|found| (found.path, found.method));
     without_twins(&mut found);
     let keys = found.iter().map(|found| key(found.method, found.path, found.operation)).collect();
@@ -59,7 +62,7 @@ pub fn of<F>(document: &Document<F>) -> Actions<'_, F> {
         model_name: model_name(found.path, found.operation),
     };
     let rows = found.iter().zip(titled).zip(keys).map(row).collect();
-    Actions { rows, found, unresolved }
+    Actions { rows, found, warnings }
 }
 
 fn titled<'a, F>(found: &Found<'a, F>) -> Titled<'a> {
@@ -99,7 +102,7 @@ fn bare_id<'a, F>(path: &str, operation: &'a Operation<F>) -> &'a str {
     bare.filter(|_| is_query_protocol(path)).unwrap_or(id)
 }
 
-fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) -> Vec<Found<'a, F>> {
+fn operations<'a, F>(document: &'a Document<F>, warnings: &mut Vec<String>) -> Vec<Found<'a, F>> {
     let paths = document.paths.as_ref().map(|paths| paths.0.as_slice()).unwrap_or_default();
     let mut targets: HashMap<(bool, &str), &PathItem<F>> = HashMap::new();
     if paths.iter().any(|(_, item)| item.reference.is_some()) {
@@ -113,6 +116,7 @@ fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) ->
         targets.extend(paths.iter().map(|(path, item)| ((false, path.as_str()), item)));
     }
     let mut found: Vec<Found<'a, F>> = Vec::new();
+    let mut skipped: Vec<String> = Vec::new();
     for (path, item) in paths {
         let mut given: Vec<Method> = Vec::new();
         let mut next = Some(item);
@@ -124,24 +128,30 @@ fn operations<'a, F>(document: &'a Document<F>, unresolved: &mut Vec<String>) ->
                     found.push(Found { path, method: *method, operation, item });
                 }
             }
+            skipped.extend(item.skipped.iter().map(|method| format!("{method} {path}")));
             if let Some(reference) = &item.reference {
                 next = target(reference)
                     .and_then(|(shared, name)| targets.get(&(shared, name.as_str())).copied());
                 if next.is_none() {
                     let (path, reference) =
                         (text::verbatim(path, 100), text::verbatim(reference, 200));
-                    unresolved.push(format!(
+                    warnings.push(format!(
                         "the reference from {path} to {reference} leads out of the document's paths"
                     ));
                 }
             }
         }
         if next.is_some() {
-            unresolved.push(format!(
+            warnings.push(format!(
                 "the reference from {} leads back to itself",
                 text::verbatim(path, 100)
             ));
         }
+    }
+    if !skipped.is_empty() {
+        let names = text::listed(skipped.iter().map(String::as_str), SKIPPED_SHOWN);
+        warnings
+            .push(format!("operations with a method that no action can have are skipped: {names}"));
     }
     found
 }

@@ -196,16 +196,32 @@ impl<'a> Opened<'a> {
     /// # Errors
     /// When they cannot be read, or there is none of a name.
     pub fn platforms(&self, names: &[String]) -> Result<Vec<Platform>> {
-        let (entries, mut details) = (self.connectors()?, self.details()?);
+        let (entries, details) = (self.connectors()?, self.details()?);
         let wanted = named(&entries, &details, names)?;
-        let wanted = entries.into_iter().filter(|entry| wanted.contains(&entry.connector.platform));
+        let is_wanted = |entry: &ConnectorEntry| wanted.contains(&entry.connector.platform);
+        self.whole(entries.into_iter().filter(is_wanted), details)
+    }
+
+    /// Every platform with everything that is stored about it, in list order.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn every_platform(&self) -> Result<Vec<Platform>> {
+        self.whole(self.connectors()?.into_iter(), self.details()?)
+    }
+
+    fn whole(
+        &self,
+        entries: impl Iterator<Item = ConnectorEntry>,
+        mut details: Details,
+    ) -> Result<Vec<Platform>> {
         let platform = |ConnectorEntry { connector, authkit }: ConnectorEntry| {
             let Known { detail, aliases, units } = details.take(&connector.platform);
             let actions = self.actions(&connector.platform)?;
             let units = self.units(units)?;
             Ok(Platform { connector, detail, authkit, aliases, actions, units })
         };
-        wanted.map(platform).collect()
+        entries.map(platform).collect()
     }
 
     /// The details of a platform's actions, as they are stored.

@@ -1,4 +1,4 @@
-//! `connector-vault catalog import | check | diff | export | find | show`.
+//! `npm run catalog -- import | check | diff | export | find | show`.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use super::export::{Sample, export};
 use super::folder::Folder;
@@ -17,30 +18,30 @@ use super::oauth_list::OAuthList;
 use super::overrides::Overrides;
 use super::providers::Providers;
 use super::report::{Reason, Summary, counted};
-use super::{Import, Watch, check, diff, find, import, show};
+use super::{Import, Watch, add, check, diff, find, import, show};
 
 /// The default catalog folder.
-const DEFAULT_OUT: &str = ".catalog";
+pub(super) const DEFAULT_OUT: &str = ".catalog";
 /// The file of overrides that is read if it exists.
 const DEFAULT_CONFIG: &str = "catalog.toml";
 /// The file of what is known of platforms that is read if it exists.
 const DEFAULT_PROVIDERS: &str = "providers.toml";
 
 /// Create a catalog from OpenAPI documents (2.0, 3.0 and 3.1, JSON or YAML)
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
 pub struct ImportArgs {
     /// Documents, or folders of documents
     #[arg(required_unless_present = "also", value_name = "FILE|DIR")]
-    sources: Vec<PathBuf>,
+    pub(super) sources: Vec<PathBuf>,
     /// Which documents to import: those with an open licence in their `info.license`, or any
     #[arg(long, value_enum, default_value_t = LicenceArg::Open)]
     licence: LicenceArg,
     /// A document, or a folder of documents, to import whatever its licence; repeat it for more
     #[arg(long, value_name = "FILE|DIR")]
-    also: Vec<PathBuf>,
+    pub(super) also: Vec<PathBuf>,
     /// A document, or a folder of documents, in place of those about the same platforms; repeat it for more
     #[arg(long, value_name = "FILE|DIR")]
-    newer: Vec<PathBuf>,
+    pub(super) newer: Vec<PathBuf>,
     /// A list of how users connect, for platforms about which neither their document nor the file of `--providers` says it:
     /// config/oauth.json of the npm package grant
     #[arg(long, value_name = "FILE")]
@@ -57,13 +58,13 @@ pub struct ImportArgs {
     no_providers: bool,
     /// The catalog folder to write
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
-    out: PathBuf,
+    pub(super) out: PathBuf,
     /// Print why each skipped file was skipped
     #[arg(long, short)]
     verbose: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
 enum LicenceArg {
     Open,
     Any,
@@ -81,6 +82,48 @@ impl ImportArgs {
     /// # Errors
     /// When nothing could be written.
     pub fn run(&self) -> Result<ExitCode> {
+        let job = self.job()?;
+        let folder = Folder(self.out.clone());
+        let progress = Progress::default();
+        let summary = import(&job, &folder, &progress);
+        progress.done();
+        let summary = summary?;
+        self.tell(&summary, &folder.report());
+        if summary.connectors == 0 {
+            Self::tell_nothing(&summary, &folder);
+            return Ok(ExitCode::FAILURE);
+        }
+        add::remember(&self.absolute()?, &folder)?;
+        let connectors = counted(summary.connectors, "connector");
+        let actions = counted(summary.actions, "action");
+        say(&format!("{connectors}, {actions} in {}\n", self.out.display()));
+        self.tell_names(&summary);
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The same import, from whatever folder it is run again.
+    fn absolute(&self) -> Result<Self> {
+        let one = |path: &PathBuf| {
+            let path = from_where_npm_was_called(path);
+            std::path::absolute(&path).with_context(|| path.display().to_string())
+        };
+        let all = |paths: &[PathBuf]| paths.iter().map(one).collect::<Result<Vec<_>>>();
+        Ok(Self {
+            sources: all(&self.sources)?,
+            also: all(&self.also)?,
+            newer: all(&self.newer)?,
+            oauth_list: self.oauth_list.as_ref().map(one).transpose()?,
+            config: self.config.as_ref().map(one).transpose()?,
+            providers: self.providers.as_ref().map(one).transpose()?,
+            ..self.clone()
+        })
+    }
+
+    /// What is to be imported.
+    ///
+    /// # Errors
+    /// When one of the files that it names cannot be read.
+    pub(super) fn job(&self) -> Result<Import> {
         let given_or = |given: Option<&Path>, default: &str| {
             let default = || Some(PathBuf::from(default)).filter(|path| path.exists());
             given.map(from_where_npm_was_called).or_else(default)
@@ -100,22 +143,7 @@ impl ImportArgs {
         let newer = paths(&self.newer);
         let list = self.oauth_list.as_deref().map(from_where_npm_was_called);
         let oauth_list = list.as_deref().map(OAuthList::read).transpose()?.unwrap_or_default();
-        let job = Import { sources, licence, also, newer, oauth_list, providers, overrides };
-        let folder = Folder(self.out.clone());
-        let progress = Progress::default();
-        let summary = import(&job, &folder, &progress);
-        progress.done();
-        let summary = summary?;
-        self.tell(&summary, &folder.report());
-        if summary.connectors == 0 {
-            Self::tell_nothing(&summary, &folder);
-            return Ok(ExitCode::FAILURE);
-        }
-        let connectors = counted(summary.connectors, "connector");
-        let actions = counted(summary.actions, "action");
-        say(&format!("{connectors}, {actions} in {}\n", self.out.display()));
-        self.tell_names(&summary);
-        Ok(ExitCode::SUCCESS)
+        Ok(Import { sources, licence, also, newer, oauth_list, providers, overrides })
     }
 
     /// Prints the names of the platforms if they are few, since names can't be foreseen.
@@ -236,6 +264,9 @@ pub struct FindArgs {
     /// Words, all of which must occur; without any, every platform is listed
     #[arg(value_name = "WORD")]
     words: Vec<String>,
+    /// Only platforms without actions, and how many there are
+    #[arg(long)]
+    without_actions: bool,
     /// The catalog folder
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     catalog: PathBuf,
@@ -249,7 +280,12 @@ impl FindArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let report = std::fs::read_to_string(folder.report()).unwrap_or_default();
-        let found = find::find(&self.words, &check::connectors(&folder)?, &report);
+        let entries = check::connectors(&folder)?;
+        if self.without_actions {
+            say(&find::without_actions(&self.words, &entries));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let found = find::find(&self.words, &entries, &report);
         say(&found.text(&self.words, &self.catalog.display().to_string()));
         let is_nothing = found.platforms.is_empty() && found.left_out.is_empty();
         Ok(if is_nothing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -359,7 +395,7 @@ impl ExportArgs {
 
 /// A path relative to the folder where `npm run catalog` was called: npm runs scripts in the package's folder and
 /// passes the caller's in `INIT_CWD`.
-fn from_where_npm_was_called(path: &Path) -> PathBuf {
+pub(super) fn from_where_npm_was_called(path: &Path) -> PathBuf {
     let is_ours = std::env::var_os("npm_lifecycle_event").is_some_and(|event| event == "catalog");
     let called = std::env::var_os("INIT_CWD").filter(|_| is_ours).map(PathBuf::from);
     let elsewhere =

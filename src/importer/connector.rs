@@ -148,7 +148,8 @@ impl Draft {
             }
         }
         self.detail = wishes.stated.clone().apply(self.detail, fault);
-        let schemes = auth::satisfied(&self.schemes, &self.detail.auth_methods);
+        let ConnectorDetail { auth_methods, headers, .. } = &self.detail;
+        let schemes = auth::satisfied(&self.schemes, auth_methods, headers);
         let platform_version = version::platform_version(&self.version);
         let image =
             wishes.image.clone().or(self.logo).unwrap_or_else(|| image::monogram(&name, &platform));

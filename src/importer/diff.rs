@@ -105,6 +105,9 @@ fn details(name: &str, old: &mut Details, new: &mut Details) -> Vec<String> {
     if one.detail.servers != other.detail.servers {
         changes.push("servers".to_owned());
     }
+    if one.detail.headers != other.detail.headers {
+        changes.push("headers of every request".to_owned());
+    }
     one.aliases.sort();
     other.aliases.sort();
     if one.aliases != other.aliases {

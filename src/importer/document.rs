@@ -1,4 +1,4 @@
-//! The parts of an `OpenAPI` 2.0, 3.0 or 3.1 document that the catalog is made from. Schemas are kept as texts until
+//! The parts of an `OpenAPI` 2.0 or 3.0 to 3.2 document that the catalog is made from. Schemas are kept as texts until
 //! they are converted, and everything else is skipped while reading, so that a document is never held in memory as a
 //! tree.
 
@@ -211,6 +211,9 @@ pub struct Components<F> {
     /// Bodies for reference
     #[serde(default)]
     pub request_bodies: Raw<F>,
+    /// Media types for reference, since 3.2
+    #[serde(default)]
+    pub media_types: Raw<F>,
     /// Responses for reference
     #[serde(default)]
     pub responses: Raw<F>,

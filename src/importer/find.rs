@@ -43,6 +43,21 @@ pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> Found
     Found { platforms, left_out }
 }
 
+/// The platforms that have no actions, a line each, and how many they are among those that the words find.
+#[must_use]
+pub fn without_actions(words: &[String], entries: &[ConnectorEntry]) -> String {
+    let Found { platforms, .. } = find(words, entries, "");
+    let without = || platforms.iter().filter(|(.., actions)| *actions == 0);
+    let width = without().map(|(platform, ..)| platform.len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for (platform, name, _) in without() {
+        let _ = writeln!(text, "{platform:<width$}  {name}");
+    }
+    let connectors = counted(platforms.len(), "connector");
+    let _ = writeln!(text, "{} of {connectors} without actions", without().count());
+    text
+}
+
 impl Found {
     /// The result for people.
     #[must_use]
@@ -129,6 +144,10 @@ mod tests {
             nothing.text(&words("mail"), ".catalog"),
             "Nothing in .catalog is called \"mail\".\n\nLeft out by the import, for the licence: 1 document\n  api/mail.com.json: licence not open: Slack\nIf you may use one, name it when you import again: --also FILE\n"
         );
+        let entries = [entry("b", "Bee", 0), entry("c", "Cee", 1), entry("along", "Along", 0)];
+        let without = "along  Along\nb      Bee\n2 of 3 connectors without actions\n";
+        assert_eq!(without_actions(&[], &entries), without);
+        assert_eq!(without_actions(&words("cee"), &entries), "0 of 1 connector without actions\n");
         assert_eq!(found("y").text(&words("y"), ".catalog"), "x      4 actions  Y\n");
     }
 }

@@ -9,6 +9,7 @@
 //! [`find`] searches it, [`show`] prints a platform, [`export`] all of them, and [`diff`] compares two.
 
 pub mod action;
+pub mod add;
 pub mod auth;
 pub mod category;
 pub mod check;
@@ -44,6 +45,7 @@ pub mod stated;
 pub mod text;
 pub mod title;
 pub mod version;
+pub mod yaml;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -65,7 +67,7 @@ use report::{Reason, Summary};
 use scalar::{Format, Spare};
 use source::{MAX_BYTES, Source, Sources};
 
-use crate::catalog::detail::{ConnectorDetail, Kind};
+use crate::catalog::detail::{ConnectorDetail, Kind, Parameters};
 use crate::catalog::write::Platform;
 
 /// What to import.
@@ -524,8 +526,9 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
         version: &version::stated(info.version.as_str()),
     });
     let mut actions = action::of(document);
-    let mut warnings = std::mem::take(&mut actions.unresolved);
-    let (detail, schemes, left_out) = detail(document, providers);
+    let mut warnings = std::mem::take(&mut actions.warnings);
+    let required = detail::required(document, &actions);
+    let (detail, schemes, left_out) = connector_detail(document, &required, providers);
     warnings.extend(left_out);
     let mut draft = Box::new(Draft::of(document, &names, detail, actions.rows.clone()));
     draft.schemes = schemes;
@@ -539,6 +542,7 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
         };
     }
     let details = detail::of(document, &actions);
+    draft.detail.headers = details.headers;
     draft.units = details.units;
     warnings.extend(details.left_out);
     warnings.extend(
@@ -551,12 +555,13 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
 
 /// The detail of a document's connector, what its security schemes mean, and a warning for each part that cannot be
 /// used.
-fn detail<F>(
+fn connector_detail<F>(
     document: &Document<F>,
+    required: &[Vec<String>],
     providers: &Providers,
 ) -> (ConnectorDetail, Vec<(String, Kind)>, Vec<String>) {
     let servers = server::of(document);
-    let methods = auth::of(document, &servers, &|url| providers.server(url));
+    let methods = auth::of(document, required, &servers, &|url| providers.server(url));
     let mut left_out = methods.left_out;
     // Relative addresses are normal where the document was found; they matter when they are all there is.
     if servers.servers.is_empty() && !servers.left_out.is_empty() {
@@ -573,6 +578,7 @@ fn detail<F>(
         servers: servers.servers,
         documentation_url: documentation,
         license,
+        headers: Parameters::new(),
         verify: None,
         account: None,
     };

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::auth;
 use super::server::{self, Found};
 use crate::catalog::detail::{
-    AuthMethod, ConnectorDetail, Field, Grant, Kind, OAuth2, urls, variables,
+    AuthMethod, ConnectorDetail, Field, Grant, Kind, OAuth2, Parameters, urls, variables,
 };
 
 /// The id of such a method, which says where it comes from.
@@ -69,7 +69,13 @@ impl OAuthList {
         }
         let fields =
             auth::fields(&kind, None, &Found { fields: fields(detail), ..Found::default() });
-        detail.auth_methods.push(AuthMethod { id: ID.to_owned(), kind, fields });
+        detail.auth_methods.push(AuthMethod {
+            id: ID.to_owned(),
+            kind,
+            fields,
+            headers: Parameters::new(),
+            query: Parameters::new(),
+        });
         true
     }
 }
@@ -109,7 +115,7 @@ fn owner(url: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::{OAuthList, owner};
-    use crate::catalog::detail::{AuthMethod, ConnectorDetail, Kind, Server};
+    use crate::catalog::detail::{AuthMethod, ConnectorDetail, Kind, Parameters, Server};
 
     const LIST: &str = r#"{
         "acme_works": {"authorize_url": "https://login.acme.com/authorize", "access_url": "https://login.acme.com/token",
@@ -125,7 +131,8 @@ mod tests {
     }
 
     fn method(id: &str, kind: Kind) -> AuthMethod {
-        AuthMethod { id: id.to_owned(), kind, fields: Vec::new() }
+        let (headers, query) = (Parameters::new(), Parameters::new());
+        AuthMethod { id: id.to_owned(), kind, fields: Vec::new(), headers, query }
     }
 
     #[test]

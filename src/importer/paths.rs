@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
-use super::entries::entries;
+use super::entries::{Entries, entries};
 use super::scalar::{FirstText, Format, Map, Raw, Spare, Text, Texts};
 use super::server::entry::Servers;
 use crate::terms::Method;
@@ -26,6 +26,8 @@ pub struct PathItem<F> {
     pub reference: Option<String>,
     /// The operations with a method that actions may have.
     pub operations: Vec<(Method, Operation<F>)>,
+    /// The methods of the others, which are skipped: since 3.2, an operation can have any method.
+    pub skipped: Vec<String>,
     /// The parameters of all of them.
     pub parameters: Raw<F>,
     /// Where all of them are, instead of the document's servers.
@@ -118,6 +120,9 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
         Put,
         Patch,
         Delete,
+        Query,
+        #[serde(rename = "additionalOperations")]
+        Additional,
         Parameters,
         Servers,
         #[serde(rename = "$ref")]
@@ -128,6 +133,7 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
     let mut item = PathItem {
         reference: None,
         operations: Vec::new(),
+        skipped: Vec::new(),
         parameters: Raw::default(),
         servers: Servers::default(),
     };
@@ -140,6 +146,17 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
             Key::Delete => Method::Delete,
             Key::Reference => {
                 item.reference = map.next_value::<Text<F>>()?.filled().map(str::to_owned);
+                continue;
+            }
+            Key::Query => {
+                map.next_value::<IgnoredAny>()?;
+                item.skipped.push("QUERY".to_owned());
+                continue;
+            }
+            Key::Additional => {
+                let operations = map.next_value::<Spare<Entries<IgnoredAny>>>()?;
+                let methods = operations.get().into_iter().flat_map(|operations| &operations.0);
+                item.skipped.extend(methods.map(|(method, _)| method.clone()));
                 continue;
             }
             Key::Parameters => {

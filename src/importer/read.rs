@@ -8,6 +8,10 @@ use serde_json::Value;
 
 use super::document::{Document, Reader};
 use super::scalar::{Format, Json, Yaml};
+use super::yaml::{self, Node, Unread};
+
+/// What is wrong with a file of several documents.
+const SEVERAL: &str = "the file has several YAML documents";
 
 /// What is wrong with a document, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +74,12 @@ pub fn value(text: &str) -> Result<Value, Fault> {
     if is_json(text) {
         return serde_json::from_str(text).map_err(|e| json_fault(&e));
     }
-    serde_saphyr::from_str_with_options(text, yaml_options(text)).map_err(|e| yaml_fault(&e))
+    let node = match yaml::parse(text) {
+        Ok(node) => node,
+        Err(Unread::Faulty(fault)) => return Err(fault),
+        Err(Unread::Several(_)) => return Err(Fault::at_start(SEVERAL)),
+    };
+    Value::deserialize(&node).map_err(|yaml::Error(fault)| fault)
 }
 
 /// Reads a document of any supported version, recognizing the format by content.
@@ -127,53 +136,25 @@ fn json_fault(e: &serde_json::Error) -> Fault {
 }
 
 fn yaml(text: &str) -> Result<Document<Yaml>, Refusal> {
+    let is_ours = |node: &Node| node.has_key(&["openapi", "swagger"]);
+    let node = match yaml::parse(text) {
+        Ok(node) if is_ours(&node) => node,
+        Err(Unread::Several(first)) if is_ours(&first) => {
+            return Err(Refusal::Broken(Fault::at_start(SEVERAL)));
+        }
+        Ok(_) | Err(Unread::Several(_)) => return Err(Refusal::NotOpenApi),
+        Err(Unread::Faulty(fault)) => return Err(Refusal::Broken(short(fault))),
+    };
     let mut document = Document::default();
-    let read = serde_saphyr::with_deserializer_from_str_with_options(
-        text,
-        yaml_options(text),
-        |deserializer| Reader(&mut document).deserialize(deserializer),
-    );
-    if let Err(e) = read {
-        let several = matches!(e.without_snippet(), serde_saphyr::Error::MultipleDocuments { .. });
-        let is_other = document.dialect.is_none()
-            && (several
-                || serde_saphyr::from_str_with_options(text, yaml_options(text))
-                    .is_ok_and(|Probe(is_openapi)| !is_openapi));
-        return Err(if is_other { Refusal::NotOpenApi } else { Refusal::Broken(yaml_fault(&e)) });
-    }
+    let read = Reader(&mut document).deserialize(&node);
+    read.map_err(|yaml::Error(fault)| Refusal::Broken(short(fault)))?;
     checked(document)
 }
 
-fn yaml_fault(e: &serde_saphyr::Error) -> Fault {
-    let place = e.location().map(|location| (location.line(), location.column()));
-    let message = e.without_snippet().to_string();
-    let message = match message.split(" at line ").next().unwrap_or_default() {
-        limit if limit.starts_with("budget breached") => {
-            "more nesting, aliases or nodes than an honest document has"
-        }
-        // Advice about the library's options does not help the operator.
-        other => other.split(", set ").next().unwrap_or_default(),
-    };
-    Fault { place, message: super::text::verbatim(message, 300) }
-}
-
-/// Limits that every honest document keeps, so that the work stays proportional to the file's size.
-fn yaml_options(text: &str) -> serde_saphyr::Options {
-    let size = text.len().max(1 << 20);
-    serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_depth: 200,
-            flow_nesting_limit: 200,
-            simple_key_max_lookahead: 8192,
-            max_events: size.saturating_mul(2),
-            max_nodes: size.saturating_mul(2),
-            max_total_scalar_bytes: size.saturating_mul(4),
-            max_documents: 4,
-        },
-        with_snippet: false,
-        ignore_binary_tag_for_string: true,
-        non_finite_float_policy: serde_saphyr::options::NonFiniteFloatPolicy::AsString,
-    }
+/// A fault whose message fits on a line.
+fn short(mut fault: Fault) -> Fault {
+    fault.message = super::text::verbatim(&fault.message, 300);
+    fault
 }
 
 fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
@@ -181,10 +162,10 @@ fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
         return Err(Refusal::NotOpenApi);
     };
     let dialect = dialect.as_str().trim();
-    // 3.2 has operations that would be lost unnoticed: `query` and custom methods.
-    let is_read = matches!(dialect, "2" | "2.0" | "3.0" | "3.1")
-        || dialect.starts_with("3.0.")
-        || dialect.starts_with("3.1.");
+    let is_read = matches!(dialect, "2" | "2.0")
+        || ["3.0", "3.1", "3.2"].iter().any(|known| {
+            dialect.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
     if !is_read {
         return Err(Refusal::Dialect(super::text::verbatim(dialect, 40)));
     }

@@ -62,7 +62,7 @@ impl Reason {
                 format!("{path}: not an OpenAPI document: it has no `openapi` or `swagger` field")
             }
             Self::Refused(Refusal::Dialect(version)) => {
-                format!("{path}: OpenAPI {version} is not supported; 2.0, 3.0 and 3.1 are")
+                format!("{path}: OpenAPI {version} is not supported; 2.0 and 3.0 to 3.2 are")
             }
             Self::Refused(Refusal::Broken(fault)) => match fault.place {
                 Some((line, column)) => format!("{path}:{line}:{column}: {}", fault.message),

@@ -110,13 +110,18 @@ impl<'de, F: Format> Deserialize<'de> for Text<F> {
     }
 }
 
+/// The name by which [`Loose`] asks the deserializer of YAML for scalars as they are written. Others ignore it.
+pub const AS_WRITTEN: &str = "connector-vault: as written";
+
 /// The value of an extension field: a string or a list of strings. Anything else counts as absent.
 #[derive(Default)]
 pub struct Texts(pub Vec<String>);
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Loose { lists: true, fields: &[] }).map(Self)
+        deserializer
+            .deserialize_newtype_struct(AS_WRITTEN, Loose { lists: true, fields: &[] })
+            .map(Self)
     }
 }
 
@@ -126,7 +131,8 @@ pub struct Logo(pub Option<String>);
 
 impl<'de> Deserialize<'de> for Logo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = deserializer.deserialize_any(Loose { lists: false, fields: &["url"] })?;
+        let found = deserializer
+            .deserialize_newtype_struct(AS_WRITTEN, Loose { lists: false, fields: &["url"] })?;
         Ok(Self(found.into_iter().next()))
     }
 }
@@ -151,7 +157,8 @@ impl FirstText {
 
 impl<'de> Deserialize<'de> for FirstText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = deserializer.deserialize_any(Loose { lists: true, fields: &[] })?;
+        let found = deserializer
+            .deserialize_newtype_struct(AS_WRITTEN, Loose { lists: true, fields: &[] })?;
         Ok(Self(found.into_iter().next()))
     }
 }
@@ -212,6 +219,13 @@ impl<'de> Visitor<'de> for Loose {
         deserializer.deserialize_any(self)
     }
 
+    fn visit_newtype_struct<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut texts = Vec::new();
         if self.lists {
@@ -246,7 +260,8 @@ impl<'de> DeserializeSeed<'de> for Item {
     type Value = Option<String>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        let found = deserializer.deserialize_any(Loose { lists: false, fields: self.0 })?;
+        let found = deserializer
+            .deserialize_newtype_struct(AS_WRITTEN, Loose { lists: false, fields: self.0 })?;
         Ok(found.into_iter().next())
     }
 }

@@ -7,26 +7,43 @@ use serde::Deserialize;
 use super::image;
 use super::server::{self, Found};
 use crate::catalog::detail::{
-    Account, ApiKey, AuthMethod, ConnectorDetail, Field, Grant, In, Kind, OAuth2, Parameters, Pkce,
-    Request, Scope, Server, TokenAuth, TokenBody, client_id, urls, variables,
+    AccessTokenRequest, Account, ApiKey, AuthMethod, ConnectorDetail, ExpiresUnit, Field,
+    FieldSource, Grant, In, Kind, OAuth2, Parameters, Pkce, RejectedWhen, Request, Scope, Server,
+    SourceKind, TokenAuth, TokenBody, Verify, client_id, code, rejected as statuses, urls,
+    variables,
 };
 use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
 /// The fields of a platform's table that say how users connect.
-pub const FIELDS: [&str; 5] = ["documentation", "servers", "verify", "account", "auth"];
+pub const FIELDS: [&str; 8] = [
+    "documentation",
+    "servers",
+    "headers",
+    "verify",
+    "rejected",
+    "rejectedWhen",
+    "account",
+    "auth",
+];
 
 /// What a platform's table says of connecting. Absent fields say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Stated {
     /// Where the platform's documentation is.
     pub documentation: Option<String>,
     /// All base addresses, the default one first.
     pub servers: Option<Vec<String>>,
+    /// Headers of every request to the platform.
+    pub headers: Option<Parameters>,
     /// A method and a path: a request that succeeds only with good credentials; empty for none.
     pub verify: Option<String>,
+    /// The statuses with which the platform rejects credentials that `verify` tries.
+    pub rejected: Option<Vec<u16>>,
+    /// What a 2xx response to `verify` contains if it rejects the credentials.
+    pub rejected_when: Option<RejectedWhen>,
     /// How to find out whose account it is.
     pub account: Option<AccountEntry>,
     /// All ways to connect, the preferred one first.
@@ -54,6 +71,10 @@ pub struct AuthEntry {
     /// The day on which they were read.
     read: Option<String>,
     fields: Option<Vec<FieldEntry>>,
+    #[serde(default)]
+    headers: Parameters,
+    #[serde(default)]
+    query: Parameters,
     grant: Option<Grant>,
     issuer: Option<String>,
     authorization_url: Option<String>,
@@ -76,16 +97,62 @@ pub struct AuthEntry {
     #[serde(default)]
     token_body: TokenBody,
     token_pointer: Option<String>,
+    token_fallback: Option<String>,
     #[serde(default)]
     token_members: Vec<String>,
+    #[serde(default = "code")]
+    code_parameter: String,
+    #[serde(default)]
+    expires_unit: ExpiresUnit,
+    long_lived_token: Option<AccessTokenEntry>,
+    access_token_refresh: Option<AccessTokenEntry>,
+    #[serde(default)]
+    field_sources: Vec<FieldSource>,
     r#in: Option<In>,
     name: Option<String>,
     prefix: Option<String>,
     username_label: Option<String>,
     password_label: Option<String>,
+    username: Option<String>,
+    password: Option<String>,
     service: Option<String>,
     #[serde(default)]
     regions: Vec<String>,
+}
+
+/// A request for an access token that another access token authorizes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AccessTokenEntry {
+    request: String,
+    parameters: Parameters,
+}
+
+impl AccessTokenEntry {
+    /// The request. `member` is the member of the method that states it.
+    fn request(self, member: &str) -> Result<AccessTokenRequest, String> {
+        let is_url = |url: &str| is_secure(url) && !url.contains(['?', '#', '{', '}']);
+        let request = self.request.split_once(' ').and_then(|(method, url)| {
+            let method =
+                [Method::Get, Method::Post].into_iter().find(|it| it.as_str() == method)?;
+            is_url(url).then(|| (method, url.to_owned()))
+        });
+        let (method, url) = request.ok_or_else(|| {
+            format!(
+                "`{member}`: `request` must be GET or POST and an `https` URL without variables"
+            )
+        })?;
+        if !self.parameters.values().any(|value| value == "{accessToken}") {
+            return Err(format!("`{member}`: no parameter is `{{accessToken}}`"));
+        }
+        let known = ["{accessToken}", "{clientId}", "{clientSecret}"];
+        let is_odd =
+            |value: &&String| value.contains(['{', '}']) && !known.contains(&value.as_str());
+        if let Some(value) = self.parameters.values().find(is_odd) {
+            return Err(format!("`{member}`: a parameter can't be `{value}`"));
+        }
+        Ok(AccessTokenRequest { method, url, parameters: self.parameters })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -119,11 +186,49 @@ struct Places {
     servers: Vec<String>,
     /// The requests that verify credentials and find the account.
     requests: Vec<String>,
+    /// The headers of all methods.
+    headers: Parameters,
 }
 
 impl Places {
     fn all(&self) -> impl Iterator<Item = &str> + Clone {
-        self.servers.iter().chain(&self.requests).map(String::as_str)
+        let texts = self.servers.iter().chain(&self.requests).chain(self.headers.values());
+        texts.map(String::as_str)
+    }
+}
+
+impl Places {
+    /// Checks that the methods fill the servers and, if the methods are stated, the requests.
+    fn check(
+        &self,
+        methods: &[AuthMethod],
+        has_servers: bool,
+        has_auth: bool,
+        fault: &mut dyn FnMut(String),
+    ) {
+        if has_servers {
+            for url in &self.servers {
+                check_server(url, methods, fault);
+            }
+        }
+        if has_servers || has_auth {
+            for method in methods {
+                let Some((url, name)) = unreached(method, &self.servers) else { continue };
+                // What no method has a field for was said of the stated servers already.
+                if !has_servers || methods.iter().any(|other| has_field(other, name)) {
+                    fault(unfilled(method, name, url));
+                }
+            }
+        }
+        if has_auth {
+            for method in methods {
+                for request in &self.requests {
+                    if let Some(name) = missing(method, request) {
+                        fault(unfilled(method, name, request));
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -138,7 +243,16 @@ impl Stated {
         if self == Self::default() {
             return detail;
         }
-        let Self { documentation, servers, mut verify, account, auth } = self;
+        let Self {
+            documentation,
+            servers,
+            headers,
+            mut verify,
+            rejected,
+            rejected_when,
+            account,
+            auth,
+        } = self;
         if verify.as_deref() == Some("") {
             (verify, detail.verify) = (None, None);
         }
@@ -147,15 +261,18 @@ impl Stated {
             |url: String| Server { url: url.trim_end_matches('/').to_owned(), description: None };
         let servers = servers
             .map_or(detail.servers, |servers| servers.into_iter().map(stated).collect::<Vec<_>>());
+        let has_headers = headers.is_some();
+        let headers = headers.unwrap_or(detail.headers);
         let kept = |request: &Request| format!("{} {}", request.method.as_str(), request.path);
-        let verifying = verify.clone().or_else(|| detail.verify.as_ref().map(kept));
+        let kept_verify = detail.verify.as_ref().map(|verify| kept(&verify.request));
+        let verifying = verify.clone().or(kept_verify);
         let asking = account.as_ref().map(|account| account.request.clone());
         let asking =
             asking.or_else(|| detail.account.as_ref().map(|account| kept(&account.request)));
         let mut requests: Vec<String> = verifying.into_iter().chain(asking).collect();
         requests.dedup();
         let urls = servers.iter().map(|server| server.url.clone());
-        let places = Places { servers: urls.collect(), requests };
+        let places = Places { servers: urls.collect(), requests, headers };
         let auth_methods = if let Some(entries) = auth {
             methods(entries, &places, &detail.auth_methods, fault)
         } else {
@@ -165,29 +282,10 @@ impl Stated {
             }
             methods
         };
-        if has_servers {
-            for url in &places.servers {
-                check_server(url, &auth_methods, fault);
-            }
+        if has_headers || has_auth {
+            check_headers(&places.headers, &auth_methods, fault);
         }
-        if has_servers || has_auth {
-            for method in &auth_methods {
-                let Some((url, name)) = unreached(method, &places.servers) else { continue };
-                // What no method has a field for was said of the stated servers already.
-                if !has_servers || auth_methods.iter().any(|other| has_field(other, name)) {
-                    fault(unfilled(method, name, url));
-                }
-            }
-        }
-        if has_auth {
-            for method in &auth_methods {
-                for request in &places.requests {
-                    if let Some(name) = missing(method, request) {
-                        fault(unfilled(method, name, request));
-                    }
-                }
-            }
-        }
+        places.check(&auth_methods, has_servers, has_auth, fault);
         if documentation.as_deref().is_some_and(|url| image::https(url).is_none()) {
             fault("`documentation` is not an `https` URL".to_owned());
         }
@@ -218,15 +316,44 @@ impl Stated {
             let request = request(&account.request)?;
             Some(Account { request, id: account.id, name: account.name })
         });
+        let verify = verified(verify, detail.verify, rejected, rejected_when, fault);
+        let account = account.or(detail.account);
+        if account.is_none() {
+            check_no_account(&auth_methods, fault);
+        }
         ConnectorDetail {
             auth_methods,
             servers,
             documentation_url: documentation.or(detail.documentation_url),
             license: detail.license,
-            verify: verify.or(detail.verify),
-            account: account.or(detail.account),
+            headers: places.headers,
+            verify,
+            account,
         }
     }
+}
+
+/// The request that checks credentials: the stated one or else the known one, with what is stated of its responses.
+fn verified(
+    stated: Option<Request>,
+    known: Option<Verify>,
+    rejected: Option<Vec<u16>>,
+    rejected_when: Option<RejectedWhen>,
+    fault: &mut dyn FnMut(String),
+) -> Option<Verify> {
+    let new = |request| Verify { request, rejected: statuses(), rejected_when: None };
+    let verify = stated.map(new).or(known);
+    if verify.is_none() && (rejected.is_some() || rejected_when.is_some()) {
+        fault("`rejected` and `rejectedWhen` need a `verify`".to_owned());
+    }
+    if rejected_when.as_ref().is_some_and(|when| !when.pointer.starts_with('/')) {
+        fault("`rejectedWhen`: `pointer` is a JSON Pointer, such as `/error`".to_owned());
+    }
+    verify.map(|verify| Verify {
+        rejected: rejected.unwrap_or(verify.rejected),
+        rejected_when: rejected_when.or(verify.rejected_when),
+        ..verify
+    })
 }
 
 /// The methods of the entries. What a method has no field for is asked as `former`, the methods in whose place they come,
@@ -294,6 +421,22 @@ fn unfilled(method: &AuthMethod, name: &str, text: &str) -> String {
     format!("the method `{}`: no field stands for `{{{name}}}` in `{text}`", method.id)
 }
 
+/// Checks the headers of all methods: their names, and that each method fills them.
+fn check_headers(headers: &Parameters, methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
+    for name in headers.keys() {
+        if let Err(what) = auth::templates::check_header(name) {
+            fault(format!("`headers`: {what}"));
+        }
+    }
+    for method in methods {
+        for value in headers.values() {
+            if let Some(name) = auth::templates::unfilled(method, value) {
+                fault(unfilled(method, name, value));
+            }
+        }
+    }
+}
+
 /// Checks that the URL of a server is `https`, that it is one that a document may state, and that a method has a field
 /// for each of its variables.
 fn check_server(url: &str, methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
@@ -339,53 +482,75 @@ impl AuthEntry {
             && read.is_some_and(|day| day.is_ok())
     }
 
+    /// What the entry says of OAuth 2.0.
+    fn oauth2(self) -> Result<OAuth2, String> {
+        let grant = self.grant.ok_or("`grant` is missing")?;
+        if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
+            return Err("`authorizationUrl` belongs to the grant authorization_code".into());
+        }
+        let id_name = &self.client_id_parameter;
+        if !server::is_name(id_name) {
+            return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
+        }
+        let own = [
+            &authorization::OWN_PARAMETERS[..],
+            &token::OWN_PARAMETERS,
+            &revocation::OWN_PARAMETERS,
+        ];
+        let more = [&self.authorization_parameters, &self.token_parameters];
+        let is_taken = own.concat().contains(&id_name.as_str())
+            || more.iter().any(|parameters| parameters.contains_key(id_name));
+        if is_taken && *id_name != client_id() {
+            return Err(format!(
+                "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
+            ));
+        }
+        let code_name = &self.code_parameter;
+        if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
+            return Err(format!("`{code_name}` cannot be the `codeParameter`"));
+        }
+        let pointers = [&self.token_pointer, &self.token_fallback];
+        if let Some(pointer) =
+            pointers.into_iter().flatten().find(|it| !it.is_empty() && !it.starts_with('/'))
+        {
+            return Err(format!("`{pointer}` is not a JSON Pointer, such as `/data`"));
+        }
+        let request = |entry: Option<AccessTokenEntry>, member: &str| {
+            entry.map(|entry| entry.request(member)).transpose()
+        };
+        Ok(OAuth2 {
+            grant,
+            issuer: self.issuer,
+            authorization_url: self.authorization_url,
+            token_url: self.token_url.ok_or("`tokenUrl` is missing")?,
+            refresh_url: self.refresh_url,
+            revocation_url: self.revocation_url,
+            scopes: self.scopes,
+            scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
+            pkce: self.pkce,
+            token_auth: self.token_auth,
+            client_id_parameter: self.client_id_parameter,
+            authorization_parameters: self.authorization_parameters,
+            token_parameters: self.token_parameters,
+            token_body: self.token_body,
+            token_pointer: self.token_pointer,
+            token_fallback: self.token_fallback,
+            token_members: self.token_members,
+            code_parameter: self.code_parameter,
+            expires_unit: self.expires_unit,
+            long_lived_token: request(self.long_lived_token, "longLivedToken")?,
+            access_token_refresh: request(self.access_token_refresh, "accessTokenRefresh")?,
+            field_sources: self.field_sources,
+        })
+    }
+
     fn method(self, places: &Places) -> Result<AuthMethod, String> {
         if auth::slug(&self.id) != self.id {
             return Err("its id must be 1 to 50 of a-z, 0-9 and -".to_owned());
         }
-        let fields = self.fields;
+        let fields = self.fields.clone();
         let kind = match self.r#type {
-            Type::OAuth2 => {
-                let grant = self.grant.ok_or("`grant` is missing")?;
-                if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
-                    return Err("`authorizationUrl` belongs to the grant authorization_code".into());
-                }
-                let id_name = &self.client_id_parameter;
-                if !server::is_name(id_name) {
-                    return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
-                }
-                let own = [
-                    &authorization::OWN_PARAMETERS[..],
-                    &token::OWN_PARAMETERS,
-                    &revocation::OWN_PARAMETERS,
-                ];
-                let more = [&self.authorization_parameters, &self.token_parameters];
-                let is_taken = own.concat().contains(&id_name.as_str())
-                    || more.iter().any(|parameters| parameters.contains_key(id_name));
-                if is_taken && *id_name != client_id() {
-                    return Err(format!(
-                        "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
-                    ));
-                }
-                Kind::OAuth2(Box::new(OAuth2 {
-                    grant,
-                    issuer: self.issuer,
-                    authorization_url: self.authorization_url,
-                    token_url: self.token_url.ok_or("`tokenUrl` is missing")?,
-                    refresh_url: self.refresh_url,
-                    revocation_url: self.revocation_url,
-                    scopes: self.scopes,
-                    scope_separator: self.scope_separator.unwrap_or_else(|| " ".to_owned()),
-                    pkce: self.pkce,
-                    token_auth: self.token_auth,
-                    client_id_parameter: self.client_id_parameter,
-                    authorization_parameters: self.authorization_parameters,
-                    token_parameters: self.token_parameters,
-                    token_body: self.token_body,
-                    token_pointer: self.token_pointer,
-                    token_members: self.token_members,
-                }))
-            }
+            Type::OAuth2 => Kind::OAuth2(Box::new(self.clone().oauth2()?)),
             Type::ApiKey => {
                 let r#in = self.r#in.ok_or("`in` is missing")?;
                 let name = auth::key_name(r#in, self.name.ok_or("`name` is missing")?)?;
@@ -394,6 +559,8 @@ impl AuthEntry {
             Type::Basic => Kind::Basic {
                 username_label: self.username_label.unwrap_or_else(|| "User name".to_owned()),
                 password_label: self.password_label.unwrap_or_else(|| "Password".to_owned()),
+                username: self.username,
+                password: self.password,
             },
             Type::Bearer => {
                 Kind::Bearer { prefix: self.prefix.unwrap_or_else(|| "Bearer".to_owned()) }
@@ -404,40 +571,93 @@ impl AuthEntry {
             },
         };
         let own = auth::default_fields(&kind);
-        let given = fields.into_iter().flatten().map(|field| field.field(&own)).collect();
+        let is_said = |name: &str| match &kind {
+            Kind::OAuth2(oauth) => oauth.says(name),
+            _ => false,
+        };
+        let given = fields.into_iter().flatten();
+        let given = given.map(|field| field.field(&own, &is_said)).collect();
         let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
+        let (headers, query) = (self.headers, self.query);
         let is_used = |name: &str| {
+            let templates = auth::parameters(&kind).chain(headers.values().map(String::as_str));
+            let templates = templates.chain(query.values().map(String::as_str));
             urls(&kind)
                 .chain(places.all())
                 .flat_map(variables)
-                .chain(auth::parameters(&kind).flat_map(auth::parameter_variables))
+                .chain(templates.flat_map(auth::parameter_variables))
                 .any(|used| used == name)
         };
         // A field must be of use: one of the kind's own, or a variable of a URL or of a parameter.
         if let Some(field) = all.iter().find(|field| {
             !is_used(&field.name) && !own.iter().any(|known| known.name == field.name)
         }) {
-            return Err(format!("the field `{}` stands in no URL", field.name));
+            return Err(format!("the field `{}` stands in no URL and no template", field.name));
         }
         if let Some(field) = all.iter().find(|field| !server::is_name(&field.name)) {
             return Err(format!("`{}` cannot be the name of a field", field.name));
         }
-        Ok(AuthMethod { id: self.id, kind, fields: all })
+        if let Kind::OAuth2(oauth) = &kind {
+            check_sources(&oauth.field_sources, &all)?;
+        }
+        let method = AuthMethod { id: self.id, kind, fields: all, headers, query };
+        auth::templates::check(&method)?;
+        Ok(method)
     }
+}
+
+/// Checks that no method needs the response to an `account` request, which there is not.
+fn check_no_account(methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
+    let asks = |source: &FieldSource| source.from == SourceKind::Account;
+    for method in methods {
+        if method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(asks)) {
+            let id = &method.id;
+            fault(format!("the method `{id}`: `fieldSources`: there is no `account` request"));
+        }
+    }
+}
+
+/// Checks where a platform says the values of these fields.
+fn check_sources(sources: &[FieldSource], fields: &[Field]) -> Result<(), String> {
+    for source in sources {
+        let name = &source.field;
+        let Some(field) = fields.iter().find(|field| field.name == *name) else {
+            return Err(format!("`fieldSources`: there is no field `{name}`"));
+        };
+        if field.secret || field.required {
+            return Err(format!(
+                "`fieldSources`: the platform says `{name}`, so that it can be neither secret nor required"
+            ));
+        }
+        if (source.from == SourceKind::Callback) == source.at.starts_with('/') {
+            return Err(format!(
+                "`fieldSources`: `{}` must be a parameter of the redirect, or a JSON Pointer into the response",
+                source.at
+            ));
+        }
+        let is_template = |template: &String| {
+            template.matches('{').count() == 1 && template.contains(&format!("{{{name}}}"))
+        };
+        if !source.template.as_ref().is_none_or(is_template) {
+            return Err(format!("`fieldSources`: a `template` for `{name}` has `{{{name}}}` once"));
+        }
+    }
+    Ok(())
 }
 
 impl FieldEntry {
     /// The field. `own` are those of the method's kind.
-    fn field(self, own: &[Field]) -> Field {
+    fn field(self, own: &[Field], is_said: &dyn Fn(&str) -> bool) -> Field {
         let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
         let known = own.iter().find(|field| field.name == name).cloned();
         let usual = known.unwrap_or_else(|| Field::required(&name, &server::label(&name)));
+        let required = required.unwrap_or(usual.required && default.is_none() && !is_said(&name));
         Field {
             name,
             label: label.unwrap_or(usual.label),
             description: description.or(usual.description),
             secret: secret.unwrap_or(usual.secret),
-            required: required.unwrap_or(usual.required && default.is_none()),
+            required,
             pattern: pattern.or(usual.pattern),
             r#enum: r#enum.or(usual.r#enum),
             default: default.or(usual.default),

@@ -26,6 +26,16 @@ pub fn verbatim(text: &str, max: usize) -> String {
     cut(&one_line(head(text, MAX_READ)), max)
 }
 
+/// The first `most` of some texts, as in `` `a`, `b` and 3 more ``.
+#[must_use]
+pub fn listed<'t>(texts: impl ExactSizeIterator<Item = &'t str>, most: usize) -> String {
+    let more = texts.len().saturating_sub(most);
+    let shown: Vec<String> =
+        texts.take(most).map(|text| format!("`{}`", verbatim(text, 100))).collect();
+    let shown = shown.join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
 /// At most the first `max` bytes, ending between characters.
 #[must_use]
 pub fn head(text: &str, max: usize) -> &str {

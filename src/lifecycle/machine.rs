@@ -13,8 +13,17 @@ pub const PROBE_MS: u64 = 60 * 60 * 1000;
 /// How long a platform may refuse, since its first refusal, before the connection has failed, in milliseconds.
 pub const PATIENCE_MS: u64 = 3 * 24 * 60 * 60 * 1000;
 
+/// The reason of a connection whose grant the platform has ended.
+pub const ENDED: &str = "grant_ended";
+
 /// What a renewal or a check that succeeds makes of a connection that has not failed.
 pub const WORKS: State = State::Operational;
+
+/// Why the state of new credentials is unknown although the platform was asked about them.
+pub const NOT_CHECKED: &str = "not_checked";
+/// The same for people.
+pub const NOT_CHECKED_DETAIL: &str =
+    "The platform did not say whether it accepts the credentials. They were stored.";
 
 /// What stored credentials make of a connection, failed or new: `is_proven` if the platform has just given or accepted them.
 #[must_use]
@@ -37,19 +46,22 @@ pub enum Failure {
     Denied,
     /// The platform rejects the OAuth client, or there is none.
     ClientRejected,
+    /// The platform does not serve the OAuth client, perhaps for this connection only.
+    Unauthorized,
     /// The platform rejects the request.
     RequestRejected,
 }
 
 impl Failure {
     /// All ways.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Unavailable,
         Self::Unreadable,
         Self::GrantRejected,
         Self::CredentialsRejected,
         Self::Denied,
         Self::ClientRejected,
+        Self::Unauthorized,
         Self::RequestRejected,
     ];
 
@@ -61,7 +73,7 @@ impl Failure {
             Self::Unreadable => "invalid_answer",
             Self::GrantRejected | Self::Denied => "grant_rejected",
             Self::CredentialsRejected => "credentials_rejected",
-            Self::ClientRejected => "client_rejected",
+            Self::ClientRejected | Self::Unauthorized => "client_rejected",
             Self::RequestRejected => "request_rejected",
         }
     }
@@ -74,12 +86,12 @@ impl Failure {
     /// Whether the platform has answered, and refused this connection. One that is down refuses nothing, and whoever runs
     /// the app mends its client.
     const fn refuses(self) -> bool {
-        self.ends() || matches!(self, Self::Denied | Self::RequestRejected)
+        self.ends() || matches!(self, Self::Denied | Self::RequestRejected | Self::Unauthorized)
     }
 
     /// Whether the account must act, for all of its users.
     const fn is_the_accounts(self) -> bool {
-        matches!(self, Self::ClientRejected | Self::RequestRejected)
+        matches!(self, Self::ClientRejected | Self::Unauthorized | Self::RequestRejected)
     }
 }
 
@@ -88,6 +100,7 @@ impl From<TokenErrorKind> for Failure {
         match kind {
             TokenErrorKind::GrantRejected => Self::GrantRejected,
             TokenErrorKind::ClientRejected => Self::ClientRejected,
+            TokenErrorKind::Unauthorized => Self::Unauthorized,
             TokenErrorKind::RequestRejected => Self::RequestRejected,
             TokenErrorKind::Denied => Self::Denied,
             TokenErrorKind::Passing => Self::Unavailable,
@@ -148,7 +161,8 @@ pub fn after_failure(
     let nth = usize::try_from(before.attempts).unwrap_or(usize::MAX);
     let longest = PAUSES_MS.last().copied().unwrap_or(PROBE_MS);
     let pause = PAUSES_MS.get(nth).copied().unwrap_or(longest);
-    let pause = if failure == Failure::ClientRejected { pause.min(PROBE_MS) } else { pause };
+    let is_clients = failure.code() == Failure::ClientRejected.code();
+    let pause = if is_clients { pause.min(PROBE_MS) } else { pause };
     // 80 % to 120 % of the pause, in 255 steps: with whole percents, what failed together would meet again every few minutes.
     let spread = |chance: u8| {
         let share = u64::from(chance).saturating_mul(40).saturating_add(80 * 255);
@@ -163,7 +177,7 @@ pub fn after_failure(
     After {
         state: if is_over { State::Failed } else { State::Degraded },
         code: match failure {
-            Failure::GrantRejected if is_ended => "grant_ended",
+            Failure::GrantRejected if is_ended => ENDED,
             _ => failure.code(),
         },
         attempts,
@@ -188,7 +202,8 @@ pub fn actor(state: State, code: Option<&str>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::Failure::{
-        ClientRejected, CredentialsRejected, GrantRejected, RequestRejected, Unavailable,
+        ClientRejected, CredentialsRejected, GrantRejected, RequestRejected, Unauthorized,
+        Unavailable,
     };
     use super::{Before, actor, after_failure};
     use crate::terms::State;
@@ -240,6 +255,16 @@ mod tests {
                 "client_rejected",
                 3_600_000,
             ),
+            (first, Unauthorized, 1000, State::Degraded, "client_rejected", 60_000),
+            (
+                since(5, None),
+                Unauthorized,
+                day * 3 - 1,
+                State::Degraded,
+                "client_rejected",
+                3_600_000,
+            ),
+            (since(5, None), Unauthorized, day * 3, State::Failed, "client_rejected", 0),
         ] {
             // The middle of all chances leaves a pause as it is, but for 20/255 of a percent.
             let after = after_failure(before, failure, None, now, 128);

@@ -19,6 +19,14 @@ pub fn is_due(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool
     expires_at.saturating_sub(now) < margin.max(1)
 }
 
+/// Whether an access token has more than half of its life left.
+#[must_use]
+pub fn is_young(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
+    let Some((issued_at, expires_at)) = issued_at.zip(expires_at) else { return false };
+    let half = expires_at.saturating_sub(issued_at).saturating_div(2);
+    now < issued_at.saturating_add(half)
+}
+
 /// Whether an access token is still valid.
 #[must_use]
 pub fn is_valid(expires_at: Option<u64>, now: u64) -> bool {
@@ -35,7 +43,20 @@ pub fn next_check(now: u64, period: u64, chance: u8) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_due, is_valid, next_check};
+    use super::{is_due, is_valid, is_young, next_check};
+
+    #[test]
+    fn a_token_is_young_in_the_first_half_of_its_life() {
+        for (issued, expires, now, expected) in [
+            (Some(10), Some(20), 14, true),
+            (Some(10), Some(20), 15, false),
+            (Some(10), Some(20), 30, false),
+            (None, Some(20), 1, false),
+            (Some(10), None, 11, false),
+        ] {
+            assert_eq!(is_young(issued, expires, now), expected, "{issued:?} {expires:?} {now}");
+        }
+    }
 
     #[test]
     fn tokens_are_renewed_shortly_before_they_expire() {

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use super::machine::Before;
+use super::machine::{Before, Failure};
+use crate::oauth::scopes::missing;
 use crate::terms::CredentialType;
 
 /// What the vault knows of a connection's credentials without opening them.
@@ -55,6 +56,14 @@ impl HeldRow {
         Before { attempts, failing_since, refused_since }
     }
 
+    /// Whether the last renewal failed because of the OAuth client: it may be tried again once the client is accepted. Where
+    /// the platform refused this connection, perhaps alone, another one's success shows nothing.
+    #[must_use]
+    pub fn waits_for_client(&self) -> bool {
+        self.reason_code.as_deref() == Some(Failure::ClientRejected.code())
+            && (self.reason_status.is_none() || self.failing_since.is_none())
+    }
+
     /// What was granted.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
@@ -71,8 +80,6 @@ impl HeldRow {
     /// them.
     #[must_use]
     pub fn missing_without(&self, granted: &[String]) -> Vec<String> {
-        let mut missing = [self.scopes(), self.missing_scopes()].concat();
-        missing.retain(|scope| !granted.contains(scope));
-        missing
+        missing(&[self.scopes(), self.missing_scopes()].concat(), granted)
     }
 }

@@ -238,11 +238,33 @@ impl Breaker<'_> {
         self.statement("UPDATE oauth_clients SET rejected_since = coalesce(rejected_since, ?5), probe_at = ?6 WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4", [Param::integer(now), next])
     }
 
+    /// Notes an error that may be of the client or of one account at the platform only. Opens when another account got
+    /// the same one, and no renewal has succeeded since.
+    #[must_use]
+    pub fn suspect(&self, suspicion: &Suspicion<'_>, now: u64) -> Statement {
+        let next = Param::integer(now.saturating_add(PROBE_MS));
+        self.statement("UPDATE oauth_clients SET rejected_since = iif(suspect_error = ?5 AND suspect_account <> ?6, coalesce(rejected_since, ?7), rejected_since), probe_at = iif(suspect_error = ?5 AND suspect_account <> ?6, ?8, probe_at), suspect_error = ?5, suspect_account = ?6 WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4", [
+            Param::text(suspicion.error),
+            Param::text(suspicion.account),
+            Param::integer(now),
+            next,
+        ])
+    }
+
     /// Closes: the platform accepts the client again.
     #[must_use]
     pub fn close(&self) -> Statement {
-        self.statement("UPDATE oauth_clients SET rejected_since = NULL, probe_at = NULL WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 AND rejected_since IS NOT NULL", [])
+        self.statement("UPDATE oauth_clients SET rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND client_id = ?4 AND (rejected_since IS NOT NULL OR suspect_error IS NOT NULL)", [])
     }
+}
+
+/// An error that may be of the OAuth client or of one account at the platform only.
+#[derive(Debug, Clone, Copy)]
+pub struct Suspicion<'a> {
+    /// The platform's code, or its status.
+    pub error: &'a str,
+    /// Whom it is about: a hash of the tenant that the error names, or of the account at the platform.
+    pub account: &'a str,
 }
 
 /// Renewed credentials.

@@ -13,16 +13,17 @@ const MAX_QUERY: usize = 32_768;
 const MAX_CODE: usize = 16_384;
 /// The longest `state` and the longest issuer, in bytes.
 const MAX_TEXT: usize = 2048;
-/// The most other parameters, and the longest value of one, in bytes.
+/// The most other parameters. One of them may be the code, under a name of the platform's own.
 const MAX_OTHERS: usize = 32;
 
 /// What a platform's redirect says. `Debug` shows neither the code nor the state.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Callback {
-    /// What the authorization URL carried.
-    pub state: String,
-    /// How it ended.
-    pub outcome: Outcome,
+    /// What the authorization URL carried; `None` when it does not come back, as when a visit began at the platform.
+    pub state: Option<String>,
+    /// The platform's error; `None` when there is none.
+    pub error: Option<TokenError>,
+    code: Option<String>,
     /// Who sends the user back (RFC 9207).
     pub iss: Option<String>,
     /// The platform's other parameters, such as `QuickBooks`' `realmId`.
@@ -30,15 +31,27 @@ pub struct Callback {
 }
 
 /// How the user's visit at the platform ended.
-#[derive(Clone, PartialEq, Eq)]
-pub enum Outcome {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Outcome<'c> {
     /// With a code, which is exchanged for tokens.
-    Code(String),
+    Code(&'c str),
     /// With an error.
-    Error(TokenError),
+    Error(&'c TokenError),
 }
 
-impl fmt::Debug for Outcome {
+impl Callback {
+    /// How the visit ended, at a platform that gives the code this name. Returns `None` when there is neither a code nor an
+    /// error.
+    #[must_use]
+    pub fn outcome(&self, code_parameter: &str) -> Option<Outcome<'_>> {
+        let is_code = |code: &&String| !code.is_empty() && !code.contains(char::is_control);
+        let named = self.others.get(code_parameter).filter(is_code);
+        let code = named.or(self.code.as_ref()).map(|code| Outcome::Code(code));
+        self.error.as_ref().map(Outcome::Error).or(code)
+    }
+}
+
+impl fmt::Debug for Outcome<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(_) => f.write_str("Code(…)"),
@@ -50,7 +63,7 @@ impl fmt::Debug for Outcome {
 impl fmt::Debug for Callback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Callback");
-        shown.field("outcome", &self.outcome).field("iss", &self.iss).finish_non_exhaustive()
+        shown.field("error", &self.error).field("iss", &self.iss).finish_non_exhaustive()
     }
 }
 
@@ -63,9 +76,7 @@ pub enum CallbackError {
     Encoding,
     /// A parameter stands there twice (RFC 6749, 3.1).
     Duplicate(&'static str),
-    /// There is no `state`.
-    NoState,
-    /// There is neither a code nor an error, or both.
+    /// There is nothing in it, or both a code and an error.
     NoOutcome,
 }
 
@@ -75,8 +86,7 @@ impl fmt::Display for CallbackError {
             Self::TooLong => f.write_str("the query is too long"),
             Self::Encoding => f.write_str("the query is not encoded correctly"),
             Self::Duplicate(name) => write!(f, "the query has `{name}` twice"),
-            Self::NoState => f.write_str("the query has no `state`"),
-            Self::NoOutcome => f.write_str("the query has neither `code` nor `error`, or both"),
+            Self::NoOutcome => f.write_str("the query is empty, or has both `code` and `error`"),
         }
     }
 }
@@ -103,25 +113,30 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
         match KNOWN.iter().zip(&mut known).find(|(known, _)| **known == name) {
             Some((name, Some(_))) => return Err(CallbackError::Duplicate(name)),
             Some((_, slot)) => *slot = Some(value.into_owned()),
-            None if others.len() < MAX_OTHERS && name.len() <= 64 && value.len() <= MAX_TEXT => {
+            None if others.len() < MAX_OTHERS && name.len() <= 64 && value.len() <= MAX_CODE => {
                 others.entry(name.into_owned()).or_insert_with(|| value.into_owned());
             }
             None => {}
         }
     }
     let [state, code, iss, error, description, _] = known;
-    let state = limited(state, MAX_TEXT)?.ok_or(CallbackError::NoState)?;
+    let state = limited(state, MAX_TEXT)?;
     let code = limited(code, MAX_CODE)?;
     let iss = limited(iss, MAX_TEXT)?;
-    let outcome = match (code, error.filter(|error| !error.is_empty())) {
-        (Some(code), None) => Outcome::Code(code),
-        (None, Some(error)) => {
-            let description = description.or_else(|| others.get("error_message").cloned());
-            Outcome::Error(TokenError::said(None, Some(&error), description.as_deref()))
-        }
-        _ => return Err(CallbackError::NoOutcome),
-    };
-    Ok(Callback { state, outcome, iss, others })
+    let filled = |value: Option<String>| value.filter(|text| !text.is_empty());
+    let other =
+        |names: [&str; 2]| names.into_iter().find_map(|name| filled(others.get(name).cloned()));
+    // Facebook says some errors under other names only.
+    let said =
+        filled(error).or_else(|| other(["error_code", "errorCode"]).filter(|_| code.is_none()));
+    if code.is_some() == said.is_some() && (code.is_some() || others.is_empty()) {
+        return Err(CallbackError::NoOutcome);
+    }
+    let error = said.map(|said| {
+        let description = filled(description).or_else(|| other(["error_message", "errorMessage"]));
+        TokenError::said(None, Some(&said), description.as_deref())
+    });
+    Ok(Callback { state, error, code, iss, others })
 }
 
 /// A filled parameter of at most so many bytes.
@@ -163,7 +178,7 @@ mod tests {
 
     fn code(query: &str) -> Callback {
         let callback = read(query).unwrap();
-        assert!(matches!(callback.outcome, Outcome::Code(_)), "{query}");
+        assert!(matches!(callback.outcome("code"), Some(Outcome::Code(_))), "{query}");
         callback
     }
 
@@ -178,8 +193,12 @@ mod tests {
             ("code=c&state=s&iss=&x&x=1", "c", "s", None),
         ] {
             let callback = code(query);
-            assert_eq!(callback.outcome, Outcome::Code(expected.to_owned()), "{query}");
-            assert_eq!((callback.state.as_str(), callback.iss.as_deref()), (state, iss), "{query}");
+            assert_eq!(callback.outcome("code"), Some(Outcome::Code(expected)), "{query}");
+            assert_eq!(
+                (callback.state.as_deref(), callback.iss.as_deref()),
+                (Some(state), iss),
+                "{query}"
+            );
         }
     }
 
@@ -193,7 +212,7 @@ mod tests {
         assert_eq!(others, [("accounts-server", "https://accounts.example"), ("realmId", "12 3")]);
         let many: Vec<String> = (0..100).map(|number| format!("x{number}={number}")).collect();
         assert_eq!(code(&format!("code=c&state=s&{}", many.join("&"))).others.len(), 32);
-        for (name, value, is_kept) in [(64, 2048, true), (65, 1, false), (1, 2049, false)] {
+        for (name, value, is_kept) in [(64, 16_384, true), (65, 1, false), (1, 16_385, false)] {
             let (name, value) = ("n".repeat(name), "v".repeat(value));
             let others = code(&format!("code=c&state=s&{name}={value}")).others;
             let kept = is_kept.then_some((name, value));
@@ -230,11 +249,49 @@ mod tests {
                 Some("x"),
                 Some("Why"),
             ),
+            (
+                "error_code=1349048&error_message=Why&state=s",
+                TokenErrorKind::RequestRejected,
+                Some("1349048"),
+                Some("Why"),
+            ),
+            (
+                "error=access_denied&error_code=200",
+                TokenErrorKind::Denied,
+                Some("access_denied"),
+                None,
+            ),
         ] {
-            let Outcome::Error(error) = read(query).unwrap().outcome else { panic!("{query}") };
+            let callback = read(query).unwrap();
+            let Some(Outcome::Error(error)) = callback.outcome("code") else { panic!("{query}") };
             assert_eq!(error.kind, kind, "{query}");
             assert_eq!(error.code.as_deref(), expected, "{query}");
             assert_eq!(error.description.as_deref(), description, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_code_may_have_a_name_of_the_platforms_own() {
+        let callback = read("state=s&spapi_oauth_code=c&selling_partner_id=p").unwrap();
+        assert_eq!(callback.outcome("spapi_oauth_code"), Some(Outcome::Code("c")));
+        assert_eq!(callback.outcome("code"), None);
+        for query in ["state=s&auth_code=%0A", "state=s&auth_code="] {
+            assert_eq!(read(query).unwrap().outcome("auth_code"), None, "{query}");
+        }
+        let both = read("state=s&auth_code=a&code=b").unwrap();
+        assert_eq!(both.outcome("auth_code"), Some(Outcome::Code("a")));
+        assert_eq!(both.outcome("code"), Some(Outcome::Code("b")));
+    }
+
+    #[test]
+    fn a_visit_that_began_at_the_platform_brings_no_state() {
+        for query in [
+            "code=c",
+            "code=c&state=",
+            "error=access_denied",
+            "installation_id=1&setup_action=install",
+        ] {
+            assert_eq!(read(query).map(|callback| callback.state), Ok(None), "{query}");
         }
     }
 
@@ -254,14 +311,12 @@ mod tests {
 
     #[test]
     fn other_queries_are_refused() {
-        use CallbackError::{Duplicate, Encoding, NoOutcome, NoState, TooLong};
+        use CallbackError::{Duplicate, Encoding, NoOutcome, TooLong};
         let long_code = format!("state=s&code={}", "c".repeat(16_385));
         let long_state = format!("code=c&state={}", "s".repeat(2049));
         let long = format!("code=c&state=s&x={}", "x".repeat(32_768));
         for (query, expected) in [
-            ("", NoState),
-            ("code=c", NoState),
-            ("code=c&state=", NoState),
+            ("", NoOutcome),
             ("state=s", NoOutcome),
             ("state=s&code=", NoOutcome),
             ("state=s&code=c&error=access_denied", NoOutcome),
@@ -288,21 +343,21 @@ mod tests {
         let shown = format!("{:?}", code("code=hunter2&state=swordfish&x=opensesame"));
         let hides = |secret| !shown.contains(secret);
         assert!(hides("hunter2") && hides("swordfish") && hides("opensesame"), "{shown}");
-        assert_eq!(shown, "Callback { outcome: Code(…), iss: None, .. }");
+        assert_eq!(shown, "Callback { error: None, iss: None, .. }");
+        assert_eq!(format!("{:?}", Outcome::Code("hunter2")), "Code(…)");
         let refused = format!("{:?}", read("error=access_denied&state=swordfish").unwrap());
-        assert!(refused.contains("Error(") && refused.contains("access_denied"), "{refused}");
+        assert!(refused.contains("Some(") && refused.contains("access_denied"), "{refused}");
         assert!(!refused.contains("swordfish"), "{refused}");
     }
 
     #[test]
     fn a_refusal_says_what_is_wrong() {
-        use CallbackError::{Duplicate, Encoding, NoOutcome, NoState, TooLong};
+        use CallbackError::{Duplicate, Encoding, NoOutcome, TooLong};
         for (error, said) in [
             (TooLong, "the query is too long"),
             (Encoding, "the query is not encoded correctly"),
             (Duplicate("code"), "the query has `code` twice"),
-            (NoState, "the query has no `state`"),
-            (NoOutcome, "the query has neither `code` nor `error`, or both"),
+            (NoOutcome, "the query is empty, or has both `code` and `error`"),
         ] {
             assert_eq!(error.to_string(), said);
         }

@@ -11,6 +11,9 @@ pub enum TokenErrorKind {
     GrantRejected,
     /// The app's registration is not accepted: the account must mend it, for all of its users.
     ClientRejected,
+    /// The platform does not serve the app, and does not say for whom: the registration may be at fault, or only the
+    /// account or tenant that the request is about. One such error says nothing of other connections.
+    Unauthorized,
     /// The request itself is not accepted, such as its scopes or its redirect URI: the account must mend it.
     RequestRejected,
     /// The user, or somebody for them, said no.
@@ -35,9 +38,13 @@ pub struct TokenError {
     pub http_status: Option<u16>,
     /// How long the platform asks to wait.
     pub retry_after_ms: Option<u64>,
+    /// The tenant, directory or organization at the platform that the description names, in lower case.
+    pub tenant: Option<String>,
 }
 
-use TokenErrorKind::{ClientRejected, Denied, GrantRejected, Passing, RequestRejected, Unreadable};
+use TokenErrorKind::{
+    ClientRejected, Denied, GrantRejected, Passing, RequestRejected, Unauthorized, Unreadable,
+};
 
 /// The codes of RFC 6749 (4.1.2.1 and 5.2), of `OpenID` Connect (3.1.2.6), and of platforms that have their own, in
 /// lower case with `_`.
@@ -53,13 +60,17 @@ const CODES: &[(TokenErrorKind, &[&str])] = &[
         "inactive_user", "inactive_org", // Salesforce
     ]),
     (ClientRejected, &[
-        "invalid_client", "unauthorized_client",
+        "invalid_client",
         "incorrect_client_credentials", "application_suspended", // GitHub
         "bad_client_secret", "invalid_client_id", // Slack
         "bad_client_id", // HubSpot
         "invalid_client_secret", // Zoho
         "invalid_client_credentials", // Salesforce
-        "deleted_client", "disabled_client", "org_internal", // Google
+        "deleted_client", "disabled_client", // Google
+    ]),
+    (Unauthorized, &[
+        "unauthorized_client",
+        "org_internal", // Google: the user is of another organization than the app
     ]),
     (RequestRejected, &[
         "invalid_request", "invalid_scope", "unsupported_grant_type", "unsupported_response_type",
@@ -86,25 +97,66 @@ const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
     (Some("unauthorized_client"), "refresh token is invalid", GrantRejected), // Atlassian
     (None, "invalid refresh token", GrantRejected), // Withings
     (None, "too many requests", Passing), // Zoho, with the code of a denial
+    (None, "unrecognized login or wrong password", GrantRejected), // Shopify, when the app was uninstalled
+    (Some("oauthexception"), "validating access token", GrantRejected), // Facebook, Instagram
+    (Some("oauthexception"), "validating client secret", ClientRejected),
+    (Some("oauthexception"), "validating application", ClientRejected),
+    (Some("oauthexception"), "request limit reached", Passing),
 ];
+
+/// Whether a description says that a token is no longer valid. Many platforms say so with a code that means something
+/// else, or with none.
+fn says_ended(description: &str) -> bool {
+    const ENDS: [&str; 9] = [
+        "invalid",
+        "not valid",
+        "expired",
+        "revoked",
+        "not found",
+        "does not exist",
+        "no longer",
+        "unknown",
+        "already been used",
+    ];
+    let has = |parts: &[&str]| parts.iter().any(|part| description.contains(part));
+    // What is missing is a fault of the request.
+    if has(&["missing", "required", "must be"]) {
+        return false;
+    }
+    has(&["refresh token", "refreshtoken"]) && has(&ENDS)
+        || has(&["token was invalid", "invalid token"])
+        || has(&["token"]) && has(&["revoked"])
+}
 
 impl TokenError {
     /// An error of which nothing but its kind is known.
     #[must_use]
     pub const fn bare(kind: TokenErrorKind, http_status: Option<u16>) -> Self {
-        Self { kind, code: None, description: None, http_status, retry_after_ms: None }
+        Self {
+            kind,
+            code: None,
+            description: None,
+            http_status,
+            retry_after_ms: None,
+            tenant: None,
+        }
     }
 
     /// An error as a platform sent it: its status, when it is an answer, its code and its description.
     #[must_use]
     pub fn said(http_status: Option<u16>, code: Option<&str>, description: Option<&str>) -> Self {
-        // Some write words: `invalid grant`.
-        let code = code.map(|code| if is_known(code) { unified(code) } else { code.to_owned() });
+        let code = code.map(|code| known_code(code).unwrap_or_else(|| code.to_owned()));
         let code = code.filter(|code| is_code(code));
+        let tenant = description.and_then(tenant);
         let description = description.map(plain).filter(|text| !text.is_empty());
         let kind =
-            kind_of(http_status, code.as_deref(), description.as_deref().unwrap_or_default());
-        Self { kind, code, description, http_status, retry_after_ms: None }
+            match kind_of(http_status, code.as_deref(), description.as_deref().unwrap_or_default())
+            {
+                // Where it names a tenant, the registration is missing there only.
+                ClientRejected if tenant.is_some() => Unauthorized,
+                kind => kind,
+            };
+        Self { kind, code, description, http_status, retry_after_ms: None, tenant }
     }
 }
 
@@ -126,16 +178,20 @@ fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenE
         return Passing;
     }
     let code = code.map(unified).unwrap_or_default();
-    let description = description.to_lowercase().replace('_', " ");
+    let description = description.to_lowercase().replace('_', " ").replace(['"', '\'', '`'], "");
     let meant = DESCRIPTIONS
         .iter()
         .find(|(of, part, _)| of.is_none_or(|of| of == code) && description.contains(part));
     if let Some((.., kind)) = meant {
         return *kind;
     }
+    let is_vague = matches!(known(&code), None | Some(Unauthorized)) || code == "invalid_request";
+    if is_vague && says_ended(&description) {
+        return GrantRejected;
+    }
     match (known(&code), status) {
         (Some(kind), _) => kind,
-        (None, Some(401)) => ClientRejected,
+        (None, Some(401)) => Unauthorized,
         (None, Some(300..=399)) => Unreadable,
         (None, _) => RequestRejected,
     }
@@ -147,9 +203,16 @@ fn known(code: &str) -> Option<TokenErrorKind> {
     rows.next().map(|(kind, _)| *kind)
 }
 
+/// The code of the table that a text is, however it is written: some write words, such as `invalid grant`, or a sentence
+/// after the code.
+fn known_code(text: &str) -> Option<String> {
+    let first = text.split(':').next().unwrap_or_default();
+    [text, first].into_iter().map(unified).find(|code| known(code).is_some())
+}
+
 /// Whether the table has a code, however it is written.
 pub(super) fn is_known(code: &str) -> bool {
-    known(&unified(code)).is_some()
+    known_code(code).is_some()
 }
 
 fn unified(code: &str) -> String {
@@ -160,6 +223,28 @@ fn unified(code: &str) -> String {
 pub(super) fn is_code(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte))
+}
+
+/// The tenant that a description names, such as `Application with identifier 'x' was not found in the directory 'Contoso'`
+/// (AADSTS700016). Returns `None` when it names none.
+fn tenant(description: &str) -> Option<String> {
+    const NOUNS: [&str; 5] = ["tenant", "directory", "organization", "organisation", "workspace"];
+    let is_mark = |mark: char| "'\"`“”‘’(),;:".contains(mark);
+    let mut words = description.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        if !NOUNS.contains(&word.trim_matches(is_mark).to_lowercase().as_str()) {
+            continue;
+        }
+        let Some(next) = words.peek() else { break };
+        let name = next.trim_matches(|mark| is_mark(mark) || mark == '.');
+        // A name stands between quotes, or is an identifier: it is no word of the sentence.
+        let is_name =
+            next.starts_with(is_mark) || name.contains(|c: char| c.is_ascii_digit() || c == '.');
+        if is_name && (1..=256).contains(&name.len()) {
+            return Some(name.to_lowercase());
+        }
+    }
+    None
 }
 
 /// The most characters of a description.
@@ -221,7 +306,21 @@ mod tests {
     fn some_descriptions_say_more_than_their_code() {
         for (status, code, description, kind) in [
             (400, "unauthorized_client", "Refresh token is invalid", TokenErrorKind::GrantRejected),
-            (400, "unauthorized_client", "No such app", TokenErrorKind::ClientRejected),
+            (400, "unauthorized_client", "No such app", TokenErrorKind::Unauthorized),
+            (401, "bad_request", "cannot renew revoked token", TokenErrorKind::GrantRejected),
+            (
+                400,
+                "invalid_request",
+                "Invalid \"refresh_token\" in request.",
+                TokenErrorKind::GrantRejected,
+            ),
+            (
+                400,
+                "invalid_request",
+                "refresh_token is missing or invalid",
+                TokenErrorKind::RequestRejected,
+            ),
+            (400, "invalid_scope", "The refresh token is invalid", TokenErrorKind::RequestRejected),
             (400, "invalid_client", "refresh_token is invalid", TokenErrorKind::ClientRejected),
             (400, "x", "The invalid_refresh_token.", TokenErrorKind::GrantRejected),
             (400, "access_denied", "Too many requests", TokenErrorKind::Passing),
@@ -229,6 +328,36 @@ mod tests {
         ] {
             let error = TokenError::said(Some(status), Some(code), Some(description));
             assert_eq!(error.kind, kind, "{code}: {description}");
+        }
+    }
+
+    #[test]
+    fn an_error_may_be_a_tenants_only() {
+        for (description, expected) in [
+            (
+                "AADSTS700016: Application with identifier 'x' was not found in the directory 'Contoso'. This can happen if the application has not been installed by the administrator of the tenant.",
+                Some("contoso"),
+            ),
+            (
+                "AADSTS7000229: The client application 1b is missing service principal in the tenant 7c3f-1. Trace ID: 2",
+                Some("7c3f-1"),
+            ),
+            ("The app is blocked by the organization \"acme.example\"", Some("acme.example")),
+            ("You may have sent your request to the wrong tenant.", None),
+            ("AADSTS7000215: Invalid client secret provided.", None),
+            ("", None),
+        ] {
+            for code in ["unauthorized_client", "invalid_client"] {
+                let error = TokenError::said(Some(400), Some(code), Some(description));
+                assert_eq!(error.tenant.as_deref(), expected, "{description}");
+                let is_certain = code == "invalid_client" && expected.is_none();
+                let kind = if is_certain {
+                    TokenErrorKind::ClientRejected
+                } else {
+                    TokenErrorKind::Unauthorized
+                };
+                assert_eq!(error.kind, kind, "{code}: {description}");
+            }
         }
     }
 

@@ -21,6 +21,7 @@ pub mod client;
 pub mod error;
 pub mod pkce;
 pub mod revocation;
+pub mod scopes;
 pub mod token;
 
 pub use answer::Tokens;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::authorization::scope;
 use super::client::Client;
 use super::pkce::Verifier;
-use crate::catalog::detail::{OAuth2, TokenAuth, TokenBody};
+use crate::catalog::detail::{AccessTokenRequest, OAuth2, TokenAuth, TokenBody};
 use crate::percent::encode;
 use crate::ports::{HttpRequest, user_agent};
 use crate::terms::Method;
@@ -58,6 +58,37 @@ impl TokenEndpoint<'_> {
         ])
     }
 
+    /// Asks for an access token with another one, as `asked` says. `None` for a client without a secret that it would need.
+    #[must_use]
+    pub fn with_access_token(
+        &self,
+        asked: &AccessTokenRequest,
+        access_token: &str,
+    ) -> Option<HttpRequest> {
+        let secret = self.client.secret.as_deref();
+        let mut pairs = Vec::new();
+        for (name, template) in &asked.parameters {
+            let value = match template.as_str() {
+                "{accessToken}" => access_token,
+                "{clientId}" => &self.client.id,
+                "{clientSecret}" => secret?,
+                literal => literal,
+            };
+            pairs.push((name.as_str(), value));
+        }
+        if asked.method != Method::Get {
+            return Some(request(&asked.url, self.oauth.token_body, &pairs, None));
+        }
+        let pair = |(name, value): &(&str, &str)| format!("{}={}", encode(name), encode(value));
+        let pairs: Vec<String> = pairs.iter().map(pair).collect();
+        Some(HttpRequest {
+            method: Method::Get,
+            url: format!("{}?{}", asked.url, pairs.join("&")),
+            headers: vec![("accept".to_owned(), "application/json".to_owned()), user_agent()],
+            body: Vec::new(),
+        })
+    }
+
     fn request(&self, own: &[(&str, Option<&str>)]) -> HttpRequest {
         let (own_of_client, authorization) = authentication(self.oauth, self.client);
         let own = own.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
@@ -95,6 +126,11 @@ pub(super) fn authentication<'a>(
         (TokenAuth::ClientSecretBasic, Some(secret)) => {
             // A colon in the id would end it, hence the encoding (RFC 6749, 2.3.1).
             let pair = format!("{}:{}", encode(&client.id), encode(secret));
+            (Vec::new(), Some(format!("Basic {}", Base64::encode_string(pair.as_bytes()))))
+        }
+        // Many platforms compare what is sent as it is.
+        (TokenAuth::ClientSecretBasicRaw, Some(secret)) => {
+            let pair = format!("{}:{secret}", client.id);
             (Vec::new(), Some(format!("Basic {}", Base64::encode_string(pair.as_bytes()))))
         }
         (TokenAuth::ClientSecretPost, Some(secret)) => {
@@ -160,7 +196,9 @@ mod tests {
 
     #[test]
     fn clients_authenticate_as_the_platform_wants() {
-        use TokenAuth::{ClientSecretBasic, ClientSecretPost, None as Public};
+        use TokenAuth::{
+            ClientSecretBasic, ClientSecretBasicRaw, ClientSecretPost, None as Public,
+        };
         for (method, secret, expected_body, expected_header) in [
             (
                 ClientSecretPost,
@@ -170,6 +208,9 @@ mod tests {
             ),
             // `a%3Ap%20p:s%2B%25%C3%BC`
             (ClientSecretBasic, Some("s+%ü"), "", Some("Basic YSUzQXAlMjBwOnMlMkIlMjUlQzMlQkM=")),
+            // `a:p p:s+%ü`
+            (ClientSecretBasicRaw, Some("s+%ü"), "", Some("Basic YTpwIHA6cyslw7w=")),
+            (ClientSecretBasicRaw, None, "&client_id=a%3Ap%20p", None),
             (Public, Some("s"), "&client_id=a%3Ap%20p", None),
             (ClientSecretPost, None, "&client_id=a%3Ap%20p", None),
             (ClientSecretBasic, None, "&client_id=a%3Ap%20p", None),

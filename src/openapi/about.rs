@@ -27,7 +27,7 @@ pub struct About {
     /// The request's body, when there is one.
     pub body: Option<Body>,
     /// The path and query that the sample for a shell asks for; `$ID` is a connection's id, `$ATTEMPT` an attempt's,
-    /// `$WEBHOOK` a webhook's.
+    /// `$WEBHOOK` a webhook's, `$API_KEY` an API key's.
     pub address: &'static str,
     /// The sample in JavaScript.
     pub script: &'static str,

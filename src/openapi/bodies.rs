@@ -5,6 +5,7 @@ use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
 use super::texts::{self, said};
 use crate::api::body::{Field, FieldCheck, MAX_MEMBERS};
+use crate::api::call::run::{BUDGETS, MOST_POINTERS};
 use crate::api::fields::{
     CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, MAX_ORIGIN,
     MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS,
@@ -53,12 +54,27 @@ pub fn new_attempt() -> Node {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
     let defaults = object! {"label": "default", "allowOtherAccount": false};
-    let needs = |name| object! {"required": Node::texts([name])};
-    // A connection has these already.
-    let own = object! {"identity": false, "identityType": false, "label": false};
-    let again = needs("connection").with(object! {"properties": own});
-    body(description, &CONNECT_FIELDS, &about_starting(), &defaults)
-        .with(object! {"oneOf": vec![needs("platform"), again]})
+    let about = about_starting();
+    // One of the two: `required` is needed, and what belongs to the other is left out.
+    let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
+        let is_own = |name: &str| !others.contains(&name);
+        let fields: Vec<Field> = CONNECT_FIELDS
+            .into_iter()
+            .filter(|field| is_own(field.name))
+            .map(|field| Field { required: field.name == needed, ..field })
+            .collect();
+        let about: Vec<_> = about.iter().copied().filter(|(name, _)| is_own(name)).collect();
+        object! {"title": title}.with(body(description, &fields, &about, &defaults))
+    };
+    // A connection to reconnect has these already.
+    let own = ["platform", "identity", "identityType", "label"];
+    object! {
+        "description": description,
+        "oneOf": vec![
+            of("NewAccount", "An account to connect.", "platform", &["connection"]),
+            of("Reconnection", "A connection to reconnect.", "connection", &own),
+        ],
+    }
 }
 
 /// An OAuth client to store.
@@ -80,6 +96,14 @@ pub fn action_input() -> Node {
         ("header", "The parameters that are headers, by name."),
         ("cookie", "The parameters that are cookies, by name."),
         ("body", "The request's body."),
+        (
+            "select",
+            "Only these parts of the answer's body: up to 20 JSON Pointers, in which `*` is every item.",
+        ),
+        (
+            "maxBytes",
+            "The most bytes of the answer: 500–8388608. `omitted` names what does not fit.",
+        ),
     ];
     body(description, &INPUT_FIELDS, &about, &object! {})
 }
@@ -142,10 +166,14 @@ fn field_schema(field: &Field) -> Node {
         ("connection", _) => object! {"type": "string", "format": "uuid"},
         ("path" | "query" | "header" | "cookie", _) => object! {"type": "object"},
         ("body", _) => object! {},
+        ("scopes", FieldCheck::Own(_)) if field.required => object! {
+            "type": "array", "minItems": 1, "maxItems": u64::try_from(Scope::NAMES.len()).unwrap(), "uniqueItems": true,
+            "items": object! {"type": "string", "enum": Node::texts(Scope::NAMES)},
+        },
         ("expiresAt", _) => {
             object! {"type": Node::texts(["string", "null"]), "format": "date-time"}
         }
-        ("returnUrl", _) => {
+        ("returnUrl" | "startUrl", _) => {
             let longest = u64::try_from(rules::MAX_URL).unwrap();
             object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
         }
@@ -176,6 +204,13 @@ fn field_schema(field: &Field) -> Node {
         ("ttlSeconds", FieldCheck::Own(_)) => {
             object! {"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}
         }
+        ("maxBytes", FieldCheck::Own(_)) => {
+            object! {"type": "integer", "minimum": *BUDGETS.start(), "maximum": *BUDGETS.end()}
+        }
+        ("select", FieldCheck::Own(_)) => object! {
+            "type": "array", "maxItems": u64::try_from(MOST_POINTERS).unwrap(),
+            "items": object! {"type": "string", "pattern": "^(/.*)?$"},
+        },
         (name, FieldCheck::Own(_)) => {
             let (most, item) = match name {
                 "scopes" => {
@@ -266,13 +301,10 @@ fn about_creating() -> [(&'static str, &'static str); 9] {
 
 fn about_starting() -> [(&'static str, &'static str); 12] {
     [
-        (
-            "platform",
-            "A platform of the catalog, ignoring case. Required unless `connection` is given.",
-        ),
+        ("platform", "A platform of the catalog, ignoring case."),
         (
             "connection",
-            "The id of a connection to reconnect: it keeps its id, key, tags and history. Omit `platform`, `identity`, `identityType` and `label` then.",
+            "The id of a connection to reconnect: it keeps its id, key, tags and history.",
         ),
         (
             "authMethod",
@@ -311,7 +343,7 @@ fn about_starting() -> [(&'static str, &'static str); 12] {
     ]
 }
 
-fn about_client() -> [(&'static str, &'static str); 6] {
+fn about_client() -> [(&'static str, &'static str); 7] {
     [
         (
             "authMethod",
@@ -330,6 +362,10 @@ fn about_client() -> [(&'static str, &'static str); 6] {
         (
             "variables",
             "Values of the variables in the platform's URLs. A variable that decides which host receives the client's secret must be set here, unless the catalog lists its values.",
+        ),
+        (
+            "startUrl",
+            "The page of your app where users start to connect. The service links to it when a visit begins at the platform, such as an installation from its marketplace: nothing says then whose account it is to be. Omit it for none.",
         ),
     ]
 }

@@ -29,7 +29,8 @@ pub const CLIENTS: [(&str, &str, &str); 2] = [
         "whole",
         "All fields",
         r#"{"authMethod":"oauth2","clientId":"example-client","clientSecret":"example-secret","scopes":["repo"],
-            "authorizationParameters":{"prompt":"select_account"},"variables":{}}"#,
+            "authorizationParameters":{"prompt":"select_account"},"variables":{},
+            "startUrl":"https://app.example/integrations"}"#,
     ),
 ];
 
@@ -191,7 +192,7 @@ pub const SET_CLIENT: About = About {
     summary: "Set an OAuth client",
     description: "Stores the OAuth client for a platform, or replaces it. Register the app at the platform first, with the `redirectUri` of the response: `<the service's address>/connect/callback`.",
     answer: "The new OAuth client.",
-    schema: Some("OauthClient"),
+    schema: Some("StoredOauthClient"),
     body: Some(Body { schema: "NewOauthClient", examples: &CLIENTS, sample: 0 }),
     address: "/v1/oauth-clients/github",
     script: "\

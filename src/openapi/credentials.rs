@@ -32,7 +32,7 @@ pub fn status() -> Node {
             (
                 "code",
                 string(
-                    "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, or `reported` if somebody reported the state.",
+                    "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, `not_checked` if the platform did not say whether it accepts new credentials, or `reported` if somebody reported the state.",
                 ),
             ),
             ("detail", text_or_null("The reason, for people.")),
@@ -167,34 +167,45 @@ pub fn attempt_summary() -> Node {
 
 /// An OAuth client.
 pub fn client() -> Node {
-    let uri = object! {"type": "string", "format": "uri"};
-    record(
-        "The registration of an app at a platform.",
-        vec![
-            ("platform", said("The platform's identifier.", platform())),
-            (
-                "authMethod",
-                text_or_null("The auth method that it is for; null for all of OAuth 2.0."),
-            ),
-            ("clientId", string("The client's id at the platform.")),
-            ("hasSecret", boolean("Whether the service has the client's secret.")),
-            ("scopes", strings("The scopes to ask for when a request to connect names none.")),
-            (
-                "authorizationParameters",
-                texts_by_name("More parameters of the authorization request."),
-            ),
-            ("variables", texts_by_name("Values of the variables in the platform's URLs.")),
-            ("redirectUri", said("The redirect URI to register at the platform.", uri)),
-            (
-                "rejectedSince",
-                time_or_null(
-                    "Since when the platform has rejected the client; null while it has not. Setting the client clears it.",
-                ),
-            ),
-            ("createdAt", time("When it was first set.")),
-            ("updatedAt", time("When it was last set.")),
-        ],
+    record("The registration of an app at a platform.", client_members())
+}
+
+/// An OAuth client that was set just now.
+pub fn stored_client() -> Node {
+    let warnings = strings(
+        "What may be wrong with the client, such as that it asks for no scopes although the platform has some. Absent if there is nothing.",
+    );
+    record_with(
+        "The registration of an app at a platform, as it was stored.",
+        client_members(),
+        object! {"warnings": warnings},
     )
+}
+
+fn client_members() -> Vec<(&'static str, Node)> {
+    let uri = object! {"type": "string", "format": "uri"};
+    vec![
+        ("platform", said("The platform's identifier.", platform())),
+        ("authMethod", text_or_null("The auth method that it is for; null for all of OAuth 2.0.")),
+        ("clientId", string("The client's id at the platform.")),
+        ("hasSecret", boolean("Whether the service has the client's secret.")),
+        ("scopes", strings("The scopes to ask for when a request to connect names none.")),
+        ("authorizationParameters", texts_by_name("More parameters of the authorization request.")),
+        ("variables", texts_by_name("Values of the variables in the platform's URLs.")),
+        (
+            "startUrl",
+            text_or_null("The page of your app where users start to connect; null for none."),
+        ),
+        ("redirectUri", said("The redirect URI to register at the platform.", uri)),
+        (
+            "rejectedSince",
+            time_or_null(
+                "Since when the platform has rejected the client; null while it has not. Setting the client clears it.",
+            ),
+        ),
+        ("createdAt", time("When it was first set.")),
+        ("updatedAt", time("When it was last set.")),
+    ]
 }
 
 /// Credentials: one schema for each type.

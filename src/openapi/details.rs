@@ -4,7 +4,7 @@ use super::node::{Node, object};
 use super::schema::{boolean, names, record, reference, string, strings, text_or_null, variants};
 use super::texts::said;
 use crate::catalog::action::stored::Place;
-use crate::catalog::detail::{Grant, In, Pkce, TokenAuth, TokenBody};
+use crate::catalog::detail::{ExpiresUnit, Grant, In, Pkce, SourceKind, TokenAuth, TokenBody};
 use crate::terms::Method;
 
 /// A connector's row with what its detail adds.
@@ -27,10 +27,16 @@ pub fn connector(row: &Node) -> Node {
                 ),
             ),
             (
+                "headers",
+                texts_by_name(
+                    "Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method.",
+                ),
+            ),
+            (
                 "verify",
                 nullable(
                     "A request that succeeds only with good credentials; null if unknown.",
-                    request(),
+                    verify(),
                 ),
             ),
             (
@@ -104,6 +110,16 @@ pub fn action(row: &Node) -> Node {
             ("explode", boolean("Whether its values stand for themselves, as in OpenAPI.")),
         ],
     );
+    let encoding = joined(
+        "How a member of a form is written, like a parameter of a query, or as a part.",
+        &encoding,
+        &record("", vec![]),
+        object! {
+            "allowReserved": boolean("Whether reserved characters stay as they are; else absent."),
+            "contentType": string("The media types that a part may have, comma-separated; else absent."),
+            "headers": strings("The headers that a part may have; else absent."),
+        },
+    );
     let of_members = object! {
         "encoding": said(
             "Of a form: how members are written of which the document says so; else absent.",
@@ -128,7 +144,19 @@ pub fn action(row: &Node) -> Node {
             ("documentationUrl", url("The platform's documentation of it; null if unknown.")),
             ("parameters", list("What is sent besides the body.", parameter)),
             ("requestBody", nullable("The body; null if there is none.", body)),
-            ("auth", list("The ways to authorize it; any one is enough.", auth)),
+            (
+                "responseTypes",
+                strings(
+                    "The media types in which it answers when it succeeds, the preferred one first; empty if unknown.",
+                ),
+            ),
+            (
+                "auth",
+                list(
+                    "The ways to authorize it; any one is enough. Empty if it needs none, or none of the connector's methods is enough.",
+                    auth,
+                ),
+            ),
             (
                 "input",
                 schema(
@@ -216,8 +244,31 @@ fn request_members() -> Vec<(&'static str, Node)> {
     ]
 }
 
-fn request() -> Node {
-    record("A request to the platform.", request_members())
+fn verify() -> Node {
+    let value = record(
+        "A value in a JSON response.",
+        vec![
+            ("pointer", string("Where it is: a JSON Pointer.")),
+            ("value", said("What it is.", object! {})),
+        ],
+    );
+    let mut members = request_members();
+    let status = object! {"type": "integer", "minimum": 100, "maximum": 599};
+    members.push((
+        "rejected",
+        list(
+            "The statuses with which the platform rejects credentials. All others but 2xx say nothing about them.",
+            status,
+        ),
+    ));
+    members.push((
+        "rejectedWhen",
+        nullable(
+            "What a 2xx response contains if it rejects the credentials all the same; null if none does.",
+            value,
+        ),
+    ));
+    record("A request to the platform that shows whether it accepts credentials.", members)
 }
 
 fn account() -> Node {
@@ -237,6 +288,16 @@ pub fn auth_method() -> Node {
         ];
         members.extend(own);
         members.push(("fields", list("What the user is asked for.", reference("AuthField"))));
+        members.push((
+            "headers",
+            texts_by_name(
+                "Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.",
+            ),
+        ));
+        members.push((
+            "query",
+            texts_by_name("Query parameters of every request to the platform, as in `headers`."),
+        ));
         record(description, members)
     };
     let methods = vec![
@@ -249,7 +310,9 @@ pub fn auth_method() -> Node {
                 ("name", string("The name of the header, parameter or cookie.")),
                 (
                     "prefix",
-                    string("The word before the key, with a space between them; can be empty."),
+                    string(
+                        "What comes before the key; can be empty. A space follows if it ends with a letter or a digit.",
+                    ),
                 ),
             ],
         ),
@@ -259,12 +322,29 @@ pub fn auth_method() -> Node {
             vec![
                 ("usernameLabel", string("What the platform calls the user name.")),
                 ("passwordLabel", string("What the platform calls the password.")),
+                (
+                    "username",
+                    text_or_null(
+                        "A template of the user name; null if the user enters it in the field `username`.",
+                    ),
+                ),
+                (
+                    "password",
+                    text_or_null(
+                        "A template of the password; null if the user enters it in the field `password`.",
+                    ),
+                ),
             ],
         ),
         of(
             "bearer",
             "A token in the header `Authorization` (RFC 6750).",
-            vec![("prefix", string("The word before the token, with a space between them."))],
+            vec![(
+                "prefix",
+                string(
+                    "What comes before the token. A space follows if it ends with a letter or a digit.",
+                ),
+            )],
         ),
         of(
             "aws_sigv4",
@@ -313,8 +393,87 @@ fn oauth2() -> Vec<(&'static str, Node)> {
                 "The JSON Pointer of the object with the tokens; null for the whole answer.",
             ),
         ),
+        (
+            "tokenFallback",
+            text_or_null(
+                "The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other.",
+            ),
+        ),
         ("tokenMembers", strings("The members of the token answer that are kept.")),
+        ("codeParameter", string("What the platform calls the parameter `code` of the redirect.")),
+        (
+            "expiresUnit",
+            names(
+                "The unit in which the platform says how long an access token is valid.",
+                variants::<ExpiresUnit>(),
+            ),
+        ),
+        (
+            "longLivedToken",
+            nullable(
+                "The request that exchanges the first access token for one that is valid for longer; null if there is none.",
+                access_token_request(),
+            ),
+        ),
+        (
+            "accessTokenRefresh",
+            nullable(
+                "The request that renews an access token by itself, without a refresh token; null if there is none.",
+                access_token_request(),
+            ),
+        ),
+        (
+            "fieldSources",
+            list(
+                "Where the platform says the values of fields, which then need not be filled in.",
+                field_source(),
+            ),
+        ),
     ]
+}
+
+fn access_token_request() -> Node {
+    record(
+        "A request for an access token that another access token authorizes.",
+        vec![
+            ("method", names("The HTTP method.", ["GET", "POST"])),
+            ("url", string("An absolute URL.")),
+            (
+                "parameters",
+                texts_by_name(
+                    "All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name.",
+                ),
+            ),
+        ],
+    )
+}
+
+fn field_source() -> Node {
+    record(
+        "Where the platform says the value of a field.",
+        vec![
+            ("field", string("The field's name.")),
+            (
+                "from",
+                names(
+                    "What says it: the redirect, the token response, or the response to the connector's `account` request.",
+                    variants::<SourceKind>(),
+                ),
+            ),
+            (
+                "at",
+                string(
+                    "The name of a parameter of the redirect, or a JSON Pointer into the response.",
+                ),
+            ),
+            (
+                "template",
+                text_or_null(
+                    "What the platform says, with `{field}` in place of the value; null if it says the value alone.",
+                ),
+            ),
+        ],
+    )
 }
 
 /// Something that a user is asked for.

@@ -1,7 +1,7 @@
 //! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
 
 use super::about::{About, Body, CATALOG, Other, SERVICE, VAULT};
-use super::{agents, calling, connecting, events, webhooks};
+use super::{agents, calling, connecting, events, keys, webhooks};
 use crate::api::endpoint::Keyed;
 use crate::terms::Method;
 
@@ -261,6 +261,10 @@ console.log(connection.name, connection.version);
         Keyed::CreateAgentGrant => agents::CREATE_GRANT,
         Keyed::DeleteAgentGrant => agents::DELETE_GRANT,
         Keyed::ListEvents => events::LIST,
+        Keyed::ListKeys => keys::LIST,
+        Keyed::CreateKey => keys::CREATE,
+        Keyed::RotateKey => keys::ROTATE,
+        Keyed::RevokeKey => keys::REVOKE,
         Keyed::ListWebhooks => webhooks::LIST,
         Keyed::CreateWebhook => webhooks::CREATE,
         Keyed::GetWebhook => webhooks::GET,

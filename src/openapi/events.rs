@@ -11,7 +11,7 @@ use crate::terms::EventType;
 pub const LIST: About = About {
     tag: EVENTS,
     summary: "List events",
-    description: "Lists what happened in the key's account and environment, oldest first. Every change of a connection writes an event in the same transaction, so the list has each exactly once. Read it page by page: pass `next` as `after`, and store it. If `next` is what you passed, you have read everything so far; ask again later with the same value. Events are kept for 30 days, unless the operator has set something else. Only API keys can have the scope.",
+    description: "Lists what happened in the key's account and environment, oldest first unless `order` is `newest`. Every change of a connection writes an event in the same transaction, so the list has each exactly once. Read it page by page: pass `next` as `after`, and store it. If `next` is what you passed, you have read everything so far; ask again later with the same value. Events are kept for 30 days, unless the operator has set something else. Only API keys can have the scope.",
     answer: "A page of the list.",
     schema: Some("EventPage"),
     body: None,
@@ -30,7 +30,7 @@ pub fn page() -> Node {
     record(
         "A page of events.",
         vec![
-            ("rows", said("The events of this page, oldest first.", rows)),
+            ("rows", said("The events of this page, in the order asked for.", rows)),
             (
                 "next",
                 string("The cursor for `after`: the id of the last event that was looked at."),

@@ -13,6 +13,8 @@ mod credentials;
 mod details;
 pub mod endpoints;
 pub mod events;
+pub mod keys;
+pub mod named;
 pub mod node;
 mod operation;
 pub mod pages;
@@ -57,6 +59,7 @@ pub fn document(answers: &Answers) -> Node {
                 | Open::ConnectLink
                 | Open::ConnectGo
                 | Open::ConnectCallback
+                | Open::ConnectReturn
                 | Open::Mcp
                 | Open::AgentMcp
                 | Open::AgentResource
@@ -119,7 +122,7 @@ pub fn document(answers: &Answers) -> Node {
         "paths": Node::members(paths),
         "components": object! {
             "securitySchemes": object! {"apiKey": key},
-            "schemas": schemas::all(answers),
+            "schemas": named::named(schemas::all(answers)),
             "parameters": parameters::headers(),
             "headers": responses::components(&with_headers),
             "responses": Node::members(shared),

@@ -43,7 +43,7 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
         operation = operation.with(object! {"parameters": parameters});
     }
     if let Some(body) = &about.body {
-        operation = operation.with(object! {"requestBody": request_body(body)});
+        operation = operation.with(object! {"requestBody": request_body(endpoint, body)});
     }
     let examples = match endpoint {
         Keyed::CreateConnection => Examples::These(
@@ -115,7 +115,7 @@ fn all(successes: Vec<(u16, Node)>, recorded: &Recorded, shared: &mut Shared) ->
     let internal = internal();
     by_status.insert(500, vec![(Code::Internal, &internal)]);
     for (status, problems) in by_status {
-        answers.insert(status, responses::problems(status, &problems, shared));
+        answers.insert(status, responses::problems(&problems, shared));
     }
     Node::members(answers.into_iter().map(|(status, answer)| (status.to_string(), answer)))
 }
@@ -126,7 +126,7 @@ fn id(endpoint: Endpoint) -> String {
     first.to_lowercase() + rest
 }
 
-fn request_body(body: &Body) -> Node {
+fn request_body(endpoint: Keyed, body: &Body) -> Node {
     let examples = body.examples.iter().map(|(name, summary, value)| {
         (*name, object! {"summary": *summary, "value": Node::parse(value)})
     });
@@ -136,7 +136,8 @@ fn request_body(body: &Body) -> Node {
     };
     let most = MAX_BODY >> 10;
     object! {
-        "required": true,
+        // An action that needs no input runs without a body.
+        "required": endpoint != Keyed::RunAction,
         "description": format!("A JSON object of at most {most} KiB in UTF-8. Unknown and repeated fields are rejected."),
         "content": object! {"application/json": content},
     }

@@ -77,6 +77,10 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         }
         Keyed::ListOauthClients => paging().into(),
         Keyed::ListEvents => events(),
+        Keyed::ListKeys => {
+            let [limit, _] = paging();
+            vec![limit, plain("before", "`next` of the previous page: only older keys.")]
+        }
         Keyed::ListDeliveries => {
             let [limit, _] = paging();
             let before = "`next` of the previous page: only deliveries of earlier events.";
@@ -271,10 +275,15 @@ fn events() -> Vec<About> {
             "Only events of these types, separated by commas. A page may then have fewer rows than `limit`, or none, although more follow: go on while `next` changes. For example, `connection.degraded,connection.failed`.",
         ),
         plain("connection", "Only events about the connection with this id."),
+        (
+            "order",
+            "oldest".into(),
+            "Which events come first. With `newest`, the list leads from the latest event back to the oldest, and `after` continues it in that direction.".into(),
+        ),
         limit,
         plain(
             "after",
-            "`next` of the previous page: only events after it. If omitted, the list begins with the oldest event. For example, `evt_0000000000001`.",
+            "`next` of the previous page: only events after it. If omitted, the list begins with the oldest event, or with the latest if `order` is `newest`. For example, `evt_0000000000001`.",
         ),
     ]
 }
@@ -301,6 +310,7 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
                 let schema = object! {"type": "string", "format": "uuid"};
                 let description = match endpoint {
                     Keyed::GetAttempt => "The attempt's id, ignoring case.",
+                    Keyed::RotateKey | Keyed::RevokeKey => "The API key's id, ignoring case.",
                     Keyed::DeleteAgentGrant => "The grant's id, ignoring case.",
                     _ => "The connection's id, ignoring case.",
                 };

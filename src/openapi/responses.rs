@@ -54,7 +54,7 @@ pub fn not_modified(response: &Answer, shared: &mut Shared) -> Node {
 }
 
 /// The answer when something goes wrong, of these kinds, which share a status.
-pub fn problems(status: u16, problems: &[(Code, &Answer)], shared: &mut Shared) -> Node {
+pub fn problems(problems: &[(Code, &Answer)], shared: &mut Shared) -> Node {
     let codes: Vec<Code> = problems.iter().map(|(code, _)| *code).collect();
     let said: Vec<String> =
         codes.iter().map(|code| format!("{} (`{}`)", code.facts().2, code.as_str())).collect();
@@ -68,7 +68,6 @@ pub fn problems(status: u16, problems: &[(Code, &Answer)], shared: &mut Shared) 
         object! {"required": Node::texts(always)}
     };
     let properties = object! {
-        "status": object! {"const": u64::from(status)},
         "code": object! {"enum": Node::texts(codes.iter().map(|code| code.as_str()))},
     };
     let own = object! {"type": "object"}.with(required).with(object! {"properties": properties});

@@ -8,7 +8,7 @@ use super::schema::{
     boolean, count, names, record, record_with, reference, string, strings, variants,
 };
 use super::texts::said;
-use super::{agents, bodies, credentials, details, events, texts, webhooks};
+use super::{agents, bodies, credentials, details, events, keys, texts, webhooks};
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::paging::MAX_LIMIT;
@@ -52,6 +52,7 @@ pub fn all(answers: &Answers) -> Node {
         "ActionAnswer": super::calling::answer(),
         "OauthClientPage": page("OauthClient", "OAuth clients"),
         "OauthClient": credentials::client(),
+        "StoredOauthClient": credentials::stored_client(),
         "NewOauthClient": bodies::new_client(),
         "AgentSignIn": agents::sign_in(),
         "NewAgentSignIn": agents::new_sign_in(),
@@ -71,6 +72,10 @@ pub fn all(answers: &Answers) -> Node {
         "Replayed": webhooks::replayed(),
         "DeliveryPage": webhooks::deliveries(),
         "Delivery": webhooks::delivery(),
+        "ApiKeyPage": keys::page(),
+        "ApiKey": keys::key(),
+        "ApiKeyWithSecret": keys::with_secret(),
+        "NewApiKey": keys::new(),
         "Whoami": whoami(),
         "NewSession": bodies::new_session(),
         "Session": session(),
@@ -128,8 +133,8 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
         return;
     }
-    if matches!(endpoint, Keyed::SearchActions | Keyed::CreateSession) {
-        // One member is there only when there are more matches than are counted, or with a scope.
+    if matches!(endpoint, Keyed::SearchActions | Keyed::CreateSession | Keyed::SetOauthClient) {
+        // One member is there only when there are more matches than are counted, with a scope, or when something may be wrong.
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
         return;
@@ -403,19 +408,18 @@ fn problem() -> Node {
 }
 
 fn fault() -> Node {
+    let at = |title: &str, description: &str, place: &str, about: &str| {
+        let always = vec![(place, string(about)), ("detail", string("What is wrong, for people."))];
+        let suggestion = object! {"suggestion": string("What you may have meant.")};
+        object! {"title": title}.with(record_with(description, always, suggestion))
+    };
+    let pointer =
+        "Where in the body the error is: a JSON pointer (RFC 6901), empty for the whole body.";
     object! {
-        "type": "object",
         "description": "One error in the query or in the body.",
-        "required": Node::texts(["detail"]),
-        "properties": object! {
-            "parameter": string("The name of the query parameter, as sent."),
-            "pointer": string("Where in the body the error is: a JSON pointer (RFC 6901), empty for the whole body."),
-            "detail": string("What is wrong, for people."),
-            "suggestion": string("What you may have meant."),
-        },
         "oneOf": Node::Array(vec![
-            object! {"required": Node::texts(["parameter"])},
-            object! {"required": Node::texts(["pointer"])},
+            at("QueryFault", "An error in the query.", "parameter", "The name of the query parameter, as sent."),
+            at("BodyFault", "An error in the body.", "pointer", pointer),
         ]),
     }
 }

@@ -63,8 +63,8 @@ pub fn run(command: &Command) -> Result<ExitCode> {
     rows.sort_by(|one, other| {
         (&one.account, &one.environment).cmp(&(&other.account, &other.environment))
     });
-    let base = base(args.url.as_ref(), &args.place);
-    print!("{}", shown(&rows, base, args.json)?);
+    let base = base(args.url.as_ref(), &args.place)?;
+    print!("{}", shown(&rows, &base, args.json)?);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use crate::catalog::stored::{Manifest, SegmentId};
-use crate::catalog::write::Version;
+use crate::catalog::write::{Platform, Version};
 use crate::importer::check::Opened;
 use crate::importer::folder::{Folder as Files, lay_out};
 
@@ -22,7 +22,7 @@ pub struct Folder {
     pub current: Vec<u8>,
     /// What belongs to the version.
     pub manifest: Manifest,
-    /// The segments that no file holds, as the version is only a part of the folder's.
+    /// The segments that perhaps no file holds, as the version is not the folder's.
     made: BTreeMap<SegmentId, Vec<u8>>,
 }
 
@@ -62,8 +62,33 @@ impl Folder {
     pub fn open_part(path: &Path, names: &[String]) -> Result<Self> {
         let files = Files(path.to_owned());
         let platforms = Opened::new(&files)?.platforms(names)?;
+        Self::of(files, &platforms)
+    }
+
+    /// Opens the current version, and makes another one of it with the platforms of a second folder too. A platform that the
+    /// first folder has, perhaps under a former name, is not taken from the second.
+    ///
+    /// # Errors
+    /// When there is no catalog in one of the folders, or it cannot be read.
+    pub fn open_with(path: &Path, second: &Path) -> Result<Self> {
+        let files = Files(path.to_owned());
+        let mut platforms = Opened::new(&files)?.every_platform()?;
+        let mut added = Opened::new(&Files(second.to_owned()))?.every_platform()?;
+        added.retain(|new| {
+            let name = &new.connector.platform;
+            !platforms
+                .iter()
+                .any(|old| old.connector.platform == *name || old.aliases.contains(name))
+        });
+        platforms.append(&mut added);
+        platforms.sort_by(|a, b| a.connector.key.cmp(&b.connector.key));
+        Self::of(files, &platforms)
+    }
+
+    /// A version with these platforms only, in list order.
+    fn of(files: Files, platforms: &[Platform]) -> Result<Self> {
         let mut made = BTreeMap::new();
-        let Version { current, manifest } = lay_out(&platforms, |id, bytes| {
+        let Version { current, manifest } = lay_out(platforms, |id, bytes| {
             made.insert(id, bytes.to_owned());
             Ok(())
         })?;

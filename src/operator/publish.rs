@@ -19,6 +19,7 @@ use crate::importer::report::counted;
 use super::folder::Folder;
 use super::kv::{Kv, Metadata, Pair};
 use super::place::Place;
+use super::project::Project;
 use super::storage::Storage;
 use super::when::Moment;
 
@@ -44,6 +45,26 @@ pub struct Publish {
     dry_run: bool,
 }
 
+/// The folder in the local storage of a catalog that is published there with every other: that of the demo platform, which
+/// `npm start` runs. It is not part of `.catalog`, so no publish to Cloudflare can contain it.
+const LOCAL_CATALOG: &str = "v3/local-catalog";
+
+impl Publish {
+    /// The version to publish.
+    fn folder(&self) -> Result<Folder> {
+        if !self.only.is_empty() {
+            return Folder::open_part(&self.catalog, &self.only);
+        }
+        if !self.place.remote {
+            let local = self.place.folder(&Project::find()?)?.join(LOCAL_CATALOG);
+            if local.join("current.json").exists() {
+                return Folder::open_with(&self.catalog, &local);
+            }
+        }
+        Folder::open(&self.catalog)
+    }
+}
+
 /// The most values that the free plan of Workers KV lets one write per day.
 const WRITES_A_DAY: usize = 1_000;
 
@@ -53,11 +74,7 @@ const WRITES_A_DAY: usize = 1_000;
 /// When the folder holds no complete catalog, or storage cannot be reached. The previous version then stays served.
 pub fn publish(args: &Publish) -> Result<()> {
     let start = Instant::now();
-    let folder = if args.only.is_empty() {
-        Folder::open(&args.catalog)?
-    } else {
-        Folder::open_part(&args.catalog, &args.only)?
-    };
+    let folder = args.folder()?;
     let storage = Storage::open(&args.place)?;
     let kv = Kv(&storage);
     let (present, served) = state(&kv)?;

@@ -116,7 +116,7 @@ fn the_answer_is_the_row_and_the_detail() {
             "required": true, "contentTypes": ["application/json", "text/xml"],
             "schema": {"$ref": "#/input/$defs/Message"},
         },
-        "auth": [{"method": "key", "scopes": []}],
+        "responseTypes": [], "auth": [{"method": "key", "scopes": []}],
         "input": {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",

@@ -64,7 +64,7 @@ fn the_detail_is_the_row_and_more() {
         .filter(|name| row.get(name.as_str()).is_none())
         .collect();
     let mut expected =
-        ["authMethods", "servers", "documentationUrl", "license", "verify", "account"];
+        ["authMethods", "servers", "headers", "documentationUrl", "license", "verify", "account"];
     expected.sort_unstable();
     let mut more: Vec<&str> = more.into_iter().map(String::as_str).collect();
     more.sort_unstable();

@@ -59,6 +59,7 @@ fn what_adds_is_refused_and_everything_else_goes_on() {
             sent(&api, "PUT", &name(&id), &json!({"name": "Ann"})),
             sent(&api, "POST", "/v1/webhooks", &hook),
             sent(&api, "POST", &format!("{hook_at}/replay"), &json!({"from": "evt_0000000000001"})),
+            sent(&api, "POST", "/v1/keys", &json!({"scopes": ["catalog:read"]})),
             sent(&api, "POST", "/v1/vault/connect", &of("eve", &key)),
         ]
     };

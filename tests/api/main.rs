@@ -12,6 +12,7 @@ mod action_detail;
 mod actions;
 mod agents;
 mod answers;
+mod api_keys;
 mod broad;
 mod call;
 mod chance;
@@ -30,6 +31,8 @@ mod format2;
 mod full;
 mod keys;
 mod logos;
+#[cfg(feature = "cli")]
+mod methods;
 mod migrations;
 mod model;
 #[cfg(feature = "cli")]

@@ -105,6 +105,9 @@ fn in_use() -> Api {
     connect::begin(&api, &connect::of_ann("revoked"));
     let session = json!({"identity": "ann", "scopes": ["connections:connect"]});
     assert_eq!(api.send(&connect::exchange(&connect::code(&api, &session))).status, 200);
+    let report =
+        "INSERT INTO vault_key_reports (keys, first_at, last_at) VALUES ('[\"new:0f\"]', 1, 2)";
+    api.world.database.execute_batch(report).unwrap();
     api
 }
 
@@ -271,7 +274,7 @@ fn migrations_only_add() {
     }
     // Anything else is found out.
     for change in [
-        "ALTER TABLE api_keys DROP COLUMN replaced_by",
+        "ALTER TABLE api_keys DROP COLUMN uses_known_from",
         "ALTER TABLE connections RENAME COLUMN state_reason TO reason",
         "DROP TABLE event_shifts",
         "DROP VIEW connection_counted",

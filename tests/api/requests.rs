@@ -312,7 +312,7 @@ fn preflight_and_cross_origin_reads() {
         for request in [api.request("GET", "/v1/whoami"), anonymous("GET", "/v1/whoami")] {
             let response = api.send(&from_origin(request));
             assert_eq!(response.header("access-control-allow-origin"), origin.filter(|_| allowed));
-            let exposed = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-source";
+            let exposed = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source";
             assert_eq!(
                 response.header("access-control-expose-headers"),
                 allowed.then_some(exposed)

@@ -3,8 +3,8 @@
 use std::fs;
 
 use connector_vault::lifecycle::machine::{
-    After, Before, CONFIRMED_MS, Failure, PATIENCE_MS, PAUSES_MS, WORKS, actor, after_failure,
-    stored,
+    After, Before, CONFIRMED_MS, Failure, NOT_CHECKED, PATIENCE_MS, PAUSES_MS, WORKS, actor,
+    after_failure, stored,
 };
 use connector_vault::terms::State;
 
@@ -27,6 +27,9 @@ const fn what(failure: Failure) -> &'static str {
         Failure::CredentialsRejected => "the platform rejects the API key, token or password",
         Failure::Denied => "the platform denies access",
         Failure::ClientRejected => "the platform rejects the OAuth client, or there is none",
+        Failure::Unauthorized => {
+            "the platform does not serve the OAuth client, perhaps for this connection only (`unauthorized_client`, or an unknown code with 401)"
+        }
         Failure::RequestRejected => "the platform rejects the token request",
     }
 }
@@ -74,6 +77,13 @@ fn table() -> String {
     let mut lines = vec![
         success("new", "the user signs in, or the platform accepts the credentials", stored(true)),
         success("new", "credentials are stored that nothing can check", stored(false)),
+        line(
+            "new",
+            "credentials are stored, and the platform does not say whether it accepts them",
+            &named(stored(false)),
+            NOT_CHECKED,
+            actor(stored(false), Some(NOT_CHECKED)),
+        ),
         success("new", "it is created without credentials, and without a `state`", State::Unknown),
         success("any but `failed`", "a renewal or a check succeeds", WORKS),
     ];

@@ -22,7 +22,8 @@ use connector_vault::connect::attempt::Failure;
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
 use connector_vault::terms::{
-    CredentialType, DeliveryState, Environment, EventType, IdentityType, Method, Scope, State,
+    CredentialType, DeliveryState, Environment, EventType, IdentityType, KeyState, Method, Scope,
+    State,
 };
 use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::vault::rules::MAX_TAGS;
@@ -99,6 +100,7 @@ fn names() -> String {
         ("Grant", variants::<Grant>()),
         ("IdentityType", IdentityType::ALL.map(IdentityType::as_str).to_vec()),
         ("KeyPlace", variants::<In>()),
+        ("KeyState", KeyState::NAMES.to_vec()),
         ("ParameterPlace", variants::<Place>()),
         ("Pkce", variants::<Pkce>()),
         ("ProblemCode", Code::ALL.map(Code::as_str).to_vec()),
@@ -179,6 +181,7 @@ fn parameters() -> Value {
         ("EventFilters", Keyed::ListEvents),
         ("CredentialsQuery", Keyed::GetCredentials),
         ("DeliveryQuery", Keyed::ListDeliveries),
+        ("ApiKeyQuery", Keyed::ListKeys),
     ];
     let lists = lists.map(|(list, endpoint)| (list, endpoint.facts().query));
     let kinds = |parameters: &[Parameter]| {
@@ -261,7 +264,10 @@ fn detail() -> ConnectorDetail {
     let mut oauth = json!({
         "id": "oauth2", "type": "oauth2", "grant": "authorization_code", "authorizationUrl": url, "tokenUrl": url,
         "scopes": [{"name": "read"}], "scopeSeparator": " ", "pkce": "S256", "tokenAuth": "none", "tokenBody": "form",
-        "clientIdParameter": "client_key",
+        "clientIdParameter": "client_key", "codeParameter": "auth_code", "expiresUnit": "ms",
+        "longLivedToken": {"method": "GET", "url": url, "parameters": {"access_token": "{accessToken}"}},
+        "accessTokenRefresh": {"method": "POST", "url": url, "parameters": {"access_token": "{accessToken}"}},
+        "fieldSources": [{"field": "shop", "from": "token", "at": "/shop", "template": "{shop}"}],
         "authorizationParameters": {}, "tokenParameters": {}, "tokenMembers": [], "fields": [],
     });
     oauth["authorizationParameters"] = json!({"prompt": "consent"});
@@ -269,14 +275,15 @@ fn detail() -> ConnectorDetail {
         "authMethods": [
             oauth,
             {"id": "key", "type": "api_key", "in": "header", "name": "x-key", "prefix": "", "fields": [field]},
-            {"id": "basic", "type": "basic", "usernameLabel": "User", "passwordLabel": "Password", "fields": [field]},
+            {"id": "basic", "type": "basic", "usernameLabel": "User", "passwordLabel": "Password", "fields": [field], "username": "{apiKey}", "password": ""},
             {"id": "bearer", "type": "bearer", "prefix": "Bearer", "fields": [field]},
             {"id": "aws", "type": "aws_sigv4", "service": "s3", "regions": ["eu-west-1"], "fields": [field]},
         ],
         "servers": [{"url": url, "description": null}],
         "documentationUrl": url,
         "license": {"name": "MIT", "url": url},
-        "verify": {"method": "GET", "path": "/me"},
+        "headers": {"Version": "1"},
+        "verify": {"method": "GET", "path": "/me", "rejectedWhen": {"pointer": "/ok", "value": false}},
         "account": {"method": "GET", "path": "/me", "id": "/id", "name": "/name"},
     });
     serde_json::from_value(detail).unwrap()

@@ -115,6 +115,26 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     wrangler.stop();
   });
 
+  test("a service that may call this machine's own addresses is not deployed", async () => {
+    await account();
+    const project = new Project("local-targets");
+    const original = project.config;
+    const stepsWith = (...args) => steps({ folder: project.folder, program, catalog: async () => {}, args });
+    for (const set of [
+      original.replace("[vars]\n", '[vars]\nLOCAL_TARGETS = "allow"\n'),
+      original.replace("[vars]\n", '[vars]\n  "LOCAL_TARGETS"="allow"\n'),
+      `${original}\n[env.staging]\nvars = { A = "b", LOCAL_TARGETS = "allow" }\n`,
+    ]) {
+      assert.notEqual(set, original);
+      writeFileSync(join(project.folder, "wrangler.toml"), set);
+      assert.throws(() => stepsWith(), /LOCAL_TARGETS is for this machine only/);
+    }
+    writeFileSync(join(project.folder, "wrangler.toml"), original);
+    assert.throws(() => stepsWith("--var", "LOCAL_TARGETS:allow"), /LOCAL_TARGETS is for this machine only/);
+    assert.ok(stepsWith().length > 0);
+    assert.deepEqual(api.asked, []);
+  });
+
   describe("an empty account, and then upgrades", () => {
     let project;
     const initial = {};

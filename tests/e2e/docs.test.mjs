@@ -18,6 +18,7 @@ import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
 import { bodyOf, expectPrinted, expectShown, expectShownAnswer } from "./support/shape.mjs";
 import { Shell } from "./support/shell.mjs";
 import { build, cli, folder, State } from "./support/workspace.mjs";
+import { CONNECTOR, connectAsAda, setDemoClient, startDemo } from "./support/demo.mjs";
 import { commands, expectCommand } from "./support/docs-commands.mjs";
 import { connectingForReal } from "./suites/docs-connecting.mjs";
 import { npmStart, start } from "./suites/docs-start.mjs";
@@ -65,6 +66,7 @@ const KINDS = {
   "sh account": "needs a Cloudflare account: commands and options are known",
   "sh backup": "run on local storage instead of Cloudflare's",
   "sh restore": "run on local storage instead of Cloudflare's",
+  "sh reseal": "run while a service runs, by rotation.test.mjs",
   "sh cargo": "names a test and a variable that exist",
   "text map": "names files that exist",
   "text commit": "the first line of a commit, as the rule has it",
@@ -76,13 +78,16 @@ function importPrints(catalog) {
   return `${connectors} connectors, ${actions} actions in .catalog\n`;
 }
 
-/** A storage that serves a catalog, with what `npm start` puts into its demo account: { state, key }. */
-async function served(catalog) {
+/** A storage that serves a catalog, with what `npm start` puts into its demo account and storage: { state, key }. */
+async function served(catalog, started) {
   const state = new State("docs");
   const place = ["--local", "--persist-to", state.path];
+  cpSync(join(started.path, CONNECTOR), join(state.path, CONNECTOR), { recursive: true });
+  cpSync(join(started.path, "v3", "demo-notes.json"), join(state.path, "v3", "demo-notes.json"));
   await state.migrate();
   await state.publish({ path: catalog });
   const account = ["--account", "demo", "--environment", "test"];
+  await setDemoClient(...place);
   await cli("seed", ...account, "--connections", CONNECTIONS, "--seed", SEED, "--catalog", catalog, ...place);
   return { state, key: (await cli("keys", "demo", ...place)).trim() };
 }
@@ -119,7 +124,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     let { state, key } = world.start;
     if (world.start.isOwn) {
       world.catalog = world.operator;
-      ({ state, key } = await served(world.catalog));
+      ({ state, key } = await served(world.catalog, state));
     }
     env.KEY = key;
     // The operator's examples work on a storage of their own.
@@ -127,10 +132,16 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     await world.migrated.migrate();
     env.CONNECTOR_VAULT_PERSIST_TO = world.migrated.copy("docs-operator").path;
     const secrets = { SESSION_SECRET, VAULT_KEYS };
-    world.server = await Server.start(state, { name: "docs", secrets });
+    // As `npm start` sets it.
+    const variables = { LOCAL_TARGETS: "allow" };
+    world.server = await Server.start(state, { name: "docs", secrets, variables });
+    world.demo = await startDemo(state, world.server.port);
   });
 
-  after(() => world.server?.stop());
+  after(async () => {
+    await world.server?.stop();
+    await world.demo?.close();
+  });
 
   test("says of every block what it is", () => {
     const blocks = pages.flatMap((one) => one.blocks);
@@ -160,7 +171,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     const real = (text) =>
       text
         .replaceAll(ADDRESS, `http://127.0.0.1:${world.server.port}`)
+        .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
         .replaceAll("sk_test_…", env.KEY)
+        // On the service's storage, whatever that of the operator's examples is.
+        .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
         .replaceAll("st_test_…", token ?? "st_test_…")
         .replaceAll("0b9af7c6-…", id ?? "0b9af7c6-…")
         .replaceAll("5f0c2a4e-…", attempt ?? "5f0c2a4e-…");
@@ -177,7 +191,12 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
           if (status === "201" || (rows === undefined && url.endsWith("/v1/vault/connections")))
             id = JSON.parse(bodyOf(text)).id ?? id;
           if (url.endsWith("/v1/sessions")) ({ token } = JSON.parse(bodyOf(text)));
-          if (status === "202") attempt = JSON.parse(bodyOf(text)).id;
+          if (status === "202") {
+            const { id: begun, authorizationUrl } = JSON.parse(bodyOf(text));
+            attempt = begun;
+            // The reader opens the link.
+            if (code.includes('"platform":"demo-notes"')) await connectAsAda(authorizationUrl);
+          }
         }
         answer = answers.at(-1).text;
       },
@@ -247,6 +266,8 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       },
       "sh npm": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh account": ({ code }) => Promise.all(commands(code).map(expectCommand)),
+      // In vault-keys.test.mjs, which runs a service beside it.
+      "sh reseal": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       // Together, below: "backup and restore".
       "sh backup": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh restore": ({ code }) => Promise.all(commands(code).map(expectCommand)),

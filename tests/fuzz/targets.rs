@@ -158,8 +158,9 @@ pub fn cursor(data: &[u8]) {
 pub fn state(data: &[u8]) {
     let Some(text) = text(data) else { return };
     if let Ok(read) = callback::read(text) {
-        assert!(!read.state.is_empty());
-        let _ = Shard::of_secret(&read.state);
+        assert!(read.state.as_ref().is_none_or(|state| !state.is_empty()));
+        let _ = Shard::of_secret(read.state.as_deref().unwrap_or_default());
+        let _ = read.outcome("auth_code");
         let _ = callback::check_issuer(read.iss.as_deref(), None, &["https://id.example/token"]);
     }
 }

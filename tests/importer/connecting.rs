@@ -37,8 +37,16 @@ fn short(method: &Value) -> Value {
     let mut method = method.clone();
     let members = method.as_object_mut().unwrap();
     members.retain(|_, value| !value.is_null() && *value != json!([]) && *value != json!({}));
-    for usual in ["scopeSeparator", "tokenAuth", "tokenBody", "clientIdParameter", "pkce", "fields"]
-    {
+    for usual in [
+        "scopeSeparator",
+        "tokenAuth",
+        "tokenBody",
+        "clientIdParameter",
+        "codeParameter",
+        "expiresUnit",
+        "pkce",
+        "fields",
+    ] {
         members.remove(usual);
     }
     method
@@ -358,7 +366,7 @@ fn an_entry_of_providers_adds_to_its_document_and_stands_alone() {
     assert_eq!((acme.connector.tools, acme.actions[0].platform.as_str()), (8, "acme"));
     assert_eq!(acme.aliases, ["acme-store", "acme-old"]);
     assert_eq!(acme.detail.servers[0].url, "https://{shop}.acme.example");
-    assert_eq!(acme.detail.verify.as_ref().unwrap().path, "/me");
+    assert_eq!(acme.detail.verify.as_ref().unwrap().request.path, "/me");
     assert_eq!(acme.detail.account.as_ref().unwrap().id, "/id");
     let oauth = &acme.detail.auth_methods[0];
     assert_eq!((oauth.id.as_str(), oauth.fields[0].name.as_str()), ("oauth2", "shop"));
@@ -421,7 +429,7 @@ fn overrides_have_the_last_word_on_how_users_connect() {
         let detail = overridden(providers, ours).unwrap();
         assert_eq!(ids(&detail), ["ours"], "all of them");
         assert_eq!(detail.documentation_url.as_deref(), Some("https://ours.example/docs"));
-        assert_eq!(detail.verify.unwrap().path, "/ping");
+        assert_eq!(detail.verify.unwrap().request.path, "/ping");
         assert_eq!(detail.account.unwrap().id, "/account");
     }
     let detail = overridden("", ours).unwrap();
@@ -695,6 +703,149 @@ fn entries_of_providers_need_a_document_beside_them() {
     let job = Import { sources: vec![folder], ..with_providers(ACME, "") };
     let (summary, platforms) = gather(&job, &Silent).unwrap();
     assert_eq!((summary.connectors, platforms.len()), (0, 0));
+}
+
+const QUIRKS: &str = r#"
+[platforms.acme]
+name = "Acme"
+servers = ["https://{company}.acme.example"]
+account = { request = "GET https://id.acme.example/me", id = "/id" }
+
+[[platforms.acme.auth]]
+id = "oauth2"
+type = "oauth2"
+grant = "authorization_code"
+authorizationUrl = "https://id.acme.example/authorize"
+tokenUrl = "https://id.acme.example/token"
+tokenAuth = "client_secret_basic_raw"
+codeParameter = "auth_code"
+expiresUnit = "ms"
+tokenPointer = "/data"
+tokenFallback = "/user"
+fieldSources = [{ field = "company", from = "token", at = "/api_domain", template = "https://{company}.acme.example" }]
+fields = [{ name = "company" }]
+source = "https://docs.acme.example"
+read = "2026-11-27"
+
+[platforms.acme.auth.longLivedToken]
+request = "GET https://graph.acme.example/token"
+parameters = { access_token = "{accessToken}", client_secret = "{clientSecret}" }
+
+[platforms.acme.auth.accessTokenRefresh]
+request = "POST https://graph.acme.example/refresh"
+parameters = { access_token = "{accessToken}", grant_type = "refresh" }
+"#;
+
+#[test]
+fn quirks_of_authorization_servers_are_members_of_a_method() {
+    let providers = Providers::parse("providers.toml", QUIRKS).unwrap();
+    let method = json!(providers.0["acme"].detail.auth_methods[0]);
+    for (name, value) in [
+        ("tokenAuth", json!("client_secret_basic_raw")),
+        ("codeParameter", json!("auth_code")),
+        ("expiresUnit", json!("ms")),
+        ("tokenPointer", json!("/data")),
+        ("tokenFallback", json!("/user")),
+        (
+            "longLivedToken",
+            json!({"method": "GET", "url": "https://graph.acme.example/token", "parameters": {
+                "access_token": "{accessToken}", "client_secret": "{clientSecret}",
+            }}),
+        ),
+        (
+            "accessTokenRefresh",
+            json!({"method": "POST", "url": "https://graph.acme.example/refresh", "parameters": {
+                "access_token": "{accessToken}", "grant_type": "refresh",
+            }}),
+        ),
+        (
+            "fieldSources",
+            json!([{"field": "company", "from": "token", "at": "/api_domain", "template": "https://{company}.acme.example"}]),
+        ),
+    ] {
+        assert_eq!(method[name], value, "{name}");
+    }
+    assert_eq!(method["fields"][0]["required"], false, "the platform says it");
+    let own: AuthMethod = serde_json::from_value(method.clone()).unwrap();
+    assert_eq!(json!(own), method);
+}
+
+#[test]
+fn faults_of_quirks_are_named() {
+    for (from, to, fault) in [
+        (
+            "codeParameter = \"auth_code\"",
+            "codeParameter = \"state\"",
+            "`state` cannot be the `codeParameter`",
+        ),
+        (
+            "codeParameter = \"auth_code\"",
+            "codeParameter = \"a b\"",
+            "`a b` cannot be the `codeParameter`",
+        ),
+        ("expiresUnit = \"ms\"", "expiresUnit = \"h\"", "unknown variant `h`"),
+        (
+            "tokenFallback = \"/user\"",
+            "tokenFallback = \"user\"",
+            "`user` is not a JSON Pointer, such as `/data`",
+        ),
+        (
+            "GET https://graph",
+            "GET http://graph",
+            "`request` must be GET or POST and an `https` URL without variables",
+        ),
+        (
+            "GET https://graph",
+            "PUT https://graph",
+            "`longLivedToken`: `request` must be GET or POST",
+        ),
+        ("GET https://graph.acme.example", "GET https://{company}.example", "without variables"),
+        (
+            "access_token = \"{accessToken}\", grant",
+            "grant",
+            "`accessTokenRefresh`: no parameter is `{accessToken}`",
+        ),
+        ("\"refresh\" }", "\"{x}\" }", "`accessTokenRefresh`: a parameter can't be `{x}`"),
+        ("field = \"company\"", "field = \"other\"", "`fieldSources`: there is no field `other`"),
+        (
+            "{ name = \"company\" }",
+            "{ name = \"company\", required = true }",
+            "can be neither secret nor required",
+        ),
+        (
+            "at = \"/api_domain\"",
+            "at = \"api_domain\"",
+            "must be a parameter of the redirect, or a JSON Pointer",
+        ),
+        (
+            "from = \"token\"",
+            "from = \"callback\"",
+            "must be a parameter of the redirect, or a JSON Pointer",
+        ),
+        ("from = \"token\"", "from = \"header\"", "unknown variant `header`"),
+        (
+            "template = \"https://{company}.",
+            "template = \"https://{other}.",
+            "a `template` for `company` has `{company}` once",
+        ),
+        (
+            "template = \"https://{company}.",
+            "template = \"https://{company}{company}.",
+            "has `{company}` once",
+        ),
+    ] {
+        let text = QUIRKS.replacen(from, to, 1);
+        assert_ne!(text, QUIRKS, "{from}");
+        let error = format!("{:#}", Providers::parse("providers.toml", &text).unwrap_err());
+        assert!(error.contains(fault), "{to}\n{error}");
+    }
+    let without = QUIRKS.replacen("from = \"token\"", "from = \"account\"", 1).replacen(
+        "account = { request = \"GET https://id.acme.example/me\", id = \"/id\" }",
+        "",
+        1,
+    );
+    let error = format!("{:#}", Providers::parse("providers.toml", &without).unwrap_err());
+    assert!(error.contains("`fieldSources`: there is no `account` request"), "{error}");
 }
 
 /// The file of the project is what it should be.

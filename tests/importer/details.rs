@@ -9,7 +9,7 @@ use super::support::{gathered, written};
 use connector_vault::importer::licence::Wanted;
 
 /// The answer about an action, with what it answers.
-fn shown(platform: &Platform, key: &str) -> Value {
+pub fn shown(platform: &Platform, key: &str) -> Value {
     let found = platform.units.units.iter().find_map(|unit| {
         let bytes = inflate(&unit.bytes).unwrap();
         let unit = Unit::open(&bytes).unwrap();
@@ -24,14 +24,16 @@ fn shown(platform: &Platform, key: &str) -> Value {
     found.unwrap()
 }
 
-/// The answer about `GET /a` or whatever has the key `getA` in a document with these lines, and the warnings.
-fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
+/// The answer about `GET /a`, or else `POST /a`, or whatever has the key `getA` in a document with these lines, and the warnings.
+pub fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
     let document = format!("{version}\ninfo: {{title: T, version: 1}}\n{lines}\n");
     let (summary, platforms) = written(name, &[&document]);
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     let warnings = summary.warnings.iter();
     let warnings = warnings.map(|line| line.split_once(": ").unwrap().1.to_owned()).collect();
-    (shown(platforms.first().unwrap(), "getA"), warnings)
+    let platform = platforms.first().unwrap();
+    let of_a = |key: &&str| platform.actions.iter().any(|action| action.key == *key);
+    (shown(platform, ["getA", "postA"].into_iter().find(of_a).unwrap()), warnings)
 }
 
 /// A property of the body as JSON Schema, from this schema of 3.0.
@@ -39,7 +41,7 @@ fn converted(name: &str, schema: &str) -> Value {
     let schemas =
         "components: {schemas: {Other: {type: string}, Own: {type: string, readOnly: true}}}";
     let lines = format!(
-        "{schemas}\npaths: {{/a: {{get: {{requestBody: {{content: {{application/json: {{schema: {{properties: {{p: {schema}}}}}}}}}}}}}}}}}"
+        "{schemas}\npaths: {{/a: {{post: {{requestBody: {{content: {{application/json: {{schema: {{properties: {{p: {schema}}}}}}}}}}}}}}}}}"
     );
     let (answer, _) = of(name, "openapi: 3.0.0", &lines);
     answer.pointer("/input/properties/body/properties/p").unwrap().clone()
@@ -65,7 +67,7 @@ fn schemas_become_json_schema() {
         ("{oneOf: [{type: string}, {type: null}], anyOf: [{}]}", json!({"anyOf": [{}], "allOf": [{"anyOf": [{"type": "string"}, {"type": "null"}]}]})),
         ("{not: {$ref: '#/components/schemas/Other'}, unevaluatedProperties: false, if: {}}", json!({})),
         ("{not: {type: string}}", json!({"not": {"type": "string"}})),
-        ("{type: string, enum: [true, 1]}", json!({"enum": [true, 1]})),
+        ("{type: string, enum: [true, 1]}", json!({"type": "string", "enum": ["true", "1"]})),
         ("{type: object, nullable: true, anyOf: [{required: [a]}]}", json!({"anyOf": [{"type": "object", "anyOf": [{"required": ["a"]}]}, {"type": "null"}]})),
         ("{type: 'null', nullable: true}", json!({"type": "null"})),
         ("{type: object, required: [id], properties: {id: {$ref: '#/components/schemas/Own'}}}", json!({"type": "object", "properties": {"id": {"$ref": "#/$defs/Own"}}})),
@@ -88,7 +90,7 @@ fn schemas_of_3_1_stay_what_they_are() {
         next: {$ref: '#/components/schemas/Node', description: The next one}
         kind: {const: node}
         at: {exclusiveMinimum: 0, type: number}
-paths: {/a: {get: {requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Node'}}}}}}}";
+paths: {/a: {post: {requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Node'}}}}}}}";
     let (answer, warnings) = of("three-one", "openapi: 3.1.0", lines);
     let node = json!({
         "type": ["object", "null"],
@@ -187,7 +189,7 @@ responses:
   Missing: {description: Not there, schema: {$ref: '#/definitions/Pet'}}
 paths:
   /a:
-    get:
+    post:
       operationId: getA
       parameters:
         - {name: tags, in: query, type: array, items: {type: string}, collectionFormat: multi}
@@ -233,7 +235,22 @@ paths:
         (&Value::Null, &Value::Null)
     );
     let upload = shown(&platforms[0], "upload");
-    let file = json!({"type": "string", "format": "binary", "description": "The file"});
+    let bytes = |about: Value| json!({"type": "string", "format": "binary", "description": about});
+    let text = |about: &str| json!({"type": "string", "minLength": 1, "description": about});
+    let file = json!({
+        "description": "The file",
+        "anyOf": [
+            {"type": "string", "format": "binary"},
+            {
+                "type": "object", "required": ["content"], "additionalProperties": false,
+                "properties": {
+                    "content": bytes(json!("The bytes in base64.")),
+                    "filename": text("The file's name."),
+                    "contentType": text("The file's media type."),
+                },
+            },
+        ],
+    });
     assert_eq!(
         upload["requestBody"],
         json!({
@@ -253,7 +270,7 @@ fn references_lead_anywhere_in_the_document() {
 paths:
   /b: {post: {requestBody: {content: {application/json: {schema: {type: object, title: Of b}}}}}}
   /a:
-    get:
+    post:
       requestBody:
         content:
           application/json:
@@ -288,7 +305,7 @@ fn an_answer_stays_small() {
     let schemas: Vec<String> = all.iter().map(schema).collect();
     let body = "{content: {application/json: {schema: {$ref: '#/components/schemas/D0'}}}}";
     let lines = format!(
-        "components:\n  schemas:\n{}\npaths: {{/a: {{get: {{requestBody: {body}, responses: {{'200': {body}}}}}}}}}",
+        "components:\n  schemas:\n{}\npaths: {{/a: {{post: {{requestBody: {body}, responses: {{'200': {body}}}}}}}}}",
         schemas.join("\n")
     );
     let (answer, _) = of("large", "openapi: 3.0.0", &lines);
@@ -305,8 +322,8 @@ fn security_names_the_connectors_methods() {
     for (at, (everywhere, own, expected)) in [
         ("[{Key: []}]", "", json!([{"method": "key", "scopes": []}])),
         ("[{Key: []}]", "security: [{Login: [write]}, {Login: [read]}]", json!([{"method": "login", "scopes": ["write"]}, {"method": "login", "scopes": ["read"]}])),
-        // Both at once: no method is enough.
-        ("[{Key: [], Login: [read]}]", "", json!([{"method": "key", "scopes": ["read"]}, {"method": "login", "scopes": ["read"]}])),
+        // Both at once are a method of their own.
+        ("[{Key: [], Login: [read]}]", "", json!([{"method": "key-login", "scopes": ["read"]}])),
         ("[{Key: []}]", "security: []", json!([])),
         ("[]", "security: [{}]", json!([])),
         ("[{Other: []}]", "", json!([{"method": "login", "scopes": []}, {"method": "key", "scopes": []}])),
@@ -350,7 +367,7 @@ fn a_pattern_costs_no_more_than_its_length() {
 /// What is missing in another file is reported, and nothing that the platform takes is refused for it.
 #[test]
 fn parts_in_other_files_are_reported() {
-    let lines = "paths: {/a: {get: {parameters: [{$ref: 'p.yaml#/P'}], requestBody: {$ref: 'b.yaml#/B'}, responses: {'200': {$ref: 'r.yaml#/R'}}}}}";
+    let lines = "paths: {/a: {post: {parameters: [{$ref: 'p.yaml#/P'}], requestBody: {$ref: 'b.yaml#/B'}, responses: {'200': {$ref: 'r.yaml#/R'}}}}}";
     let (answer, warnings) = of("elsewhere", "openapi: 3.0.0", lines);
     assert_eq!(answer["requestBody"]["schema"], json!({}));
     assert_eq!(answer["requestBody"]["required"], json!(false));
@@ -365,7 +382,7 @@ fn parts_in_other_files_are_reported() {
     ];
     for (warning, (place, reference)) in warnings[1..].iter().zip(places) {
         let start = format!(
-            "0.yaml#/paths/~1a/get/{place}: the reference to `{reference}` leads to nothing: "
+            "0.yaml#/paths/~1a/post/{place}: the reference to `{reference}` leads to nothing: "
         );
         assert!(warning.starts_with(&start), "{warning}");
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use connector_vault::catalog::stored::SegmentId;
-use connector_vault::importer::check::connectors;
+use connector_vault::importer::check::{Opened, connectors};
 use connector_vault::importer::folder::Folder;
 use connector_vault::importer::{Import, Watch, import};
 
@@ -24,7 +24,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             contents.extend(
                 self::contents(&path).into_iter().map(|(name, bytes)| (path.join(name), bytes)),
             );
-        } else if path.file_name().unwrap() != "report.txt" {
+        } else if !["report.txt", "import.json"].iter().any(|name| path.ends_with(name)) {
             contents
                 .insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
         }
@@ -206,6 +206,41 @@ fn a_part_of_a_folder_is_published_as_a_version_of_its_own() {
             .to_string()
             .starts_with("no platform `petstore-swager`; did you mean petstore-swagger?")
     );
+}
+
+#[test]
+fn a_second_folder_adds_its_platforms_to_the_published_version() {
+    let import = |name: &str, source: &str| {
+        let out = folder(name);
+        let source = format!("{FIXTURES}/good{source}");
+        let path = out.to_str().unwrap();
+        let output =
+            run(&["import", &source, "--licence", "any", "--config", "/dev/null", "--out", path]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        out
+    };
+    let (all, one) = (import("with-all", ""), import("with-one", "/petstore-2.0.yaml"));
+    let whole = Published::open(&all).unwrap();
+    let names = connectors(&Folder(all.clone())).unwrap().into_iter();
+    let names: Vec<String> = names.map(|entry| entry.connector.platform).collect();
+    let added = connectors(&Folder(one.clone())).unwrap().remove(0).connector.platform;
+    // What the first folder has wins.
+    let same = Published::open_with(&all, &one).unwrap();
+    assert_eq!((same.manifest, same.current), (whole.manifest.clone(), whole.current.clone()));
+    // A folder that the other completes makes the same version as the whole.
+    let rest: Vec<String> = names.into_iter().filter(|name| *name != added).collect();
+    let files = Folder(folder("with-rest"));
+    drop(files.lock().unwrap());
+    let platforms = Opened::new(&Folder(all)).unwrap().platforms(&rest).unwrap();
+    files.write(&platforms).unwrap();
+    let completed = Published::open_with(&files.0, &one).unwrap();
+    assert_ne!(Published::open(&files.0).unwrap().current, whole.current);
+    assert_eq!((&completed.manifest, &completed.current), (&whole.manifest, &whole.current));
+    for id in completed.segments() {
+        assert_eq!(SegmentId::of(&completed.read(id).unwrap()), id);
+    }
+    fs::remove_file(one.join("current.json")).unwrap();
+    assert!(Published::open_with(&files.0, &one).is_err());
 }
 
 #[test]

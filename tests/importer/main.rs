@@ -16,4 +16,8 @@ mod names;
 mod overrides;
 mod parts;
 mod providers;
+mod servers;
 mod support;
+mod uploads;
+mod version_3_2;
+mod yaml;

@@ -3,7 +3,9 @@ import { ActionView } from "./actions/view";
 import { ConnectionsView } from "./connections/view";
 import { ConnectorView } from "./connectors/connector";
 import { ConnectorsView } from "./connectors/view";
+import { EventsView } from "./events/view";
 import { IntegrationsView } from "./integrations/view";
+import { KeysView } from "./keys/view";
 import { Layout } from "./layout";
 import { Overview } from "./overview/view";
 import { OwnView } from "./own/view";
@@ -84,6 +86,16 @@ const OperatorViews = () => (
     <Route path="/integrations">
       <Needs view="Integrations" scope="clients:read">
         <IntegrationsView />
+      </Needs>
+    </Route>
+    <Route path="/events">
+      <Needs view="Events" scope="events:read">
+        <EventsView />
+      </Needs>
+    </Route>
+    <Route path="/keys">
+      <Needs view="API keys" scope="keys:read">
+        <KeysView />
       </Needs>
     </Route>
     <Route path="/webhooks">

@@ -1,10 +1,12 @@
 // What is around every view.
 import { onlineManager } from "@tanstack/preact-query";
 import { Moon, Sun } from "lucide-preact";
+import type { Scope } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { When } from "./parts/when";
+import { EnvironmentSwitch } from "./session/environment";
 import { Notice, Offer } from "./session/offer";
 import { useMaybeSession, useSessionState, type Session } from "./session/session";
 import { onTheme, shownTheme } from "./theme";
@@ -14,7 +16,9 @@ const VIEWS = [
   ["/connectors", "Connectors"],
   ["/connections", "Connections"],
   ["/integrations", "Integrations"],
+  ["/events", "Events"],
   ["/webhooks", "Webhooks"],
+  ["/keys", "Keys"],
   ["/docs", "API"],
 ] as const;
 const SOON_MS = 7 * 24 * 3_600_000;
@@ -41,7 +45,7 @@ export function Top() {
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <header class="top">
+      <header class="top" data-environment={session?.who.environment}>
         <Link
           href={isEndUser ? "/connections" : "/"}
           class="brand"
@@ -72,25 +76,23 @@ export function Top() {
   );
 }
 
-/** Browsers scroll a focused link into view, but not always if it is partly visible already. */
-const show = (target: EventTarget | null) =>
-  target instanceof Element && target.scrollIntoView({ block: "nearest", inline: "nearest" });
+/** Views that only those find in the menu whose key can read them. */
+const NEEDED: Partial<Record<string, Scope>> = {
+  "/events": "events:read",
+  "/webhooks": "webhooks:read",
+  "/keys": "keys:read",
+};
 
 function Views() {
   const [path] = useLocation();
   const session = useMaybeSession();
-  const views = VIEWS.filter(([href]) => href !== "/webhooks" || session?.may("webhooks:read"));
+  const views = VIEWS.filter(([href]) => {
+    const scope = NEEDED[href];
+    return scope === undefined || session?.may(scope);
+  });
   const isHere = (href: string) => path === href || (href !== "/" && path.startsWith(`${href}/`));
-  const nav = useRef<HTMLElement>(null);
-  const place = views.findIndex(([href]) => isHere(href));
-  useLayoutEffect(() => {
-    const here = nav.current?.querySelector<HTMLElement>("[aria-current]");
-    // On a phone the row may be wider than the screen.
-    if (nav.current && here)
-      nav.current.scrollLeft = here.offsetLeft - (nav.current.clientWidth - here.clientWidth) / 2;
-  }, [place]);
   return (
-    <nav aria-label="Main" ref={nav} onFocusIn={({ target }) => show(target)}>
+    <nav aria-label="Main">
       {views.map(([href, name]) => {
         const current = isHere(href) ? "page" : undefined;
         // The reference is a page of its own.
@@ -113,21 +115,25 @@ function Account({ session: { who } }: { session: Session }) {
   const whose = who.identity ?? who.account;
   const isSoon = who.expiresAt !== null && Date.parse(who.expiresAt) - Date.now() < SOON_MS;
   return (
-    <p class="who">
+    <div class="who">
       <span class="who-account">
         <span class="visually-hidden">{who.identity === undefined ? "Account" : "Connections of"} </span>
         <strong title={whose}>{whose}</strong>{" "}
-        <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
-          <span class="visually-hidden">environment </span>
-          {who.environment}
-        </span>
+        {who.identity === undefined ? (
+          <EnvironmentSwitch />
+        ) : (
+          <span class="badge" data-tone={who.environment === "live" ? "bad" : "calm"}>
+            <span class="visually-hidden">environment </span>
+            {who.environment}
+          </span>
+        )}
       </span>{" "}
       {isSoon && who.expiresAt !== null && (
         <span class="expiry muted">
           {who.identity === undefined ? "key" : "link"} expires <When at={who.expiresAt} />
         </span>
       )}
-    </p>
+    </div>
   );
 }
 

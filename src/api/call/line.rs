@@ -3,19 +3,23 @@
 use serde::Serialize;
 
 use crate::access::Principal;
+use crate::api::connect::platform::Asking;
 use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::Fresh;
-use crate::api::problem::{Code, Problem};
+use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::call::address::{redirected, without};
+use crate::call::headers::{NEXT, RETRIES, RETRY_AT};
+use crate::call::links::{next, path_below, with_addresses};
+use crate::call::retry;
 use crate::call::sigv4::{self, Signer, UNSIGNED, stamp};
 use crate::catalog::detail::{AuthMethod, Kind};
 use crate::connect::method::Connector;
 use crate::credentials::held::Held;
-use crate::credentials::placing::place;
 use crate::events::statements as events;
 use crate::json;
 use crate::ports::{Clock, Http, HttpError, Incoming, Later, Outgoing, Payload, Ports};
+use crate::rfc3339::rfc3339;
 
 /// How long a platform may take until its answer begins, in milliseconds.
 pub const DEADLINE_MS: u32 = 30_000;
@@ -26,6 +30,11 @@ const LONGEST_PATH: usize = 500;
 /// A token that is younger than this is not renewed because the platform rejects it, in milliseconds: the next one would
 /// be rejected too.
 const YOUNG_MS: u64 = 10_000;
+
+/// The most repetitions of a request that the platform refuses for now.
+const MOST_RETRIES: u8 = 3;
+/// The longest wait before a repetition, in milliseconds.
+const LONGEST_WAIT_MS: u64 = 20_000;
 
 /// A line to a platform.
 pub struct Line<'a, 'm, P> {
@@ -39,6 +48,47 @@ pub struct Line<'a, 'm, P> {
     pub fresh: Fresh,
     /// What is called, for the event.
     pub called: Called<'a>,
+    /// How often a request may be repeated when the platform refuses it for now.
+    pub retries: u8,
+}
+
+/// What a platform answers.
+pub struct Answer {
+    /// The answer.
+    pub incoming: Incoming,
+    /// The address that gave it, without credentials.
+    url: String,
+    /// When the platform wants to be asked again, in milliseconds since 1970.
+    retry_at: Option<u64>,
+}
+
+impl Answer {
+    /// The headers of the service that say how to go on: when to repeat the call, and where the next page of `server` is.
+    pub fn onward(&self, server: &str) -> Vec<(&'static str, String)> {
+        let mut links = self.incoming.headers.iter().filter(|(name, _)| name == "link");
+        let page = links.find_map(|(_, value)| next(value));
+        let page = page.and_then(|address| path_below(server, &self.url, address));
+        let retry_at = self.retry_at.and_then(rfc3339);
+        let onward = [(NEXT, page), (RETRY_AT, retry_at)];
+        onward.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+}
+
+/// How often a caller wants a request to be repeated.
+///
+/// # Errors
+/// `invalid_parameter` when that is not a number from 0 to 3.
+pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
+    let Some(stated) = context.request.header(RETRIES) else { return Ok(0) };
+    let number = stated.parse().ok().filter(|number| *number <= MOST_RETRIES);
+    number.ok_or_else(|| invalid(RETRIES, "must be a whole number from 0 to 3"))
+}
+
+/// A fault of a parameter or a header.
+pub fn invalid(parameter: &str, what: &str) -> Problem {
+    let place = Place::Parameter(parameter.to_owned());
+    let detail = format!("`{parameter}` {what}");
+    Problem::of_fault(Fault { code: Code::InvalidParameter, place, detail, suggestion: None })
 }
 
 /// What is called, as events show it.
@@ -170,11 +220,12 @@ impl<P: Ports> Line<'_, '_, P> {
     }
 
     /// Sends a request. When the platform rejects the credentials, they are renewed, and the request is repeated, once and if
-    /// its body can be sent again. Redirects to the same origin are followed.
+    /// its body can be sent again. When the platform refuses the request for now, it is repeated as often as the caller
+    /// wants, if that is safe. Redirects to the same origin are followed.
     ///
     /// # Errors
     /// `platform_unreachable`, `platform_timeout`; `connection_failed` when the credentials turn out to have ended.
-    pub async fn send(self, call: Call<'_>) -> Result<Incoming, Problem> {
+    pub async fn send(self, call: Call<'_>) -> Result<Answer, Problem> {
         let Self { context, principal, ports, called, .. } = self;
         if !context.config.call_events.has(&call.method) {
             return Ok(self.exchange(call).await?);
@@ -186,7 +237,7 @@ impl<P: Ports> Line<'_, '_, P> {
         let record = Record {
             method: &method,
             called: called.short(),
-            status: outcome.as_ref().ok().map(|answer| answer.status),
+            status: outcome.as_ref().ok().map(|answer| answer.incoming.status),
             error: outcome.as_ref().err().map(Silence::code),
             duration_ms: ports.now().saturating_sub(began),
             key_id: &principal.key_id,
@@ -197,29 +248,44 @@ impl<P: Ports> Line<'_, '_, P> {
         Ok(outcome?)
     }
 
-    async fn exchange(mut self, mut call: Call<'_>) -> Result<Incoming, Silence> {
+    async fn exchange(mut self, mut call: Call<'_>) -> Result<Answer, Silence> {
         let mut redirects: u32 = 0;
         let mut may_renew = true;
+        let mut retries = if is_repeatable(&call) { self.retries } else { 0 };
         loop {
             let answer = self.send_once(&call).await?;
             let repeats = call.payload != Payload::Arriving;
             if answer.status == 401 && may_renew && repeats && self.is_worth_renewing() {
                 may_renew = false;
-                let Self { context, principal, ports, fresh, called } = self;
+                let Self { context, principal, ports, fresh, called, retries } = self;
                 match fresh.renewed(context, principal, ports, true).await {
                     Ok(fresh) => {
-                        self = Self { context, principal, ports, fresh, called };
+                        self = Self { context, principal, ports, fresh, called, retries };
                         continue;
                     }
                     Err(problem) if problem.code == Code::ConnectionFailed => {
                         return Err(problem.into());
                     }
                     // The platform's own words say more than that there is no new token for now.
-                    Err(_) => return Ok(answer),
+                    Err(_) => {
+                        return Ok(Answer { incoming: answer, url: call.url, retry_at: None });
+                    }
+                }
+            }
+            let now = self.ports.now();
+            let wait = retry::wait(&answer, now);
+            if retries > 0
+                && let Some(wait) = wait.filter(|wait| *wait <= LONGEST_WAIT_MS)
+            {
+                retries = retries.saturating_sub(1);
+                if self.ports.sleep(u32::try_from(wait).unwrap_or_default()).await {
+                    continue;
                 }
             }
             let Some(next) = followed(&call, &answer).filter(|_| redirects < MOST_REDIRECTS) else {
-                return Ok(self.without_credentials(answer));
+                let retry_at = wait.map(|wait| now.saturating_add(wait));
+                let incoming = self.without_credentials(answer);
+                return Ok(Answer { incoming, url: call.url, retry_at });
             };
             redirects = redirects.saturating_add(1);
             call = next;
@@ -233,8 +299,12 @@ impl<P: Ports> Line<'_, '_, P> {
 
     async fn send_once(&self, call: &Call<'_>) -> Result<Incoming, Silence> {
         let (connector, method) = self.ends()?;
-        let placed = place(method, &self.fresh.held);
-        let url = without(&call.url, |name| placed.query.contains_key(name));
+        let asking = self.fresh.asking(self.context.config);
+        let placed = asking.map(Asking::placed).transpose()?.unwrap_or_default();
+        if let Some(name) = placed.conflict(&call.headers) {
+            return Err(self.reserved(name).into());
+        }
+        let url = without(&call.url, |name| placed.has_secret(name));
         let mut url = placed.url(&url);
         let mut headers = placed.over(call.headers.clone());
         if let Kind::AwsSigv4 { service, regions } = &method.kind {
@@ -256,17 +326,37 @@ impl<P: Ports> Line<'_, '_, P> {
             .map_err(|error| unanswered(&connector.name, error))
     }
 
+    /// The caller sends a header in which the service sends a secret.
+    fn reserved(&self, name: &str) -> Problem {
+        let (code, place) = match self.called {
+            Called::Action(_) => (Code::InvalidBody, Place::Pointer(format!("/header/{name}"))),
+            Called::Path(_) => (Code::InvalidParameter, Place::Parameter(name.to_owned())),
+        };
+        let detail = format!("The header `{name}` is sent by the service: leave it out.");
+        Problem::of_fault(Fault { code, place, detail, suggestion: None })
+    }
+
     /// An answer whose `Location` does not show what only the vault may send.
     fn without_credentials(&self, mut answer: Incoming) -> Incoming {
-        let Some(method) = self.fresh.method() else { return answer };
-        let placed = place(method, &self.fresh.held);
+        let asking = self.fresh.asking(self.context.config);
+        let Some(Ok(placed)) = asking.map(Asking::known) else { return answer };
         for (name, value) in &mut answer.headers {
-            if matches!(name.as_str(), "location" | "content-location" | "link") {
-                *value = without(value, |name| placed.query.contains_key(name));
+            let public = |url: &str| without(url, |name| placed.has_secret(name));
+            match name.as_str() {
+                "location" | "content-location" => *value = public(value),
+                "link" => *value = with_addresses(value, public),
+                _ => {}
             }
         }
         answer
     }
+}
+
+/// Whether repeating a request does nothing that the first one may have done already.
+fn is_repeatable(call: &Call<'_>) -> bool {
+    let has_key = || call.headers.iter().any(|(name, _)| name == "idempotency-key");
+    call.payload != Payload::Arriving
+        && (matches!(call.method.as_str(), "GET" | "HEAD") || has_key())
 }
 
 /// What is sent next after a redirect to the same origin. Returns `None` for any other answer, and when the body can't be

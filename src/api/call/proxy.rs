@@ -1,44 +1,52 @@
 //! `/v1/vault/connections/{id}/proxy/{path}`: passes a request on to the platform of a connection, and its answer back.
 
-use super::line::{Call, Called, Line};
+use super::line::{Call, Called, Line, invalid, retries};
 use crate::access::Principal;
 use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::AskedHeld;
-use crate::api::message::{Body, NO_STORE, Passed, Response};
-use crate::api::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
+use crate::api::message::{Body, NO_STORE, Passed, Request, Response};
+use crate::api::problem::{Code, MAX_FAULTS, Problem};
 use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
 use crate::call::headers::{SERVER, SOURCE, to_caller, to_platform};
+use crate::call::links::path_below;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
-use crate::ports::{Payload, Ports};
+use crate::ports::{Incoming, Payload, Ports};
 
 /// A call that is to be passed on.
 #[derive(Debug)]
 pub struct ProxyCall<'a> {
     context: &'a Context<'a>,
     held: AskedHeld,
+    retries: u8,
 }
 
 /// Plans the request.
 ///
 /// # Errors
-/// `invalid_parameter` for a path that leaves that of the server; `unavailable` without keys to open with.
+/// `invalid_parameter` for a path that leaves that of the server; `invalid_body` for a body that can't be sent;
+/// `unavailable` without keys to open with.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<(ProxyCall<'a>, Statements), Problem> {
     // The server does not matter here: what can't stand below one can't stand below any.
     if below("", context.argument(1), "").is_none() {
         return Err(invalid("path", "must not contain `.` or `..` as a segment, encoded or not"));
     }
+    let request = context.request;
+    // The runtime's `fetch` can't send one (https://fetch.spec.whatwg.org/#dom-request), and without it, the platform would
+    // answer another question.
+    if matches!(request.method.as_str(), "GET" | "HEAD") && request.body != Body::default() {
+        let detail = format!(
+            "A request with `{}` can't have a body. If the platform accepts it, use `POST`.",
+            request.method
+        );
+        return Err(Problem::new(Code::InvalidBody, detail));
+    }
+    let retries = retries(context)?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    Ok((ProxyCall { context, held }, statements))
-}
-
-fn invalid(parameter: &str, what: &str) -> Problem {
-    let place = Place::Parameter(parameter.to_owned());
-    let detail = format!("`{parameter}` {what}");
-    Problem::of_fault(Fault { code: Code::InvalidParameter, place, detail, suggestion: None })
+    Ok((ProxyCall { context, held, retries }, statements))
 }
 
 impl ProxyCall<'_> {
@@ -53,14 +61,15 @@ impl ProxyCall<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, held } = self;
+        let Self { context, held, retries } = self;
         let request = context.request;
         let catalog = Catalog::open(cache, ports).await?;
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
-        let called = Called::Path(context.argument(1));
-        let line = Line { context, principal, ports, fresh, called };
+        let path = context.argument(1);
+        let called = Called::Path(path);
+        let line = Line { context, principal, ports, fresh, called, retries };
         let server = server(&line, request.header(SERVER))?;
-        let url = below(&server, context.argument(1), &request.query).unwrap_or(server);
+        let url = url(&server, request, path)?;
         let payload = match &request.body {
             Body::Whole(bytes) => Payload::Bytes(bytes),
             Body::Arriving | Body::TooLarge => Payload::Arriving,
@@ -68,13 +77,38 @@ impl ProxyCall<'_> {
         let headers = to_platform(&request.headers, &context.config.secret_headers);
         let call = Call { method: request.method.clone(), url, headers, payload };
         let answer = line.send(call).await?;
-        let mut response = Response::empty(answer.status);
+        let mut response = Response::empty(answer.incoming.status);
         response.add("cache-control", NO_STORE);
         response.add("content-security-policy", "default-src 'none'; sandbox");
         response.add(SOURCE, "platform");
-        response.passed = Some(Passed { headers: to_caller(answer.headers), body: answer.body });
+        for (name, value) in answer.onward(&server) {
+            response.add(name, value);
+        }
+        let Incoming { headers, body, .. } = answer.incoming;
+        response.passed = Some(Passed { headers: to_caller(headers), body });
         Ok(response)
     }
+}
+
+/// The address that is called. Without a slash after `proxy`, that is the address of the server itself.
+fn url(server: &str, request: &Request, path: &str) -> Result<String, Problem> {
+    let outside = || invalid("path", &format!("must be a path below `{server}`"));
+    if path.starts_with("https://") || path.starts_with("http://") {
+        // A whole address, as platforms give that of the next page.
+        let path = path_below(server, server, path).ok_or_else(outside)?;
+        return below(server, &path, &request.query).ok_or_else(outside);
+    }
+    if path.is_empty() && !request.path.ends_with('/') {
+        let url = below(server, "", &request.query).ok_or_else(outside)?;
+        let address = server.trim_end_matches('/');
+        // An address without any path has the path `/`.
+        let has_path = address.matches('/').count() > 2;
+        let rest = url.strip_prefix(address).and_then(|rest| rest.strip_prefix('/'));
+        return Ok(rest
+            .filter(|_| has_path)
+            .map_or(url.clone(), |rest| format!("{address}{rest}")));
+    }
+    below(server, path, &request.query).ok_or_else(outside)
 }
 
 /// The address of the server that is asked for: one of the platform's, as the catalog writes it or with its variables

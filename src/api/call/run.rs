@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use base64ct::{Base64, Encoding as _};
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::line::{Call, Called, Line};
+use super::line::{Call, Called, Line, retries};
 use crate::access::Principal;
 use crate::api::catalog::answer::no_action;
 use crate::api::connect::start::gone;
@@ -17,15 +18,20 @@ use crate::api::message::{Body, NO_STORE, Response};
 use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
+use crate::call::budget::{Cut, Part, minified, selected};
 use crate::call::build::{Action, Input, build};
-use crate::call::headers::{SOURCE, to_caller};
+use crate::call::charset;
+use crate::call::headers::{AGENT, SOURCE, to_caller};
+use crate::call::lenient::coerced;
 use crate::call::schema::{self, faults};
+use crate::catalog::action::answer::ACCEPT;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::{Catalog, FoundAction};
+use crate::credentials::placing::DEFAULT_ACCEPT;
 use crate::json;
 use crate::media::{essence, is_json};
 use crate::nearest::shown;
-use crate::ports::{HttpError, Incoming, Payload, Ports, Random, StorageError, user_agent};
+use crate::ports::{Http, HttpError, Incoming, Payload, Ports, Random, StorageError, user_agent};
 use crate::terms::Method;
 
 /// The most bytes of an answer that are returned.
@@ -38,19 +44,29 @@ pub struct RunAction<'a> {
     key: &'a str,
     input: &'a [u8],
     held: AskedHeld,
+    retries: u8,
 }
 
 /// Plans the request.
 ///
 /// # Errors
-/// With the faults of the body that show without the action; `unavailable` without keys to open with.
+/// With the faults of the header for retries, and those of the body that show without the action; `unavailable` without keys
+/// to open with.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements), Problem> {
     context.no_query()?;
-    context.body()?.finish()?;
-    let Body::Whole(input) = &context.request.body else { return Err(Problem::no_route()) };
+    let input = match &context.request.body {
+        // An action may need no input, and a request without a body says just that.
+        Body::Whole(bytes) if bytes.is_empty() => b"{}".as_slice(),
+        body => {
+            context.body()?.finish()?;
+            let Body::Whole(bytes) = body else { return Err(Problem::no_route()) };
+            bytes
+        }
+    };
+    let retries = retries(context)?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    let run = RunAction { context, key: context.argument(1), input, held };
+    let run = RunAction { context, key: context.argument(1), input, held, retries };
     Ok((run, statements))
 }
 
@@ -64,6 +80,112 @@ struct Answered {
     /// Only when the body is too large to be returned, and therefore null.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     body_too_large: bool,
+    /// What does not fit into the caller's budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<Omitted>,
+}
+
+/// What is left out of an answer.
+#[derive(Debug, Serialize)]
+struct Omitted {
+    parts: Vec<Part>,
+    hint: &'static str,
+}
+
+/// How to get what is left out.
+const HINT: &str = "Ask for fewer items with the action's own parameters, for some members only with `select`, such as `[\"/items/*/id\"]`, or for more with `maxBytes`.";
+/// The headers that an answer keeps in any budget.
+const KEPT_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
+/// What a caller may ask for as `maxBytes`.
+pub const BUDGETS: std::ops::RangeInclusive<u64> = 500..=8 << 20;
+/// The most JSON Pointers of `select`.
+pub const MOST_POINTERS: usize = 20;
+
+/// What of an answer a caller wants.
+#[derive(Debug, Default)]
+struct Wanted {
+    select: Vec<String>,
+    most: Option<usize>,
+}
+
+impl Wanted {
+    /// Takes the members `select` and `maxBytes` from a body.
+    fn take(body: &mut Value) -> Result<Self, Vec<schema::Fault>> {
+        let mut wanted = Self::default();
+        let mut faults = Vec::new();
+        let mut fault = |name: &str, what: String| {
+            faults.push(schema::Fault { pointer: format!("/{name}"), what, suggestion: None });
+        };
+        let Some(members) = body.as_object_mut() else { return Ok(wanted) };
+        match members.remove("select").as_ref().map(Value::as_array) {
+            None => {}
+            Some(Some(given)) if given.len() <= MOST_POINTERS && given.iter().all(is_pointer) => {
+                let pointers = given.iter().filter_map(Value::as_str);
+                wanted.select = pointers.map(str::to_owned).collect();
+            }
+            Some(_) => fault(
+                "select",
+                format!(
+                    "must be a list of at most {MOST_POINTERS} JSON Pointers, such as `/items/*/id`"
+                ),
+            ),
+        }
+        match members.remove("maxBytes").as_ref().map(Value::as_u64) {
+            None => {}
+            Some(Some(most)) if BUDGETS.contains(&most) => wanted.most = usize::try_from(most).ok(),
+            Some(_) => fault(
+                "maxBytes",
+                format!("must be a whole number from {} to {}", BUDGETS.start(), BUDGETS.end()),
+            ),
+        }
+        if faults.is_empty() { Ok(wanted) } else { Err(faults) }
+    }
+
+    /// The answer with what is wanted of it, within the budget.
+    fn of(&self, mut answered: Answered, is_bytes: bool) -> Answered {
+        if !self.select.is_empty() && !is_bytes {
+            let json = selected(answered.body.get(), &self.select);
+            answered.body = RawValue::from_string(json).unwrap_or(answered.body);
+        }
+        let Some(most) = self.most else { return answered };
+        let json = minified(answered.body.get());
+        if let Ok(body) = RawValue::from_string(json.clone()) {
+            answered.body = body;
+        }
+        let length = |answered: &Answered| json::bytes(answered).len();
+        if length(&answered) <= most {
+            return answered;
+        }
+        let headers = json::bytes(&answered.headers).len();
+        if headers > most / 4 {
+            answered.headers.retain(|name, _| KEPT_HEADERS.contains(&name.as_str()));
+        }
+        // What stands around the body grows with what is left out of it.
+        let mut budget = most;
+        for _ in 0..8 {
+            let mut cut = Cut::default();
+            let body = if is_bytes {
+                let (unit, total) = ("bytes", json.len());
+                cut.parts.push(Part { pointer: "/body".to_owned(), unit, omitted: total, total });
+                "null".to_owned()
+            } else {
+                cut.value(&json, budget, "/body")
+            };
+            answered.body =
+                RawValue::from_string(body).unwrap_or_else(|_| RawValue::NULL.to_owned());
+            answered.omitted = Some(Omitted { parts: cut.parts, hint: HINT });
+            let excess = length(&answered).saturating_sub(most);
+            if excess == 0 {
+                break;
+            }
+            budget = budget.saturating_sub(excess);
+        }
+        answered
+    }
+}
+
+fn is_pointer(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.is_empty() || text.starts_with('/'))
 }
 
 /// Bytes that are no text.
@@ -86,7 +208,7 @@ impl RunAction<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, key, input, held } = self;
+        let Self { context, key, input, held, retries } = self;
         let catalog = Catalog::open(cache, ports).await?;
         let platform = held.connection(results)?.platform;
         let action = match catalog.action(&platform, key, false).await? {
@@ -98,8 +220,22 @@ impl RunAction<'_> {
         let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
         context.may_call(action.method.as_str())?;
         let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
-        let value = serde_json::from_slice(input).map_err(not_json)?;
-        let found = faults(&action.input, &value, ports);
+        let mut value: Value = serde_json::from_slice(input).map_err(not_json)?;
+        let wanted = Wanted::take(&mut value).map_err(refused)?;
+        let read: Vec<u8>;
+        let input = if context.request.header(AGENT).is_some() {
+            value = coerced(&action.input, value);
+            read = json::bytes(&value);
+            &read
+        } else {
+            input
+        };
+        let mut found = faults(&action.input, &value, ports);
+        if action.method == Method::Get {
+            for fault in found.iter_mut().filter(|fault| fault.pointer == "/body") {
+                "can't be sent: a request with `GET` can't have a body".clone_into(&mut fault.what);
+            }
+        }
         if !found.is_empty() {
             return Err(refused(found));
         }
@@ -110,28 +246,43 @@ impl RunAction<'_> {
         };
 
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
-        let line = Line { context, principal, ports, fresh, called: Called::Action(key) };
+        let called = Called::Action(key);
+        let line = Line { context, principal, ports, fresh, called, retries };
         let own = action.server.as_deref().and_then(|template| line.server(template).ok());
         let server = own.map_or_else(|| line.first_server(), Ok)?;
-        let url = below(&server, &built.path, &built.query).unwrap_or(server);
+        let url = below(&server, &built.path, &built.query).unwrap_or_else(|| server.clone());
         let mut headers = built.headers;
-        headers.push(("accept".to_owned(), "application/json, */*;q=0.5".to_owned()));
+        headers.push(("accept".to_owned(), accept(&action, &given)));
         headers.push(user_agent());
-        // No request of this method has a body, whatever documents say.
-        let body = if action.method == Method::Get { &[][..] } else { &built.body };
         let method = action.method.as_str().to_owned();
-        let call = Call { method, url, headers, payload: Payload::Bytes(body) };
+        let call = Call { method, url, headers, payload: Payload::Bytes(&built.body) };
         let answer = line.send(call).await?;
-        let answered = read(answer, ports).await?;
+        let onward = answer.onward(&server);
+        let (answered, is_bytes) = response(answer.incoming, ports).await?;
+        let answered = wanted.of(answered, is_bytes);
         let mut response = Response::json(json::bytes(&answered), NO_STORE);
+        for (name, value) in onward {
+            response.add(name, value);
+        }
         response.add(SOURCE, "platform");
         Ok(response)
     }
 }
 
-/// Reads a platform's answer.
-async fn read<P: Ports>(answer: Incoming, ports: &Metered<'_, P>) -> Result<Answered, Problem> {
-    use crate::ports::Http as _;
+/// The media type that a caller chooses among those of the document; otherwise the preferred one, and any other if need be.
+fn accept(action: &Action, given: &Input<'_>) -> String {
+    if let Some(chosen) = given.header.get(ACCEPT).and_then(Value::as_str) {
+        return chosen.to_owned();
+    }
+    let first = action.response_types.first().filter(|first| *first != "*/*");
+    first.map_or_else(|| DEFAULT_ACCEPT.to_owned(), |first| format!("{first}, */*;q=0.5"))
+}
+
+/// Reads a platform's answer. Returns it, and whether its body is bytes that are no text.
+async fn response<P: Ports>(
+    answer: Incoming,
+    ports: &Metered<'_, P>,
+) -> Result<(Answered, bool), Problem> {
     let content_type = answer.header("content-type").unwrap_or_default().to_owned();
     let Incoming { status, headers, body } = answer;
     let (bytes, body_too_large) = match ports.read(body, MAX_ANSWER).await {
@@ -142,42 +293,36 @@ async fn read<P: Ports>(answer: Incoming, ports: &Metered<'_, P>) -> Result<Answ
             return Err(Problem::new(Code::PlatformUnreachable, detail));
         }
     };
-    let body = document(&content_type, bytes);
-    Ok(Answered { status, headers: to_caller(headers).into_iter().collect(), body, body_too_large })
+    let (body, is_bytes) = document(&content_type, &bytes, ports);
+    let headers = to_caller(headers).into_iter().collect();
+    Ok((Answered { status, headers, body, body_too_large, omitted: None }, is_bytes))
 }
 
-/// A body as JSON: itself, a text, bytes in base64, or null for none.
-fn document(content_type: &str, bytes: Vec<u8>) -> Box<RawValue> {
+/// A body as JSON: itself, a text, bytes in base64, or null for none. Returns it, and whether it is such bytes.
+fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValue>, bool) {
     let raw = |text: String| RawValue::from_string(text).ok();
     let null = || RawValue::NULL.to_owned();
     if bytes.is_empty() {
-        return null();
+        return (null(), false);
     }
     let essence = essence(content_type);
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => {
-            let base64 = Base64::encode_string(error.as_bytes());
-            return raw(json::text(&Bytes { base64, content_type })).unwrap_or_else(null);
-        }
-    };
     let is_text = essence.is_empty()
         || essence.starts_with("text/")
         || ["xml", "yaml", "javascript", "x-www-form-urlencoded", "json", "csv", "ndjson"]
             .iter()
             .any(|kind| essence.ends_with(kind));
+    let (charset, from) = charset::of(content_type, bytes);
+    let text = Some(bytes.get(from..).unwrap_or_default()).filter(|_| is_text);
+    let Some(text) = text.and_then(|bytes| ports.decode(&charset, bytes)) else {
+        let base64 = Base64::encode_string(bytes);
+        return (raw(json::text(&Bytes { base64, content_type })).unwrap_or_else(null), true);
+    };
     if is_json(&essence)
         && let Some(document) = raw(text.clone())
     {
-        return document;
+        return (document, false);
     }
-    let shown = if is_text {
-        json::text(&text)
-    } else {
-        let base64 = Base64::encode_string(text.as_bytes());
-        json::text(&Bytes { base64, content_type })
-    };
-    raw(shown).unwrap_or_else(null)
+    (raw(json::text(&text)).unwrap_or_else(null), false)
 }
 
 /// The refusal of input with these faults.

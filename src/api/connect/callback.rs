@@ -1,18 +1,21 @@
 //! `GET /connect/callback`: the user comes back from the platform.
 
+use serde::Deserialize;
+
 use super::former::Former;
-use super::link::{Desk, stays};
+use super::link::{Desk, stays, way_back, with_way_back};
 use super::pages::{Page, Told};
 use super::revoke::revoke_unused;
 use super::store::{Account, Target, Written, end, store};
-use super::{browser, hash, opening, platform, redirect_uri};
+use super::{Browser, hash, opening, platform, redirect_uri};
 use crate::access::statements::select_forward;
-use crate::api::message::{NO_STORE, Request, Response};
+use crate::api::message::{Body, NO_STORE, Request, Response};
 use crate::api::problem::Problem;
+use crate::catalog::detail::{AuthMethod, OAuth2, Server, SourceKind};
 use crate::connect::attempt::{Attempt, Failure, Remembered, Status, Stored};
 use crate::connect::client::OauthClient;
-use crate::connect::filled::Filled;
-use crate::connect::method::{Connector, objection};
+use crate::connect::filled::{Filled, take_told};
+use crate::connect::method::Connector;
 use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::credentials::held::Held;
@@ -20,10 +23,23 @@ use crate::lifecycle::machine;
 use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
 use crate::oauth::pkce::Verifier;
 use crate::oauth::token::TokenEndpoint;
-use crate::oauth::{TokenError, TokenErrorKind};
-use crate::patterns::Matcher;
+use crate::oauth::{Client, TokenError, TokenErrorKind, Tokens};
+use crate::percent::decode_form;
 use crate::ports::{Clock, Db, Ports, all_rows, first_row};
+use crate::target::Targets;
+use crate::target::fill::{FillError, unfill};
 use crate::vault::draft::NewConnection;
+
+/// The heading of the page for an address that nothing can be done with.
+const INCOMPLETE: &str = "This address is not complete";
+
+/// Where a visit that began at a platform may go on.
+#[derive(Deserialize)]
+struct Start {
+    account: String,
+    platform: String,
+    url: String,
+}
 
 /// Why an attempt failed, with the words for people.
 struct Failed {
@@ -53,13 +69,7 @@ impl<P: Ports> Desk<'_, P> {
     /// When storage can't answer.
     pub async fn callback(&self, request: &Request) -> Result<Response, Problem> {
         // 1. Read the query.
-        let Ok(callback) = read(&request.query) else {
-            let paragraphs = [
-                "The platform sent you back with something that can't be read. Nothing was connected.",
-                "Go back to the app and start again.",
-            ];
-            return Ok(self.page(400, "This address is not complete", &paragraphs).response());
-        };
+        let Ok(callback) = read(&request.query) else { return Ok(self.incomplete().response()) };
 
         // Whoever only looks, as some scanners of links do, uses up nothing.
         if request.method == "HEAD" {
@@ -69,9 +79,22 @@ impl<P: Ports> Desk<'_, P> {
         }
 
         // 2. Claim the attempt.
-        let (state, own) = (hash(&callback.state), browser(request).map(hash));
+        let sender = Browser::of(request);
+        let own = sender.map(|browser| hash(browser.secret));
+        let state = match &callback.state {
+            Some(state) => hash(state),
+            // Some platforms bring no state with a refusal. The browser was led there for one attempt only. Nothing but a
+            // refusal is believed: a code without its state may be that of somebody else's account.
+            None => match sender.and_then(Browser::attempt).filter(|_| callback.error.is_some()) {
+                Some((_, state)) => state.to_owned(),
+                None => return self.begun_elsewhere().await,
+            },
+        };
         let claimant = own.as_deref().unwrap_or_default();
         self.arrive(&state).await?;
+        if callback.outcome("code").is_none() && !self.has_own_code(&state, &callback).await? {
+            return Ok(self.incomplete().response());
+        }
         let sets = self.ports.batch(vec![
             statements::claim(&state, claimant, self.request_id, self.now),
             statements::select_by_state(&state),
@@ -85,7 +108,7 @@ impl<P: Ports> Desk<'_, P> {
             return Ok(self.over().response());
         };
         if attempt.browser_hash.is_none() || attempt.browser_hash != own {
-            return Ok(self.elsewhere().response());
+            return Ok(with_way_back(self.elsewhere(), &attempt).response());
         }
         let connector = self.connector(&attempt).await?;
         let name =
@@ -112,6 +135,78 @@ impl<P: Ports> Desk<'_, P> {
         Ok(self.failed(request, &attempt, &name, &failed))
     }
 
+    /// Whether a redirect has a code under a name that only the attempt's platform gives it.
+    async fn has_own_code(&self, state: &str, callback: &Callback) -> Result<bool, Problem> {
+        let select = vec![statements::select_by_state(state), select_forward(state)];
+        let sets = self.ports.batch(select).await?;
+        stays(sets.get(1))?;
+        let Some(attempt) = first_row::<Attempt>(&sets, 0)? else { return Ok(false) };
+        let connector = self.connector(&attempt).await?;
+        let method = connector.as_ref().and_then(|it| it.find_method(&attempt.auth_method));
+        let name = method.and_then(AuthMethod::oauth2).map(|oauth| &oauth.code_parameter);
+        Ok(name.is_some_and(|name| callback.outcome(name).is_some()))
+    }
+
+    /// `POST /connect/callback`: a platform that answers with a form (`form_post`). The browser keeps its cookie back when
+    /// another site posts, and sends it after a redirect.
+    #[must_use]
+    pub fn posted(&self, request: &Request) -> Response {
+        let Body::Whole(body) = &request.body else { return self.incomplete().response() };
+        // It becomes part of a header: a form has no other characters (URL Standard, 5.2).
+        let is_form = |text: &&str| text.bytes().all(|byte| byte.is_ascii_graphic());
+        let text = std::str::from_utf8(body).ok().filter(is_form);
+        let text = text.filter(|text| read(text).is_ok());
+        let Some(text) = text else { return self.incomplete().response() };
+        // Tokens are not asked for, and do not belong in an address.
+        let is_kept = |pair: &&str| {
+            let name = pair.split('=').next().and_then(decode_form).unwrap_or_default();
+            !matches!(name.as_ref(), "id_token" | "access_token" | "refresh_token")
+        };
+        let pairs: Vec<&str> = text.split('&').filter(is_kept).collect();
+        let mut response = Response::empty(303);
+        response.add("location", format!("{}?{}", redirect_uri(&request.origin), pairs.join("&")));
+        response.add("cache-control", NO_STORE);
+        response.add("referrer-policy", "no-referrer");
+        response
+    }
+
+    fn incomplete(&self) -> Page {
+        let paragraphs = [
+            "The platform sent you back with something that can't be read. Nothing was connected.",
+            "Go back to the app and start again.",
+        ];
+        self.page(400, INCOMPLETE, &paragraphs)
+    }
+
+    /// The page for a visit that began at the platform, such as an installation from its marketplace. Nothing says whose
+    /// account it is to be, so it begins once more in the app: whoever could have a code exchanged that comes without a
+    /// state would connect their own account for somebody else.
+    async fn begun_elsewhere(&self) -> Result<Response, Problem> {
+        let sets = self.ports.batch(vec![statements::select_starts()]).await?;
+        let starts: Vec<Start> = all_rows(&sets, 0)?;
+        let paragraphs = [
+            "You came here from a platform without starting in the app. Nothing was connected.",
+            "Start in the app: it then leads you to the platform once more.",
+        ];
+        let mut page = self.page(400, INCOMPLETE, &paragraphs);
+        // One account does not lead to another one's app.
+        if starts.iter().all(|start| Some(&start.account) == starts.first().map(|it| &it.account)) {
+            let mut urls: Vec<&str> = starts.iter().map(|start| start.url.as_str()).collect();
+            urls.sort_unstable();
+            urls.dedup();
+            let is_one = urls.len() == 1;
+            for url in urls {
+                let platform = starts.iter().find(|start| start.url == url);
+                let text = match platform.filter(|_| !is_one) {
+                    Some(start) => format!("Start with {}", start.platform),
+                    None => "Start in the app".to_owned(),
+                };
+                page.links.push((url.to_owned(), text));
+            }
+        }
+        Ok(page.response())
+    }
+
     /// Steps 3 to 6.
     async fn finish(
         &self,
@@ -131,12 +226,28 @@ impl<P: Ports> Desk<'_, P> {
         let client = client.filter(|client| {
             client.is_for(&attempt.auth_method) && client.updated_at <= attempt.created_at
         });
-        let (Some(client), Some(remembered)) = (client, self.remembered(attempt)?) else {
+        let (Some(client), Some(mut remembered)) = (client, self.remembered(attempt)?) else {
             return changed();
         };
-        let filled = self.filled(connector, attempt, &remembered);
         let method = connector.find_method(&attempt.auth_method);
-        let (Some(filled), Some(method)) = (filled, method) else { return changed() };
+        let Some((method, oauth)) = method.and_then(|it| Some((it, it.oauth2()?))) else {
+            return changed();
+        };
+        // Some platforms say in the redirect which company the user chose (`QuickBooks`' `realmId`), or which of their
+        // servers has the account.
+        let (place, variables) =
+            ((method, oauth, connector.servers.as_slice()), client.variables());
+        let told = told_by(callback, method, oauth);
+        take_told(&mut remembered.fields, place, &variables, told, self.ports);
+        let targets = self.config.targets();
+        let filled = match filled(oauth, targets, &remembered, callback) {
+            Ok(filled) => filled,
+            // Without it, nobody can be asked for tokens.
+            Err(FillError::Missing(name)) if oauth.says(&name) => {
+                return Ok(Err(unsaid(&connector.name)));
+            }
+            Err(_) => return changed(),
+        };
 
         // 3. Who sends the user back, and with what.
         let code = match code(callback, &filled, connector) {
@@ -147,42 +258,31 @@ impl<P: Ports> Desk<'_, P> {
         // 4. Exchange the code.
         let opened = opening(client.open(&self.config.vault_keys))?;
         let Remembered { mut fields, verifier, .. } = remembered;
-        let verifier = verifier.and_then(Verifier::of_text);
-        let endpoint =
-            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &opened };
-        let exchange = endpoint.exchange(code, &redirect_uri(&request.origin), verifier.as_ref());
-        let tokens = match platform::tokens(self.ports, &filled.oauth, exchange).await {
+        let redirect_uri = redirect_uri(&request.origin);
+        let tokens = match self.take_tokens(&filled, &opened, code, &redirect_uri, verifier).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
         };
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
-        // Some platforms say in the redirect which company the user chose (`QuickBooks`' `realmId`).
-        let matcher = Matcher::new(self.ports);
-        for field in &method.fields {
-            let said = callback.others.get(&field.name).filter(|value| !value.is_empty());
-            // Whoever has the browser can add parameters: a value is held to what the field says, as one in a form.
-            if let Some(value) = said.filter(|value| objection(field, value, &matcher).is_none()) {
-                fields.entry(field.name.clone()).or_insert_with(|| value.clone());
-            }
-        }
+        take_told(&mut fields, place, &variables, tokens.told.clone(), self.ports);
         let mut held = Held::of_tokens(tokens, fields);
 
         // 5. The same account?
-        let targets = self.config.targets();
-        if held.account.is_none() {
-            held.account = platform::account(self.ports, targets, connector, method, &held).await;
-        }
+        let of = (connector, method);
+        platform::learn(self.ports, self.config, of, Some(&client), &mut held).await;
         let tenant = (attempt.account.as_str(), attempt.environment);
         let keys = &self.config.vault_keys;
-        let is_other = former.is_some_and(|former| former.is_other(keys, tenant, &held));
+        let is_other = former.as_ref().is_some_and(|former| former.is_other(keys, tenant, &held));
         if attempt.allow_other_account == 0 && is_other {
-            let detail = format!(
-                "You signed in to {} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately.",
-                connector.name
-            );
             self.give_up(attempt, &filled, &held, &client).await?;
-            return Ok(Err(Failed::new(Failure::AccountMismatch, detail)));
+            return Ok(Err(of_other_account(&connector.name)));
         }
+        if !is_reachable(connector, oauth, targets, &held) {
+            self.give_up(attempt, &filled, &held, &client).await?;
+            return Ok(Err(unsaid(&connector.name)));
+        }
+        let kept = former.and_then(|it| it.refresh_token(keys, tenant, &method.id, &held));
+        held.keep_refresh(kept);
 
         // 6. Write.
         let account = Account {
@@ -196,6 +296,7 @@ impl<P: Ports> Desk<'_, P> {
             asked_scopes: &attempt.scopes(),
             granted_scopes: granted.as_deref(),
             state: machine::stored(true),
+            unchecked: None,
             now: self.ports.now(),
         };
         let new = new_connection(attempt, account.now);
@@ -223,6 +324,22 @@ impl<P: Ports> Desk<'_, P> {
                 "The connection was deleted in the meantime.",
             )),
         })
+    }
+
+    /// Exchanges the code, and where the platform has a request for that, the token for one that is valid for longer.
+    async fn take_tokens(
+        &self,
+        filled: &Filled,
+        client: &Client,
+        code: &str,
+        redirect_uri: &str,
+        verifier: Option<String>,
+    ) -> Result<Tokens, TokenError> {
+        let verifier = verifier.and_then(Verifier::of_text);
+        let endpoint = TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client };
+        let exchange = endpoint.exchange(code, redirect_uri, verifier.as_ref());
+        let tokens = platform::tokens(self.ports, &filled.oauth, exchange).await?;
+        platform::lengthened(self.ports, &endpoint, tokens).await
     }
 
     /// Has the platform revoke tokens that became no connection. Many platforms then end all that the app was granted for
@@ -259,9 +376,9 @@ impl<P: Ports> Desk<'_, P> {
             Status::Pending if attempt.status == Stored::Exchanging => {
                 let paragraphs =
                     ["Your account is being connected in another tab. You can close this page."];
-                self.page(409, "One moment", &paragraphs).response()
+                with_way_back(self.page(409, "One moment", &paragraphs), attempt).response()
             }
-            Status::Pending | Status::Expired => self.over().response(),
+            Status::Pending | Status::Expired => with_way_back(self.expired(), attempt).response(),
         }
     }
 
@@ -270,7 +387,7 @@ impl<P: Ports> Desk<'_, P> {
         let mut page =
             self.page(200, &heading, &["You can close this page and go back to the app."]);
         page.told = Some(told(request, attempt, "succeeded"));
-        with_way_back(page, attempt, "Go back to the app").response()
+        with_way_back(page, attempt).response()
     }
 
     fn failed(
@@ -286,7 +403,7 @@ impl<P: Ports> Desk<'_, P> {
         };
         let mut page = self.page(200, &heading, &[&failed.detail, whose_turn(failed.code)]);
         page.told = Some(told(request, attempt, "failed"));
-        with_way_back(page, attempt, "Go back to the app").response()
+        with_way_back(page, attempt).response()
     }
 }
 
@@ -297,6 +414,11 @@ fn code<'c>(
     connector: &Connector,
 ) -> Result<&'c str, Failed> {
     let name = &connector.name;
+    if callback.state.is_none() {
+        let said = callback.error.as_ref().map(said).unwrap_or_default();
+        let detail = format!("{name} says that access was not granted{said}.");
+        return Err(Failed::new(Failure::Denied, detail));
+    }
     let endpoints: Vec<&str> = filled
         .authorization_url
         .as_deref()
@@ -307,10 +429,69 @@ fn code<'c>(
         let detail = format!("The answer does not come from {name}, so it was not used.");
         return Err(Failed::new(Failure::IssuerMismatch, detail));
     }
-    match &callback.outcome {
-        Outcome::Code(code) => Ok(code),
-        Outcome::Error(error) => Err(not_agreed(name, error)),
+    match callback.outcome(&filled.oauth.code_parameter) {
+        Some(Outcome::Code(code)) => Ok(code),
+        Some(Outcome::Error(error)) => Err(not_agreed(name, error)),
+        None => {
+            let detail = format!("{name} sent you back without a code.");
+            Err(Failed::new(Failure::InvalidAnswer, detail))
+        }
     }
+}
+
+/// The method of an attempt, filled in. After a refusal, nobody is asked for tokens.
+fn filled(
+    oauth: &OAuth2,
+    targets: Targets,
+    remembered: &Remembered,
+    callback: &Callback,
+) -> Result<Filled, FillError> {
+    let value = |name: &str| remembered.fields.get(name).map(String::as_str);
+    if callback.error.is_some() {
+        return Filled::before_sign_in(oauth, targets, value);
+    }
+    Filled::new(oauth, targets, value)
+}
+
+/// The user signed in with another account than the connection's.
+fn of_other_account(name: &str) -> Failed {
+    let detail = format!(
+        "You signed in to {name} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately."
+    );
+    Failed::new(Failure::AccountMismatch, detail)
+}
+
+/// The platform did not say what it must.
+fn unsaid(name: &str) -> Failed {
+    let detail =
+        format!("{name} did not say where the data of your account is, so it can't be used.");
+    Failed::new(Failure::InvalidAnswer, detail)
+}
+
+/// What a redirect says of the method's fields: a parameter of the same name, or one that the method names.
+fn told_by<'c>(
+    callback: &'c Callback,
+    method: &'c AuthMethod,
+    oauth: &'c OAuth2,
+) -> impl Iterator<Item = (String, String)> + 'c {
+    let said = |name: &str| callback.others.get(name).filter(|value| !value.is_empty());
+    let own = method
+        .fields
+        .iter()
+        .filter_map(move |field| Some((field.name.clone(), said(&field.name)?.clone())));
+    let sources = oauth.field_sources.iter().filter(|it| it.from == SourceKind::Callback);
+    own.chain(sources.filter_map(move |source| {
+        let value = unfill(source.template.as_deref(), &source.field, said(&source.at)?)?;
+        Some((source.field.clone(), value.to_owned()))
+    }))
+}
+
+/// Whether some server of the connector can be called. What the platform was to say may be missing.
+fn is_reachable(connector: &Connector, oauth: &OAuth2, targets: Targets, held: &Held) -> bool {
+    let is_filled = |server: &Server| targets.fill(&server.url, |name| held.variable(name)).is_ok();
+    oauth.field_sources.is_empty()
+        || connector.servers.is_empty()
+        || connector.servers.iter().any(is_filled)
 }
 
 /// Who must act, in words for the user.
@@ -329,21 +510,6 @@ const fn whose_turn(code: Failure) -> &'static str {
             "Nothing is wrong with your account. Go back to the app and try again later."
         }
     }
-}
-
-/// Where the browser goes on to: the app's address with the attempt's id.
-fn way_back(attempt: &Attempt) -> Option<String> {
-    let url = attempt.return_url.as_ref()?;
-    let (before, fragment) =
-        url.split_once('#').map_or((url.as_str(), None), |(a, b)| (a, Some(b)));
-    let separator = if before.contains('?') { '&' } else { '?' };
-    let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
-    Some(format!("{before}{separator}connect={}{fragment}", attempt.id))
-}
-
-fn with_way_back(mut page: Page, attempt: &Attempt, text: &str) -> Page {
-    page.link = way_back(attempt).map(|url| (url, text.to_owned()));
-    page
 }
 
 fn told(request: &Request, attempt: &Attempt, status: &'static str) -> Told {
@@ -384,7 +550,7 @@ fn not_agreed(name: &str, error: &TokenError) -> Failed {
         TokenErrorKind::Denied | TokenErrorKind::GrantRejected => {
             Failed::new(Failure::Denied, format!("{name} says that access was not granted{said}."))
         }
-        TokenErrorKind::ClientRejected => {
+        TokenErrorKind::ClientRejected | TokenErrorKind::Unauthorized => {
             Failed::new(Failure::ClientRejected, format!("{name} does not accept the app{said}."))
         }
         TokenErrorKind::Passing => {
@@ -405,7 +571,7 @@ fn not_exchanged(name: &str, error: &TokenError) -> Failed {
             Failure::CodeRejected,
             format!("{name} does not accept its own code any more{said}."),
         ),
-        TokenErrorKind::ClientRejected => {
+        TokenErrorKind::ClientRejected | TokenErrorKind::Unauthorized => {
             Failed::new(Failure::ClientRejected, format!("{name} does not accept the app{said}."))
         }
         TokenErrorKind::RequestRejected => Failed::new(
@@ -438,6 +604,7 @@ mod tests {
             description: description.map(str::to_owned),
             http_status: None,
             retry_after_ms: None,
+            tenant: None,
         }
     }
 

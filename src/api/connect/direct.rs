@@ -1,7 +1,8 @@
 //! Methods without a redirect: the credentials are checked at the platform, then stored.
 
+use super::platform::Checked;
 use super::start::{Chosen, To};
-use super::store::{Account, Target, Written, store};
+use super::store::{Account, Target, Unchecked, Written, store};
 use super::{opening, platform};
 use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
@@ -10,7 +11,7 @@ use crate::api::problem::{Code, Problem};
 use crate::api::vault::create::exists;
 use crate::api::vault::shown::shown;
 use crate::connect::client::OauthClient;
-use crate::connect::filled::Filled;
+use crate::connect::filled::{Filled, take_told};
 use crate::credentials::held::Held;
 use crate::lifecycle::machine;
 use crate::oauth::token::TokenEndpoint;
@@ -29,7 +30,7 @@ impl Chosen<'_> {
             tokens: None,
             account: None,
         };
-        self.check_and_store(ports, held, None, &[], None).await
+        self.check_and_store(ports, held, None, None, (&[], None)).await
     }
 
     /// Asks for a token of the app itself, and stores it.
@@ -40,30 +41,34 @@ impl Chosen<'_> {
         client: &OauthClient,
         scopes: Vec<String>,
     ) -> Result<Response, Problem> {
-        let client = opening(client.open(&self.context.config.vault_keys))?;
+        let opened = opening(client.open(&self.context.config.vault_keys))?;
         let endpoint =
-            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
+            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &opened };
         let request = endpoint.client_credentials(&scopes);
         let tokens = platform::tokens(ports, &filled.oauth, request).await;
         let tokens = tokens.map_err(|error| refused(&self.connector.name, &error))?;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
-        let held = Held::of_tokens(tokens, self.values.clone());
-        self.check_and_store(ports, held, expires_at, &scopes, granted.as_deref()).await
+        let mut values = self.values.clone();
+        let place = (self.method, &filled.oauth, self.connector.servers.as_slice());
+        take_told(&mut values, place, &client.variables(), tokens.told.clone(), ports);
+        let held = Held::of_tokens(tokens, values);
+        let scopes = (scopes.as_slice(), granted.as_deref());
+        self.check_and_store(ports, held, Some(client), expires_at, scopes).await
     }
 
     async fn check_and_store<P: Ports>(
         self,
         ports: &Metered<'_, P>,
         mut held: Held,
+        client: Option<&OauthClient>,
         expires_at: Option<u64>,
-        asked_scopes: &[String],
-        granted_scopes: Option<&[String]>,
+        (asked_scopes, granted_scopes): (&[String], Option<&[String]>),
     ) -> Result<Response, Problem> {
         let (context, connector, method) = (self.context, self.connector, self.method);
-        let (targets, name) = (context.config.targets(), &connector.name);
-        let verdict = platform::verify(ports, targets, connector, method, &held).await;
-        let is_verified = verdict.is_verified(name)?;
-        held.account = platform::account(ports, targets, connector, method, &held).await;
+        let (config, name) = (context.config, &connector.name);
+        let asking = platform::Asking { config, connector, method, held: &held, client };
+        let checked = platform::verify(ports, asking).await.checked(name)?;
+        platform::learn(ports, config, (connector, method), client, &mut held).await;
         let tenant = (self.principal.account.as_str(), self.principal.environment);
         let keys = &context.config.vault_keys;
         let is_other = match (&self.connection, &self.former) {
@@ -86,7 +91,8 @@ impl Chosen<'_> {
             expires_at,
             asked_scopes,
             granted_scopes,
-            state: machine::stored(is_verified || held.tokens.is_some()),
+            state: machine::stored(checked == Checked::Accepted || held.tokens.is_some()),
+            unchecked: Unchecked::of(checked).filter(|_| held.tokens.is_none()),
             now: context.now,
         };
         let (written, status) = match &self.connection {
@@ -144,6 +150,7 @@ mod tests {
                 description,
                 http_status: None,
                 retry_after_ms: None,
+                tenant: None,
             };
             assert_eq!(refused("Acme", &error).code, code);
         }

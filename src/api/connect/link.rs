@@ -3,7 +3,9 @@
 
 use super::code::CODE;
 use super::pages::Page;
-use super::{browser, connector, hash, is_own_page, opening, redirect_uri, set_cookie};
+use super::{
+    Browser, browser, connector, cookie_for, hash, is_own_page, opening, redirect_uri, set_cookie,
+};
 use crate::access::Shard;
 use crate::access::authenticate::moved_to;
 use crate::access::caller::shard_of;
@@ -21,6 +23,7 @@ use crate::connect::filled::Filled;
 use crate::connect::method::Connector;
 use crate::connect::statements;
 use crate::credentials::{Kind as Sealing, Place, Sealed};
+use crate::logos::FOLDER;
 use crate::oauth::authorization::{Ask, authorization_url};
 use crate::oauth::callback::read;
 use crate::oauth::pkce::Verifier;
@@ -32,7 +35,10 @@ pub fn shard_of_browser(request: &Request) -> Option<Shard> {
         return request.header(CODE).map(shard_of);
     }
     if request.path == "/connect/callback" {
-        return Some(Shard::of_secret(&read(&request.query).ok()?.state));
+        return match read(&request.query).ok().and_then(|callback| callback.state) {
+            Some(state) => Some(Shard::of_secret(&state)),
+            None => Some(Browser::of(request)?.attempt()?.0),
+        };
     }
     request.path.strip_prefix("/connect/go/").map(Shard::of_secret)
 }
@@ -67,34 +73,39 @@ impl<P: Ports> Desk<'_, P> {
         let sets = sets.await?;
         stays(sets.get(2))?;
         let (attempt, client) = (first_row::<Attempt>(&sets, 0)?, first_row(&sets, 1)?);
-        let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
-        else {
-            return Ok(self.over().response());
+        let attempt = match self.pending(attempt).await? {
+            Ok(attempt) => attempt,
+            Err(page) => return Ok(page.response()),
         };
         if let Some(bound) = &attempt.browser_hash {
             let Some(cookie) = browser(request).filter(|cookie| hash(cookie) == *bound) else {
-                return Ok(self.elsewhere().response());
+                return Ok(with_way_back(self.elsewhere(), &attempt).response());
             };
             return self.lead_on(request, &attempt, client, cookie).await;
         }
-        let name = self.name(&attempt).await?;
+        let connector = self.connector(&attempt).await?;
+        let name = connector.as_ref().map_or(&attempt.platform, |connector| &connector.name);
         let app = self.config.app_name.as_deref().unwrap_or("this app");
+        let heading = format!("Connect {name} to {app}?");
+        let what = format!(
+            "This link connects an account at {name} to {app}, for the {} “{}”.",
+            attempt.identity_type.as_str(),
+            attempt.identity
+        );
+        let when = format!(
+            "Did you start this in {app}, or did you ask its support or an AI assistant for this link? Then go on: {app} will be able to use your {name} account."
+        );
+        let otherwise = format!(
+            "If you did not expect this link, close this page. Whoever sent it could use your {name} account through {app}."
+        );
         let page = Page {
-            heading: format!("Connect {name}?"),
-            paragraphs: vec![
-                format!(
-                    "This link connects an account at {name} to {app}, for {} “{}”.",
-                    attempt.identity_type.as_str(),
-                    attempt.identity
-                ),
-                format!(
-                    "Did you start this? Go on only if you did: {app} will be able to use your {name} account. If somebody sent you this link, close this page."
-                ),
-            ],
             button: Some((request.path.clone(), format!("Yes, go on to {name}"))),
-            app: self.config.app_name.clone(),
-            status: 200,
-            ..Page::default()
+            // Others' hosts would learn who connects what.
+            platform_logo: connector
+                .as_ref()
+                .map(|connector| connector.image.clone())
+                .filter(|image| image.starts_with(FOLDER)),
+            ..self.page(200, &heading, &[&what, &when, &otherwise])
         };
         Ok(page.response())
     }
@@ -120,12 +131,12 @@ impl<P: Ports> Desk<'_, P> {
         let sets = sets.await?;
         stays(sets.get(3))?;
         let (attempt, client) = (first_row::<Attempt>(&sets, 1)?, first_row(&sets, 2)?);
-        let Some(attempt) = attempt.filter(|attempt| attempt.status(self.now) == Status::Pending)
-        else {
-            return Ok(self.over().response());
+        let attempt = match self.pending(attempt).await? {
+            Ok(attempt) => attempt,
+            Err(page) => return Ok(page.response()),
         };
         if attempt.browser_hash.as_ref() != Some(&own) {
-            return Ok(self.elsewhere().response());
+            return Ok(with_way_back(self.elsewhere(), &attempt).response());
         }
         self.lead_on(request, &attempt, client, &cookie).await
     }
@@ -144,9 +155,32 @@ impl<P: Ports> Desk<'_, P> {
         Ok(connector(&catalog, &attempt.platform).await?)
     }
 
-    async fn name(&self, attempt: &Attempt) -> Result<String, Problem> {
-        let connector = self.connector(attempt).await?;
-        Ok(connector.map_or_else(|| attempt.platform.clone(), |connector| connector.name))
+    /// The attempt of a link while it is pending, or the page that says why the link leads nowhere any more.
+    async fn pending(&self, attempt: Option<Attempt>) -> Result<Result<Attempt, Page>, Problem> {
+        let Some(attempt) = attempt else { return Ok(Err(self.over())) };
+        let status = attempt.status(self.now);
+        if status == Status::Pending {
+            return Ok(Ok(attempt));
+        }
+        let connector = self.connector(&attempt).await?;
+        let name = connector.as_ref().map_or(&attempt.platform, |connector| &connector.name);
+        let page = match status {
+            Status::Succeeded => self.page(
+                410,
+                "This link has been used",
+                &[&format!("{name} is connected. A link works once: there is nothing left to do here.")],
+            ),
+            Status::Failed { .. } => self.page(
+                410,
+                "This link has been used",
+                &[
+                    &format!("{name} was not connected with it. A link works once."),
+                    "Go back to the app and start again, or ask whoever sent you the link for a new one.",
+                ],
+            ),
+            Status::Expired | Status::Pending => self.expired(),
+        };
+        Ok(Err(with_way_back(page, &attempt)))
     }
 
     /// What an attempt remembers.
@@ -165,8 +199,9 @@ impl<P: Ports> Desk<'_, P> {
         Ok(serde_json::from_slice(&plain).ok())
     }
 
-    /// The method of an attempt, filled in. Returns `None` when the catalog or the client no longer fit it.
-    pub(super) fn filled(
+    /// The method of an attempt, filled in as far as it leads the user to the platform. Returns `None` when the catalog or the
+    /// client no longer fit it.
+    fn filled(
         &self,
         connector: &Connector,
         attempt: &Attempt,
@@ -175,7 +210,7 @@ impl<P: Ports> Desk<'_, P> {
         let method = connector.find_method(&attempt.auth_method)?;
         let Kind::OAuth2(oauth) = &method.kind else { return None };
         let value = |name: &str| remembered.fields.get(name).map(String::as_str);
-        Filled::new(oauth, self.config.targets(), value).ok()
+        Filled::before_sign_in(oauth, self.config.targets(), value).ok()
     }
 
     /// Redirects to the platform, unless the catalog or the client no longer fit the attempt. The browser keeps its cookie for
@@ -187,9 +222,12 @@ impl<P: Ports> Desk<'_, P> {
         client: Option<OauthClient>,
         cookie: &str,
     ) -> Result<Response, Problem> {
+        let mut cookie = cookie.to_owned();
         let mut response = match self.location(request, attempt, client).await? {
-            None => self.changed().response(),
-            Some(url) => {
+            None => with_way_back(self.changed(), attempt).response(),
+            Some((url, state)) => {
+                let shard = Shard::new(self.ports.number()).unwrap_or_default();
+                cookie = cookie_for(&cookie, shard, &state);
                 let mut response = Response::empty(303);
                 response.add("location", url);
                 response.add("cache-control", NO_STORE);
@@ -197,17 +235,18 @@ impl<P: Ports> Desk<'_, P> {
                 response
             }
         };
-        response.add("set-cookie", set_cookie(cookie));
+        response.add("set-cookie", set_cookie(&cookie));
         Ok(response)
     }
 
-    /// Where the platform asks the user. Returns `None` when the catalog or the client no longer fit the attempt.
+    /// Where the platform asks the user, and the state that it is to bring back. Returns `None` when the catalog or the client
+    /// no longer fit the attempt.
     async fn location(
         &self,
         request: &Request,
         attempt: &Attempt,
         client: Option<OauthClient>,
-    ) -> Result<Option<String>, Problem> {
+    ) -> Result<Option<(String, String)>, Problem> {
         let (connector, remembered) = (self.connector(attempt).await?, self.remembered(attempt)?);
         let client = client.filter(|client| client.is_for(&attempt.auth_method));
         let (Some(connector), Some(remembered), Some(client)) = (connector, remembered, client)
@@ -231,7 +270,7 @@ impl<P: Ports> Desk<'_, P> {
                 parameters: &client.authorization_parameters(),
             },
         );
-        Ok(Some(url))
+        Ok(Some((url, remembered.state)))
     }
 
     /// A page with a heading and paragraphs only.
@@ -240,18 +279,32 @@ impl<P: Ports> Desk<'_, P> {
             heading: heading.to_owned(),
             paragraphs: paragraphs.iter().map(|text| (*text).to_owned()).collect(),
             app: self.config.app_name.clone(),
+            app_logo: self.config.app_logo_url.clone(),
             status,
             ..Page::default()
         }
     }
 
+    /// The link of no attempt, or of one that is forgotten.
     pub(super) fn over(&self) -> Page {
         self.page(
             410,
             "This link is no longer valid",
             &[
-                "It has been used already, or more than 10 minutes have passed.",
-                "Go back to the app and start again.",
+                "It is not complete, or too old.",
+                "Go back to the app and start again, or ask whoever sent you the link for a new one.",
+            ],
+        )
+    }
+
+    /// The link of an attempt whose time is over.
+    pub(super) fn expired(&self) -> Page {
+        self.page(
+            410,
+            "This link has expired",
+            &[
+                "For your safety, a link works for 10 minutes. Nothing was connected.",
+                "Go back to the app and start again, or ask whoever sent you the link for a new one.",
             ],
         )
     }
@@ -285,6 +338,22 @@ impl<P: Ports> Desk<'_, P> {
             ],
         )
     }
+}
+
+/// Adds the link that leads back to the app, if the app has said where that is.
+pub(super) fn with_way_back(mut page: Page, attempt: &Attempt) -> Page {
+    page.links.extend(way_back(attempt).map(|url| (url, "Go back to the app".to_owned())));
+    page
+}
+
+/// Where the browser goes on to: the app's address with the attempt's id.
+pub(super) fn way_back(attempt: &Attempt) -> Option<String> {
+    let url = attempt.return_url.as_ref()?;
+    let (before, fragment) =
+        url.split_once('#').map_or((url.as_str(), None), |(a, b)| (a, Some(b)));
+    let separator = if before.contains('?') { '&' } else { '?' };
+    let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
+    Some(format!("{before}{separator}connect={}{fragment}", attempt.id))
 }
 
 /// Fails when the attempt is in another database, as the result of [`select_forward`] says.

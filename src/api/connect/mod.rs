@@ -19,7 +19,9 @@ use sha2::{Digest, Sha256};
 
 use super::message::Request;
 use super::problem::Problem;
+use crate::access::Shard;
 use crate::access::key::KeyHash;
+use crate::access::shard::DIGITS;
 use crate::catalog::reader::Catalog;
 use crate::connect::method::Connector;
 use crate::credentials::{OpenError, SealError};
@@ -80,18 +82,64 @@ pub(super) async fn connector<P: Ports>(
 }
 
 /// The form in which a secret is stored: SHA-256 in hexadecimal.
-fn hash(secret: &str) -> String {
+pub(in crate::api) fn hash(secret: &str) -> String {
     KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
 }
 
-/// The browser's cookie. Returns `None` when it sent none that can be ours.
+/// A browser, as its cookie says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Browser<'a> {
+    /// What attempts are bound to.
+    secret: &'a str,
+    /// The attempt that it was led to a platform for last: the hash of its state, with the mark of its shard.
+    attempt: Option<&'a str>,
+}
+
+impl<'a> Browser<'a> {
+    /// The browser that sends a request. Returns `None` when it sent no cookie that can be ours.
+    fn of(request: &'a Request) -> Option<Self> {
+        let pairs = request.header("cookie")?.split(';').map(str::trim);
+        let mut ours = pairs.filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='));
+        ours.find_map(|value| {
+            let (secret, attempt) =
+                value.split_once('.').map_or((value, None), |(secret, rest)| (secret, Some(rest)));
+            let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+            let is_hash = |text: &&str| {
+                let length = text.len().saturating_sub(HASH_LEN);
+                (length == 0 || length == DIGITS)
+                    && text.len() >= HASH_LEN
+                    && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            };
+            let is_ours = secret.len() == 43 && secret.bytes().all(letter);
+            is_ours.then(|| Self { secret, attempt: attempt.filter(is_hash) })
+        })
+    }
+
+    /// The value of its cookie.
+    fn cookie(self) -> String {
+        let attempt = self.attempt.map(|attempt| format!(".{attempt}")).unwrap_or_default();
+        format!("{}{attempt}", self.secret)
+    }
+
+    /// The attempt's shard, and the hash of its state.
+    fn attempt(self) -> Option<(Shard, &'a str)> {
+        let attempt = self.attempt?;
+        let (digits, hash) = attempt.split_at_checked(attempt.len().checked_sub(HASH_LEN)?)?;
+        Some((Shard::of_digits(digits).unwrap_or_default(), hash))
+    }
+}
+
+/// The length of a hash of a secret.
+const HASH_LEN: usize = 64;
+
+/// The browser's secret. Returns `None` when it sent no cookie that can be ours.
 fn browser(request: &Request) -> Option<&str> {
-    let pairs = request.header("cookie")?.split(';').map(str::trim);
-    let mut ours = pairs.filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='));
-    ours.find(|value| {
-        let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        value.len() == 43 && value.bytes().all(letter)
-    })
+    Browser::of(request).map(|browser| browser.secret)
+}
+
+/// The cookie of a browser that is led to a platform for an attempt with a state.
+fn cookie_for(secret: &str, shard: Shard, state: &str) -> String {
+    format!("{secret}.{}", shard.mark(hash(state)))
 }
 
 /// The header that gives the cookie to the browser, for as long as somebody may take in the window, and an attempt and its
@@ -110,7 +158,8 @@ pub(super) fn is_own_page(request: &Request) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{browser, is_own_page, opening};
+    use super::{Browser, browser, cookie_for, hash, is_own_page, opening};
+    use crate::access::Shard;
     use crate::api::message::Request;
     use crate::credentials::OpenError;
 
@@ -133,6 +182,20 @@ mod tests {
         ] {
             let request = with(&[("cookie", &format!("a=b; __Host-connect={value}; c=d"))]);
             assert_eq!(browser(&request), is_ours.then_some(value.as_str()), "{value}");
+        }
+        for shard in [Shard::FIRST, Shard::new(77).unwrap()] {
+            let cookie = format!("__Host-connect={}", cookie_for(&good, shard, "a state"));
+            let request = with(&[("cookie", &cookie)]);
+            let found = Browser::of(&request).unwrap();
+            assert_eq!(
+                (found.secret, found.attempt()),
+                (good.as_str(), Some((shard, hash("a state").as_str())))
+            );
+        }
+        for attempt in ["", "x", &"a".repeat(63), &"a".repeat(65), &"-".repeat(64)] {
+            let request = with(&[("cookie", &format!("__Host-connect={good}.{attempt}"))]);
+            let found = Browser::of(&request).unwrap();
+            assert_eq!((found.secret, found.attempt()), (good.as_str(), None), "{attempt}");
         }
         let other = with(&[("cookie", &format!("connect={good}; __Host-connected={good}"))]);
         assert_eq!((browser(&other), browser(&with(&[]))), (None, None));

@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 
 use crate::api::message::{NO_STORE, Response};
+use crate::api::page::source_of;
 
 /// The policy of these pages. It has no `form-action`, which browsers apply to every redirect that follows a form too, and
 /// platforms redirect to hosts that nobody knows beforehand; nothing on the page can add a form.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 
 /// A page under construction.
 #[derive(Debug, Default)]
@@ -20,12 +21,16 @@ pub struct Page {
     pub button: Option<(String, String)>,
     /// A form that is sent to this path, with what is in it: markup in which all text is escaped.
     pub form: Option<(String, String)>,
-    /// A link, with its text.
-    pub link: Option<(String, String)>,
+    /// Links, with their texts.
+    pub links: Vec<(String, String)>,
     /// What a script tells the window that opened this one: the attempt's id, its status, and the origin that may learn it.
     pub told: Option<Told>,
     /// The app's name.
     pub app: Option<String>,
+    /// The address of the app's logo.
+    pub app_logo: Option<String>,
+    /// The platform's logo, a path on the service's site.
+    pub platform_logo: Option<String>,
     /// The HTTP status.
     pub status: u16,
 }
@@ -66,6 +71,11 @@ impl Page {
     pub fn response(&self) -> Response {
         let app = self.app.as_deref().unwrap_or("connector-vault");
         let mut body = String::new();
+        let logo = |url: &String, size: u8| {
+            format!("<img src=\"{}\" alt=\"\" width=\"{size}\" height=\"{size}\">", escape(url))
+        };
+        let app_logo = self.app_logo.as_ref().map(|url| logo(url, 28)).unwrap_or_default();
+        let platform_logo = self.platform_logo.as_ref().map(|url| logo(url, 48));
         for paragraph in &self.paragraphs {
             let _ = writeln!(body, "<p>{}</p>", escape(paragraph));
         }
@@ -80,7 +90,7 @@ impl Page {
             let path = escape(path);
             let _ = writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
         }
-        if let Some((url, text)) = &self.link {
+        for (url, text) in &self.links {
             let (url, text) = (escape(url), escape(text));
             let _ = writeln!(body, "<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>");
         }
@@ -98,17 +108,20 @@ impl Page {
         let script =
             told.as_ref().map_or("", |_| "<script src=\"/style/connected.js\" defer></script>\n");
         let html = format!(
-            "<!doctype html>\n<html lang=\"en\"{}>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{} · {}</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/style/palette.css\">\n<link rel=\"stylesheet\" href=\"/style/page.css\">\n<script src=\"/style/theme.js\"></script>\n{script}<header>\n<span class=\"name\">{}</span>\n</header>\n<main>\n<h1>{}</h1>\n{body}</main>\n</html>\n",
+            "<!doctype html>\n<html lang=\"en\"{}>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{} · {}</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/style/palette.css\">\n<link rel=\"stylesheet\" href=\"/style/page.css\">\n<script src=\"/style/theme.js\"></script>\n{script}<header>\n<span class=\"name\">{app_logo}{}</span>\n</header>\n<main>\n{}<h1>{}</h1>\n{body}</main>\n</html>\n",
             told.unwrap_or_default(),
             escape(&self.heading),
             escape(app),
             escape(app),
+            platform_logo.unwrap_or_default(),
             escape(&self.heading),
         );
         let mut response = Response { body: html.into_bytes(), ..Response::empty(self.status) };
         response.add("content-type", "text/html; charset=utf-8");
         response.add("cache-control", NO_STORE);
-        response.add("content-security-policy", POLICY);
+        let source = source_of(self.app_logo.as_deref());
+        let policy = POLICY.replace("img-src 'self'", &format!("img-src 'self'{source}"));
+        response.add("content-security-policy", policy);
         // With `no-referrer`, browsers would not say from which page the form comes.
         response.add("referrer-policy", "same-origin");
         response.add("x-frame-options", "DENY");
@@ -128,14 +141,16 @@ mod tests {
             heading: evil.clone(),
             paragraphs: vec![evil.clone()],
             button: Some((evil.clone(), evil.clone())),
-            link: Some((evil.clone(), evil.clone())),
+            links: vec![(evil.clone(), evil.clone())],
             app: Some(evil.clone()),
+            app_logo: Some(evil.clone()),
+            platform_logo: Some(evil.clone()),
             told: None,
-            form: Some((evil.clone(), String::new())),
+            form: Some((evil, String::new())),
             status: 200,
         };
         let html = String::from_utf8(page.response().body).unwrap();
         assert!(!html.contains("<script>"), "{html}");
-        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 10, "{html}");
+        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 12, "{html}");
     }
 }

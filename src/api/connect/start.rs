@@ -22,6 +22,7 @@ use crate::connect::filled::{Filled, deciding_fields};
 use crate::connect::method::Connector;
 use crate::connect::rules::origin;
 use crate::connect::statements;
+use crate::credentials::placing::{CLIENT_SECRET, needs};
 use crate::fold::fold;
 use crate::json;
 use crate::ports::{Ports, Random};
@@ -277,7 +278,7 @@ impl NewConnect<'_> {
             body.invalid(&["scopes"], "applies to methods of OAuth 2.0 only");
         }
         let lack = lacking(&connector, method, client.as_ref(), &given);
-        let values = method.fill(&given, ports, |name, what| {
+        let values = method.fill(&connector.headers, &given, ports, |name, what| {
             // Nobody is asked for more while the OAuth client is what is missing.
             if lack.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
                 body.invalid(&["fields", name], &what);
@@ -361,6 +362,13 @@ fn lacking(
 ) -> Option<Problem> {
     let Kind::OAuth2(oauth) = &method.kind else { return None };
     let Some(client) = client else { return Some(no_client(connector, method)) };
+    if client.sealed.is_none() && needs(&connector.headers, method, CLIENT_SECRET) {
+        let detail = format!(
+            "Each request to {} contains the secret of the OAuth client, which has none. Set it with `PUT /v1/oauth-clients/{}`.",
+            connector.name, connector.platform
+        );
+        return Some(Problem::new(Code::OauthClientMissing, detail));
+    }
     let variables = client.variables();
     let is_open = |name: &&str| {
         let field = method.fields.iter().find(|field| field.name == **name);
@@ -389,8 +397,18 @@ impl Chosen<'_> {
     /// The method with its variables filled in; notes what can't be.
     fn fill_oauth(&self, oauth: &OAuth2, body: &mut BodyReader) -> Option<Filled> {
         let value = |name: &str| self.values.get(name).map(String::as_str);
-        match Filled::new(oauth, self.context.config.targets(), value) {
+        let targets = self.context.config.targets();
+        let filled = match oauth.grant {
+            Grant::AuthorizationCode => Filled::before_sign_in(oauth, targets, value),
+            Grant::ClientCredentials => Filled::new(oauth, targets, value),
+        };
+        match filled {
             Ok(filled) => Some(filled),
+            // The platform says it, but only to whom has come there.
+            Err(FillError::Missing(name)) if oauth.says(&name) => {
+                body.invalid(&["fields", &name], "is required");
+                None
+            }
             Err(error) => {
                 // A missing one is noted already.
                 if !matches!(&error, FillError::Missing(_)) {

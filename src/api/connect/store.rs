@@ -1,5 +1,6 @@
 //! Writing a connected account: the connection, its credentials and the end of the attempt in one transaction.
 
+use crate::api::connect::platform::Checked;
 use crate::api::connect::sealing;
 use crate::api::problem::Problem;
 use crate::catalog::detail::AuthMethod;
@@ -9,6 +10,7 @@ use crate::connect::statements::{
 use crate::credentials::VaultKeys;
 use crate::credentials::held::Held;
 use crate::json;
+use crate::oauth::scopes::missing;
 use crate::ports::{Db, Random, StorageError, first_row};
 use crate::terms::{Environment, State};
 use crate::vault::draft::NewConnection;
@@ -37,8 +39,28 @@ pub struct Account<'a> {
     pub granted_scopes: Option<&'a [String]>,
     /// The state that the connection has now.
     pub state: State,
+    /// That a check of the credentials had no result; `None` when it had one, or there was none.
+    pub unchecked: Option<Unchecked>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
+}
+
+/// A check of new credentials had no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unchecked {
+    /// The HTTP status of the platform's response; `None` when there was none.
+    pub status: Option<u16>,
+}
+
+impl Unchecked {
+    /// Returns `None` when the check had a result, or there was none.
+    #[must_use]
+    pub const fn of(checked: Checked) -> Option<Self> {
+        match checked {
+            Checked::Not(status) => Some(Self { status }),
+            Checked::Accepted | Checked::Unasked => None,
+        }
+    }
 }
 
 /// Which connection the account becomes.
@@ -87,7 +109,7 @@ pub async fn store<P: Db + Random>(
     let tokens = account.held.tokens.as_ref();
     let asked = account.asked_scopes;
     let granted = account.granted_scopes.unwrap_or(asked);
-    let missing: Vec<&String> = asked.iter().filter(|scope| !granted.contains(scope)).collect();
+    let missing = missing(asked, granted);
     let environment = account.environment.as_str();
     let connected = Connected {
         account: account.account,
@@ -105,6 +127,7 @@ pub async fn store<P: Db + Random>(
             is_revocable: account.method.oauth2().is_some_and(|it| it.revocation_url.is_some()),
             scopes: &json::text(&granted),
             missing_scopes: &json::text(&missing),
+            unchecked: account.unchecked.map(|unchecked| unchecked.status),
         },
         state: account.state,
         now: account.now,

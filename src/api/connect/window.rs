@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::{browser, set_cookie};
+use super::{Browser, set_cookie};
 use crate::api::config::{AllowedOrigins, Config};
 use crate::api::message::{Request, Response};
-use crate::api::page::CONTENT_SECURITY_POLICY;
+use crate::api::page::{CONTENT_SECURITY_POLICY, source_of};
 use crate::json;
 use crate::ports::Random;
 
@@ -46,10 +46,14 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
     response.add(
         "content-security-policy",
         CONTENT_SECURITY_POLICY
+            .replace(
+                "img-src 'self'",
+                &format!("img-src 'self'{}", source_of(config.app_logo_url.as_deref())),
+            )
             .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}")),
     );
     // Known or new: it must outlive what is begun in this window.
-    let cookie = browser(request).map_or_else(|| random.secret(), str::to_owned);
+    let cookie = Browser::of(request).map_or_else(|| random.secret(), Browser::cookie);
     response.add("set-cookie", set_cookie(&cookie));
     // The app that opens the window as a popup learns the outcome from it.
     response.add("cross-origin-opener-policy", "unsafe-none");

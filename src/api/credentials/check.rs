@@ -10,17 +10,16 @@ use serde::{Deserialize, Serialize};
 use super::renew::{Occasion, Renewal, renew};
 use crate::api::config::Config;
 use crate::api::connect::connector;
-use crate::api::connect::platform::{self, Verdict};
+use crate::api::connect::platform::{self, Asking, Verdict};
 use crate::api::cost::Metered;
 use crate::api::problem::Problem;
 use crate::catalog::cache::CatalogCache;
-use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::credentials::held::Held;
 use crate::lifecycle::machine::{After, Failure, after_failure};
-use crate::lifecycle::renewal::{is_valid, next_check};
+use crate::lifecycle::renewal::{is_valid, is_young, next_check};
 use crate::lifecycle::row::HeldRow;
 use crate::lifecycle::statements::{RowOf, Why};
 use crate::ports::{Clock, Db, Ports, Random, first_row};
@@ -163,7 +162,10 @@ impl Check<'_> {
             ports.batch(vec![put_off(Some(self.now.saturating_add(LATER_MS)))]).await?;
             return Err(Problem::unavailable(why));
         };
-        if row.renewable == 1 {
+        // Platforms refuse to renew a young token by itself.
+        let waits = held.renews_by_access_token(method)
+            && is_young(row.issued_at, row.expires_at, self.now);
+        if row.renewable == 1 && !waits {
             let renewal = Renewal {
                 config: self.config,
                 account,
@@ -171,23 +173,24 @@ impl Check<'_> {
                 connection: id,
                 request: self.request,
                 method,
+                servers: &connector.servers,
                 client: client.filter(|client| client.is_for(&method.id)),
                 occasion: Occasion::Check,
                 now: self.now,
             };
             return renew(&renewal, row, held, ports).await.map(drop);
         }
-        self.verify(connector, method, row, &held, ports).await
+        let asking =
+            Asking { config: self.config, connector, method, held: &held, client: client.as_ref() };
+        self.verify(asking, row, ports).await
     }
 
     /// Asks the platform whether it accepts credentials that can't be renewed, and writes what it says. The lease keeps
     /// others from doing the same.
     async fn verify<P: Ports>(
         &self,
-        connector: &Connector,
-        method: &AuthMethod,
+        asking: Asking<'_>,
         row: HeldRow,
-        held: &Held,
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
         let (place, request) = (self.due.place(), self.request);
@@ -199,7 +202,7 @@ impl Check<'_> {
             return Ok(());
         };
         let chance = ports.byte();
-        let finding = self.find(connector, method, &row, held, chance, ports).await;
+        let finding = self.find(asking, &row, chance, ports).await;
         let now = ports.now();
         let check_at = next_check(now, self.config.check_ms, chance);
         let batch = match finding {
@@ -224,10 +227,8 @@ impl Check<'_> {
 
     async fn find<P: Ports>(
         &self,
-        connector: &Connector,
-        method: &AuthMethod,
+        asking: Asking<'_>,
         row: &HeldRow,
-        held: &Held,
         chance: u8,
         ports: &Metered<'_, P>,
     ) -> Finding {
@@ -239,18 +240,14 @@ impl Check<'_> {
             // It has expired, and nothing renews it.
             return bad(Failure::GrantRejected, None, None);
         }
-        let targets = self.config.targets();
-        match platform::verify(ports, targets, connector, method, held).await {
-            Verdict::Accepted { is_verified: true } => Finding::Good,
-            Verdict::Rejected(status @ (401 | 403)) => {
-                bad(Failure::CredentialsRejected, Some(status), None)
+        match platform::verify(ports, asking).await {
+            Verdict::Accepted => Finding::Good,
+            Verdict::Rejected(status) => bad(Failure::CredentialsRejected, Some(status), None),
+            // It says something of the request, not of the credentials.
+            Verdict::Inconclusive(_) | Verdict::Unasked => Finding::Unknown,
+            Verdict::Unavailable { status, retry_after_ms } => {
+                bad(Failure::Unavailable, status, retry_after_ms)
             }
-            // Another refusal says something of the request, not of the credentials.
-            Verdict::Accepted { is_verified: false } | Verdict::Rejected(_) => Finding::Unknown,
-            Verdict::Unreachable { retry_after_ms } => {
-                bad(Failure::Unavailable, None, retry_after_ms)
-            }
-            Verdict::TimedOut => bad(Failure::Unavailable, None, None),
         }
     }
 }

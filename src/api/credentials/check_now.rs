@@ -60,8 +60,8 @@ impl AskedCheck<'_> {
             let detail = "Nothing shows whether this connection works: its credentials can't be renewed, and the catalog has no request that checks them.";
             return Err(Problem::new(Code::NotCheckable, detail));
         }
-        let is_mended = row.reason_code.as_deref() == Some("client_rejected")
-            && client.is_some_and(|client| client.rejected_since.is_none());
+        let is_mended =
+            row.waits_for_client() && client.is_some_and(|client| client.rejected_since.is_none());
         let next = row.next_attempt_at.filter(|_| !is_mended).unwrap_or_default();
         let left = next.saturating_sub(context.now).div_ceil(1000);
         if left > 0 {

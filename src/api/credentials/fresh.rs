@@ -3,6 +3,8 @@
 use super::read::failed;
 use super::renew::{Occasion, Renewal, renew};
 use crate::access::Principal;
+use crate::api::config::Config;
+use crate::api::connect::platform::Asking;
 use crate::api::connect::{connector, no_vault_keys, opening};
 use crate::api::context::Context;
 use crate::api::cost::Metered;
@@ -91,7 +93,8 @@ impl AskedHeld {
     /// Opens the credentials, renewed first when their time is nearly over, or when `refresh` asks for it.
     ///
     /// # Errors
-    /// `connection_not_found`, `credentials_not_found`, `connection_failed`; `unavailable` while they can't be renewed.
+    /// `connection_not_found`, `credentials_not_found`, `connection_failed`; `not_refreshable` when a renewal is asked for and
+    /// there is nothing to renew with; `unavailable` while they can't be renewed.
     pub async fn open<P: Ports>(
         self,
         context: &Context<'_>,
@@ -119,6 +122,9 @@ impl AskedHeld {
             fresh.note_end(context, principal, ports).await?;
             return Err(expired(&fresh.row));
         }
+        if refresh && row.kind == CredentialType::OAuth2 {
+            return Err(not_refreshable(&fresh.row));
+        }
         Ok(fresh)
     }
 }
@@ -128,6 +134,14 @@ impl Fresh {
     #[must_use]
     pub fn method(&self) -> Option<&AuthMethod> {
         self.connector.as_ref().and_then(|it| it.find_method(&self.row.auth_method))
+    }
+
+    /// For requests to the platform. Returns `None` when the catalog no longer has the method.
+    #[must_use]
+    pub fn asking<'a>(&'a self, config: &'a Config) -> Option<Asking<'a>> {
+        let (connector, method) = (self.connector.as_ref()?, self.method()?);
+        let (held, client) = (&self.held, self.client.as_ref());
+        Some(Asking { config, connector, method, held, client })
     }
 
     /// Whether the platform can be asked for a new access token.
@@ -184,6 +198,7 @@ impl Fresh {
                     connection: &connection.id,
                     request: context.request_id,
                     method,
+                    servers: connector.as_ref().map(|it| it.servers.as_slice()).unwrap_or_default(),
                     client: client.clone().filter(|client| client.is_for(&method.id)),
                     occasion: if is_asked { Occasion::Asked } else { Occasion::Use },
                     now: ports.now(),
@@ -199,6 +214,20 @@ impl Fresh {
 fn none_held() -> Problem {
     let detail = "The vault holds no credentials of this connection: connect it, or import them.";
     Problem::new(Code::CredentialsNotFound, detail)
+}
+
+/// A new access token is asked for, and nothing renews the one that there is.
+fn not_refreshable(row: &HeldRow) -> Problem {
+    let detail = if row.renewable == 1 {
+        let method = &row.auth_method;
+        format!(
+            "The access token can't be refreshed: the catalog no longer has `{method}`, the authentication method that renews it. Without `refresh=true`, this request returns the token, which is still valid."
+        )
+    } else {
+        "The access token can't be refreshed: the platform gave no refresh token. Without `refresh=true`, this request returns the token, which is still valid. For a refresh token, have the user reconnect the connection; many platforms need a scope or a parameter for it, such as `offline_access`."
+            .to_owned()
+    };
+    Problem::new(Code::NotRefreshable, detail)
 }
 
 /// The access token has expired, and nothing renews it.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::fresh::AskedHeld;
 use crate::access::Principal;
+use crate::api::connect::platform::Asking;
 use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
@@ -16,7 +17,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::credentials::held::Held;
-use crate::credentials::placing::place;
+use crate::credentials::placing::{Placed, Placement, Secrecy, basic_pair};
 use crate::json;
 use crate::lifecycle::row::HeldRow;
 use crate::ports::Ports;
@@ -59,7 +60,9 @@ impl AskedCredentials<'_> {
         let Self { context, refresh, held } = self;
         let catalog = Catalog::open(cache, ports).await?;
         let fresh = held.open(context, principal, results, &catalog, ports, refresh).await?;
-        Ok(shown(&fresh.row, &fresh.held, fresh.method()))
+        let asking = fresh.asking(context.config);
+        let placed = asking.map(Asking::known).transpose()?.unwrap_or_default();
+        Ok(shown(&fresh.row, &fresh.held, fresh.method(), &placed))
     }
 }
 
@@ -72,7 +75,7 @@ pub(super) fn failed(row: &HeldRow) -> Problem {
 }
 
 /// The document: which members it has follows from the type.
-fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>) -> Response {
+fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>, placed: &Placed) -> Response {
     let own: &[&'static str] = match held.kind {
         CredentialType::OAuth2 => &[],
         CredentialType::ApiKey => &["apiKey"],
@@ -84,8 +87,15 @@ fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>) -> Response {
     let mut add = |name: &'static str, value: Value| document.0.push((name, value));
     add("type", held.kind.as_str().into());
     add("authMethod", row.auth_method.as_str().into());
+    let pair = method.and_then(|method| basic_pair(&method.kind, held));
     for name in own {
-        add(name, held.fields.get(*name).map_or(Value::Null, |value| value.as_str().into()));
+        let value = match (*name, &pair) {
+            ("username", Some((username, _))) => Some(username),
+            ("password", Some((_, password))) => Some(password),
+            (name, _) => held.fields.get(name),
+        };
+        let value = value.filter(|value| !value.is_empty());
+        add(name, value.map_or(Value::Null, |value| value.as_str().into()));
     }
     if let Some(tokens) = &held.tokens {
         add("accessToken", tokens.access.as_str().into());
@@ -104,12 +114,13 @@ fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>) -> Response {
     if fields.peek().is_some() {
         add("fields", object(fields));
     }
-    let placed = method.map(|method| place(method, held)).unwrap_or_default();
-    let texts = |texts: &BTreeMap<String, String>| {
-        object(texts.iter().map(|(name, text)| (name, text.as_str().into())))
+    // Only the service sends the secret of an OAuth client.
+    let values = |values: &BTreeMap<String, Placement>| {
+        let shown = values.iter().filter(|(_, value)| value.secrecy < Secrecy::Client);
+        object(shown.map(|(name, value)| (name, value.text.as_str().into())))
     };
-    add("headers", texts(&placed.headers));
-    add("query", texts(&placed.query));
+    add("headers", values(&placed.headers));
+    add("query", values(&placed.query));
     Response::json(json::bytes(&document), NO_STORE)
 }
 

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::read::failed;
 use crate::api::config::Config;
-use crate::api::connect::{opening, platform, sealing};
+use crate::api::connect::{hash, opening, platform, sealing};
 use crate::api::cost::Metered;
 use crate::api::problem::{Code, Problem};
-use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2};
+use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2, Server};
 use crate::connect::client::OauthClient;
-use crate::connect::filled::Filled;
+use crate::connect::filled::{Filled, take_told};
 use crate::connect::revocations::hold;
 use crate::credentials::Sealed;
 use crate::credentials::held::Held;
@@ -17,10 +17,12 @@ use crate::json;
 use crate::lifecycle::machine::{Failure, PROBE_MS, after_failure};
 use crate::lifecycle::renewal::{DEADLINE_MS, LEASE_MS, WAIT_MS, is_valid, next_check};
 use crate::lifecycle::row::HeldRow;
-use crate::lifecycle::statements::{Breaker, Renewed, RowOf, Why};
+use crate::lifecycle::statements::{Breaker, Renewed, RowOf, Suspicion, Why};
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{TokenError, TokenErrorKind, Tokens};
-use crate::ports::{Clock, Db, Ports, Random, ResultSet, Statement, StorageError, first_row};
+use crate::ports::{
+    Clock, Db, Patterns, Ports, Random, ResultSet, Statement, StorageError, first_row,
+};
 use crate::terms::{Environment, State};
 
 /// Milliseconds between two looks at a row that somebody else renews.
@@ -53,6 +55,8 @@ pub struct Renewal<'a> {
     pub request: &'a str,
     /// The method of the catalog.
     pub method: &'a AuthMethod,
+    /// The base addresses of the API.
+    pub servers: &'a [Server],
     /// The account's client at the platform.
     pub client: Option<OauthClient>,
     /// Why it is wanted.
@@ -82,7 +86,7 @@ impl Renewal<'_> {
 
     /// Whether the last renewal failed for a client that has been mended since.
     fn is_mended(&self, row: &HeldRow) -> bool {
-        row.reason_code.as_deref() == Some("client_rejected")
+        row.waits_for_client()
             && self.client.as_ref().is_some_and(|client| client.rejected_since.is_none())
     }
 
@@ -101,26 +105,74 @@ impl Renewal<'_> {
         if found.auth_method != self.method.id {
             return Ok(false);
         }
-        let accounts = (self.open(found)?.account, renewed.account.as_ref());
-        Ok(!matches!(accounts, (Some(now), Some(before)) if now != *before))
+        Ok(!self.open(found)?.is_of_other_account(renewed))
     }
 
     /// Has the schedule ask the platform to revoke tokens that came after the connection was deleted, or got other
     /// credentials. They are kept under the id of the request, as the connection's own may be waiting to be revoked, too.
-    async fn revoke_later<P: Ports>(
+    async fn revoke_unless_held<P: Ports>(
         &self,
+        found: Option<&HeldRow>,
+        sealed: &Sealed,
         held: &Held,
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
+        if self.is_of_same_account(found, sealed, held)? {
+            return Ok(());
+        }
         let can_revoke = self.method.oauth2().is_some_and(|oauth| oauth.revocation_url.is_some());
         let Some(client) = self.client.as_ref().filter(|_| can_revoke) else { return Ok(()) };
         let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
         let sealed = sealing(held.seal(keys, tenant, self.request, ports))?;
         let place = (self.account, self.environment.as_str(), self.request);
         let platform = &client.platform;
-        let hold = hold(place, platform, &self.method.id, sealed.as_str(), ports.now());
-        ports.batch(vec![hold]).await?;
+        let stored = hold(place, platform, &self.method.id, sealed.as_str(), ports.now());
+        ports.batch(vec![stored]).await?;
         Ok(())
+    }
+
+    /// What is held after a renewal. The platform may also say where the account is now.
+    fn renewed(&self, held: Held, tokens: Tokens, patterns: &impl Patterns) -> Held {
+        let told = tokens.told.clone();
+        let mut held = held.renewed(tokens);
+        if let MethodKind::OAuth2(oauth) = &self.method.kind {
+            let variables = self.client.as_ref().map(OauthClient::variables).unwrap_or_default();
+            let place = (self.method, oauth.as_ref(), self.servers);
+            take_told(&mut held.fields, place, &variables, told, patterns);
+        }
+        held
+    }
+
+    /// What an error means for the OAuth client, if it comes from the platform, and not from the breaker or for want of a
+    /// client.
+    fn blame(
+        &self,
+        failure: Failure,
+        error: &TokenError,
+        held: &Held,
+        now: u64,
+    ) -> Option<Statement> {
+        let (status, breaker) = (error.http_status?, self.breaker()?);
+        match failure {
+            Failure::ClientRejected => Some(breaker.open(now)),
+            Failure::Unauthorized => {
+                let status = status.to_string();
+                let code = error.code.as_deref().unwrap_or(&status);
+                let account = hash(&self.party(error, held));
+                Some(breaker.suspect(&Suspicion { error: code, account: &account }, now))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whom an error is about that may not be the client's: the tenant that it names, or else the account at the platform. A
+    /// connection whose account is not known stands for itself.
+    fn party(&self, error: &TokenError, held: &Held) -> String {
+        match (&error.tenant, &held.account) {
+            (Some(tenant), _) => format!("tenant {tenant}"),
+            (None, Some(account)) => format!("account {account}"),
+            (None, None) => format!("connection {}", self.connection),
+        }
     }
 
     /// How long nobody may be asked, in milliseconds, because the platform rejects the client. Returns `None` when it does
@@ -209,7 +261,7 @@ pub async fn renew<P: Ports>(
         Ok(tokens) => {
             let scopes = tokens.scopes.clone().unwrap_or_else(|| row.scopes());
             let expires_at = tokens.expires_at;
-            let held = held.renewed(tokens);
+            let held = renewal.renewed(held, tokens, ports);
             let keys = &renewal.config.vault_keys;
             let sealed = sealing(held.seal(keys, (account, environment), connection, ports))?;
             let new = Renewed {
@@ -225,14 +277,12 @@ pub async fn renew<P: Ports>(
             };
             let mut batch =
                 vec![place.renewed(&new), place.recovered(request, now), place.select()];
-            if renewal.client.as_ref().is_some_and(|client| client.rejected_since.is_some()) {
+            if renewal.client.as_ref().is_some_and(OauthClient::is_doubted) {
                 batch.extend(renewal.breaker().map(|breaker| breaker.close()));
             }
             let sets = insist(ports, batch, lease_end).await?;
             let found = first_row::<HeldRow>(&sets, 2)?;
-            if !renewal.is_of_same_account(found.as_ref(), &sealed, &held)? {
-                renewal.revoke_later(&held, ports).await?;
-            }
+            renewal.revoke_unless_held(found.as_ref(), &sealed, &held, ports).await?;
             let found = found.ok_or_else(Problem::no_connection)?;
             let held = renewal.open(&found)?;
             Ok((found, held))
@@ -249,11 +299,7 @@ pub async fn renew<P: Ports>(
                 place.worsened(request, &after, now),
                 place.select(),
             ];
-            // By the platform, not by the breaker or for want of a client.
-            let is_said = error.http_status.is_some();
-            if failure == Failure::ClientRejected && is_said {
-                batch.extend(renewal.breaker().map(|breaker| breaker.open(now)));
-            }
+            batch.extend(renewal.blame(failure, &error, &held, now));
             let found = first_row(&ports.batch(batch).await?, 2)?;
             let found: HeldRow = found.ok_or_else(Problem::no_connection)?;
             if found.version != row.version {
@@ -350,7 +396,17 @@ async fn ask<P: Ports>(
             endpoint.refresh(refresh, &[])
         }
         (Grant::AuthorizationCode, None) => {
-            return Ok(Err(TokenError::bare(TokenErrorKind::GrantRejected, None)));
+            let endpoint =
+                TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
+            let tokens =
+                held.tokens.as_ref().filter(|_| held.renews_by_access_token(renewal.method));
+            let asked = oauth.access_token_refresh.as_ref().zip(tokens);
+            let request =
+                asked.and_then(|(asked, it)| endpoint.with_access_token(asked, &it.access));
+            let Some(request) = request else {
+                return Ok(Err(TokenError::bare(TokenErrorKind::GrantRejected, None)));
+            };
+            request
         }
     };
     Ok(platform::tokens(ports, &filled.oauth, request).await)
@@ -379,7 +435,7 @@ fn not_renewed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
         _ => "The platform gave no new access token; the service tries again.",
     };
     let wait = next.map_or(60, |next| next.saturating_sub(now).div_ceil(1000)).min(3600);
-    let problem = Problem::new(Code::Unavailable, whose);
+    let problem = Problem::new(Code::RefreshFailed, whose);
     Problem { retry_after: Some(u32::try_from(wait.max(1)).unwrap_or(60)), ..problem }
 }
 

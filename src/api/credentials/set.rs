@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::access::Principal;
 use crate::api::body::BodyReader;
-use crate::api::connect::platform::{self, Verdict};
+use crate::api::connect::platform::{self, Asking, Checked, Verdict};
 use crate::api::connect::start::gone;
-use crate::api::connect::store::{Account, Target, Written, store};
+use crate::api::connect::store::{Account, Target, Unchecked, Written, store};
 use crate::api::connect::{connector, no_vault_keys};
 use crate::api::context::Context;
 use crate::api::cost::Metered;
@@ -119,8 +119,8 @@ impl NewCredentials<'_> {
         };
         let mut given = body.text_members("fields").unwrap_or_default();
         given.retain(|_, value| !value.is_empty());
+        let client = results.first(client)?.filter(|client| client.is_for(&method.id));
         if let Kind::OAuth2(oauth) = &method.kind {
-            let client = results.first(client)?.filter(|client| client.is_for(&method.id));
             let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
             for name in deciding_fields(oauth, &method.fields, &connector.servers) {
                 match (variables.get(name), given.get(name)) {
@@ -167,7 +167,7 @@ impl NewCredentials<'_> {
             given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
             None
         };
-        let fields = method.fill(&given, ports, |name, what| {
+        let fields = method.fill(&connector.headers, &given, ports, |name, what| {
             let own = SECRETS.iter().any(|(secret, _)| *secret == name);
             let path: &[&str] = if own { &[name] } else { &["fields", name] };
             body.invalid(path, &what);
@@ -176,15 +176,16 @@ impl NewCredentials<'_> {
 
         let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
         let mut held = Held { kind, fields, tokens, account: None };
-        let targets = context.config.targets();
-        let mut is_verified = false;
+        let mut checked = Checked::Unasked;
         if has_access {
-            is_verified = match platform::verify(ports, targets, &connector, method, &held).await {
+            let (config, connector, client) = (context.config, &connector, client.as_ref());
+            let asking = Asking { config, connector, method, held: &held, client };
+            checked = match platform::verify(ports, asking).await {
                 // What has expired can still be renewed.
-                Verdict::Rejected(401) if held.is_renewable(method) => false,
-                verdict => verdict.is_verified(&connector.name)?,
+                Verdict::Rejected(401) if held.is_renewable(method) => Checked::Unasked,
+                verdict => verdict.checked(&connector.name)?,
             };
-            held.account = platform::account(ports, targets, &connector, method, &held).await;
+            platform::learn(ports, context.config, (connector, method), client, &mut held).await;
         }
         let account = Account {
             account: &principal.account,
@@ -197,7 +198,8 @@ impl NewCredentials<'_> {
             expires_at: if has_access { expires_at } else { Some(context.now) },
             asked_scopes: &scopes,
             granted_scopes: None,
-            state: machine::stored(is_verified),
+            state: machine::stored(checked == Checked::Accepted),
+            unchecked: Unchecked::of(checked),
             now: context.now,
         };
         let target = Target::Existing { id: &connection.id, name: None, tags: None };

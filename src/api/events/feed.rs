@@ -1,8 +1,9 @@
-//! `GET /v1/events`: what happened, oldest first.
+//! `GET /v1/events`: what happened.
 
 use crate::api::context::Context;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
+use crate::api::parameters::NEWEST_FIRST;
 use crate::api::problem::Problem;
 use crate::api::transaction::{Statements, Transaction};
 use crate::events::statements::{Asked, select};
@@ -24,12 +25,14 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let mut query = context.query();
     let types: Vec<EventType> = query.names("types", &EventType::NAMES);
     query.finish()?;
-    let after = query.text("after").and_then(|text| EventId::parse(&text)).unwrap_or_default();
+    let newest_first = query.text("order").is_some_and(|order| order == NEWEST_FIRST);
+    let start = if newest_first { EventId::LAST } else { EventId::default() };
+    let after = query.text("after").and_then(|text| EventId::parse(&text)).unwrap_or(start);
     let connection = query.text("connection").and_then(|text| ConnectionId::parse(&text));
     let limit = Paging::read(&query).limit;
     let most = if types.is_empty() { limit } else { LOOKED_AT.max(limit) };
     let mut statements = Statements::default();
-    let asked = Asked { after, connection: connection.as_ref(), types: &types, most };
+    let asked = Asked { newest_first, after, connection: connection.as_ref(), types: &types, most };
     let events = statements.ask::<Event>(select(&context.guard(), &asked));
     let oldest = context.now.saturating_sub(context.config.event_ms);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);

@@ -17,7 +17,7 @@ use super::message::{Body, NO_STORE, Request, Response};
 use super::problem::Problem;
 use crate::access::token::Token;
 use crate::agents::SCOPES;
-use crate::call::headers::SOURCE;
+use crate::call::headers::{AGENT, SOURCE};
 use crate::json;
 use crate::percent::encode;
 use crate::ports::Ports;
@@ -320,6 +320,7 @@ impl<P: Ports> Caller<'_, P> {
             |name: &str| name != "content-type" && !name.starts_with("if-") && name != "accept";
         let sent = self.request.headers.iter().filter(|(name, _)| passes(name)).cloned();
         let mut headers: Vec<_> = sent.collect();
+        headers.push((AGENT.to_owned(), String::new()));
         if let Some(secret) = bearer(self.request) {
             headers.push((SECRET_HEADER.to_owned(), secret.to_owned()));
         }
@@ -418,8 +419,7 @@ impl<P: Ports> Caller<'_, P> {
         params: &Value,
         is_latest: bool,
     ) -> Result<Response, Failure> {
-        let nothing = json!({});
-        let arguments = params.get("arguments").unwrap_or(&nothing);
+        let arguments = &tool.read(params.get("arguments"));
         let asked = resumed(params).filter(|_| is_latest);
         let answered = match (tool.name, asked) {
             (START_CONNECT, Some(attempt)) => self.send_if_any(attempt).await,
@@ -466,7 +466,10 @@ impl<P: Ports> Caller<'_, P> {
                 (what, true)
             }
         };
-        let structured: Option<&RawValue> = serde_json::from_str(&text).ok();
+        // What a platform answers is long enough once.
+        let structured = Some(&text).filter(|_| is_error || tool.name != RUN_ACTION);
+        let structured: Option<&RawValue> =
+            structured.and_then(|text| serde_json::from_str(text).ok());
         let returned = ToolResult {
             result_type: is_latest.then_some("complete"),
             content: [Text { r#type: "text", text: &text }],

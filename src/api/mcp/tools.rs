@@ -27,9 +27,11 @@ enum Kind {
     UpTo(u64),
     /// An object.
     Object,
+    /// A list of texts.
+    Texts,
 }
 
-use Kind::{Object, Text, UpTo};
+use Kind::{Object, Text, Texts, UpTo};
 
 impl Kind {
     /// What is wrong with a value, completing a sentence that begins with the argument's name. Returns `None` when it is
@@ -44,6 +46,20 @@ impl Kind {
             UpTo(most) => (!whole(value).is_some_and(|number| (1..=most).contains(&number)))
                 .then(|| format!("must be a whole number from 1 to {most}")),
             Object => (!value.is_object()).then(|| "must be an object".to_owned()),
+            Texts => (!value.as_array().is_some_and(|list| list.iter().all(Value::is_string)))
+                .then(|| "must be a list of strings".to_owned()),
+        }
+    }
+
+    /// The value that a string says: some clients write all values as strings.
+    fn read(self, value: Value) -> Value {
+        match value {
+            Value::String(text) if !matches!(self, Text) => {
+                let said = serde_json::from_str(text.trim()).ok();
+                let said = said.filter(|value| self.objection(value).is_none());
+                said.unwrap_or(Value::String(text))
+            }
+            other => other,
         }
     }
 
@@ -54,6 +70,7 @@ impl Kind {
                 json!({"type": "integer", "minimum": 1, "maximum": most, "description": about})
             }
             Object => json!({"type": "object", "description": about}),
+            Texts => json!({"type": "array", "items": {"type": "string"}, "description": about}),
         }
     }
 }
@@ -64,6 +81,10 @@ fn whole(value: &Value) -> Option<u64> {
     text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
+/// The most bytes that a client can ask for.
+const MOST_BYTES: u64 = 8 << 20;
+/// The most bytes of what a platform answers, unless the client says otherwise: some 6,000 tokens.
+const USUAL_BYTES: u64 = 24_000;
 /// The tool that acts.
 pub const RUN_ACTION: &str = "run_action";
 /// The tool that returns a link.
@@ -112,7 +133,7 @@ pub const TOOLS: [Tool; 5] = [
     Tool {
         name: RUN_ACTION,
         title: "Run an action",
-        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body. If the account must be connected first, the error has the user's link as `authorizationUrl`. Another error lists everything that is wrong with the input.",
+        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body; `omitted` names what is left out of a long body. If the account must be connected first, the error has the user's link as `authorizationUrl`. Another error lists everything that is wrong with the input.",
         arguments: &[
             ("connection", Text, true, "The connection's id"),
             ("key", Text, true, "The action's key"),
@@ -121,6 +142,18 @@ pub const TOOLS: [Tool; 5] = [
                 Object,
                 false,
                 "`path`, `query`, `header`, `cookie`, `body`, as describe_action says",
+            ),
+            (
+                "select",
+                Texts,
+                false,
+                "Only these parts of the body: up to 20 JSON Pointers, in which `*` is every item, such as `/items/*/id`",
+            ),
+            (
+                "maxBytes",
+                UpTo(MOST_BYTES),
+                false,
+                "The most bytes of the result, from 500. What does not fit is named in `omitted`. Default: 24000",
             ),
         ],
         is_read_only: false,
@@ -173,6 +206,21 @@ impl Tool {
                 "openWorldHint": self.is_open_world,
             },
         })
+    }
+
+    /// The arguments as the client means them: values that are written as strings are read, and null is nothing.
+    pub fn read(&self, arguments: Option<&Value>) -> Value {
+        let arguments = match arguments {
+            None | Some(Value::Null) => json!({}),
+            Some(given) => Object.read(given.clone()),
+        };
+        let Value::Object(given) = arguments else { return arguments };
+        let read = |(name, value): (String, Value)| {
+            let known = self.arguments.iter().find(|(known, ..)| *known == name);
+            let value = known.map_or(value.clone(), |(_, kind, ..)| kind.read(value));
+            (name, value)
+        };
+        Value::Object(given.into_iter().filter(|(_, value)| !value.is_null()).map(read).collect())
     }
 
     /// The request that the tool sends.
@@ -234,7 +282,13 @@ impl Tool {
             }
             RUN_ACTION => {
                 let (connection, key) = (encode(text("connection")), encode(text("key")));
-                let input = given.get("input").map_or_else(|| b"{}".to_vec(), json::bytes);
+                let mut input = given.get("input").cloned().unwrap_or_else(|| json!({}));
+                if let Some(input) = input.as_object_mut() {
+                    input.extend(given.get("select").map(|all| ("select".to_owned(), all.clone())));
+                    let most = given.get("maxBytes").and_then(whole).unwrap_or(USUAL_BYTES);
+                    input.insert("maxBytes".to_owned(), Value::from(most));
+                }
+                let input = json::bytes(&input);
                 let path = format!("/v1/vault/connections/{connection}/actions/{key}");
                 ("POST", path, query, Some(input))
             }
@@ -290,7 +344,7 @@ mod tests {
                 "POST",
                 "/v1/vault/connections/..%2Fx/actions/k",
                 "",
-                Some("{}"),
+                Some(r#"{"maxBytes":24000}"#),
             ),
             (
                 "start_connect",
@@ -330,8 +384,30 @@ mod tests {
             (Kind::Text, json!(1), false),
             (Kind::Object, json!({}), true),
             (Kind::Object, json!([]), false),
+            (Kind::Texts, json!(["a"]), true),
+            (Kind::Texts, json!([1]), false),
         ] {
             assert_eq!(kind.objection(&value).is_none(), is_valid, "{value}");
         }
+    }
+
+    #[test]
+    fn values_that_clients_write_as_strings_are_read() {
+        let tool = TOOLS.iter().find(|tool| tool.name == "run_action").unwrap();
+        for (given, read) in [
+            (
+                json!({"input": "{\"query\":{}}", "maxBytes": "5000"}),
+                json!({"input": {"query": {}}, "maxBytes": 5000}),
+            ),
+            (json!({"select": "[\"/a\"]", "key": "5"}), json!({"select": ["/a"], "key": "5"})),
+            (json!({"input": "[]", "maxBytes": "x"}), json!({"input": "[]", "maxBytes": "x"})),
+            (json!({"input": null, "other": "1"}), json!({"other": "1"})),
+            (json!("{\"key\":\"k\"}"), json!({"key": "k"})),
+            (json!("k"), json!("k")),
+            (json!(null), json!({})),
+        ] {
+            assert_eq!(tool.read(Some(&given)), read, "{given}");
+        }
+        assert_eq!(tool.read(None), json!({}));
     }
 }

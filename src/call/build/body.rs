@@ -3,7 +3,7 @@
 use base64ct::{Base64, Encoding as _};
 use serde_json::Value;
 
-use super::multipart::{NOT_BASE64, is_binary, part};
+use super::multipart::{BYTES, NOT_BASE64, Part, is_binary};
 use super::query::{Pairs, in_pairs};
 use super::texts::plain;
 use crate::catalog::action::stored::{Encoding, Parameter, Place, RequestBody};
@@ -11,8 +11,6 @@ use crate::media::{FORM, MULTIPART, essence, is_json};
 use crate::percent::encode;
 
 const JSON: &str = "application/json";
-/// Bytes of no known type (RFC 2046, section 4.5.1).
-const BYTES: &str = "application/octet-stream";
 
 /// The body and its media type. Else the member that can't be written, and why.
 pub(super) fn in_body(
@@ -39,6 +37,9 @@ pub(super) fn in_body(
             let mut pairs = Pairs { text: &mut form, between: "&" };
             for (name, value) in members {
                 match (body.encoding.get(name), value) {
+                    (Some(Encoding { content_type: Some(_), .. }), value) => {
+                        pairs.push(&encode(name), &encode(&plain(value)));
+                    }
                     (Some(encoding), value) => {
                         in_pairs(&in_form(name, encoding), value, &mut pairs);
                     }
@@ -62,9 +63,10 @@ pub(super) fn in_body(
                 };
                 let schema =
                     if value.is_array() { schema.and_then(|it| it.get("items")) } else { schema };
+                let encoding = body.encoding.get(name);
+                let part = Part { name, is_file: is_binary(schema), encoding, boundary };
                 for item in items {
-                    part(&mut form, name, item, is_binary(schema), boundary)
-                        .ok_or_else(|| (name.clone(), NOT_BASE64.to_owned()))?;
+                    part.write(&mut form, item).map_err(|what| (name.clone(), what))?;
                 }
             }
             form.extend(format!("--{boundary}--\r\n").bytes());
@@ -98,7 +100,7 @@ fn in_form(name: &str, encoding: &Encoding) -> Parameter<()> {
         schema: (),
         style: encoding.style.clone(),
         explode: encoding.explode,
-        allow_reserved: false,
+        allow_reserved: encoding.allow_reserved,
         content_type: None,
     }
 }

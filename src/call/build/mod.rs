@@ -37,6 +37,9 @@ pub struct Action {
     pub parameters: Vec<Parameter<serde::de::IgnoredAny>>,
     /// The body.
     pub request_body: Option<RequestBody<Value>>,
+    /// The media types in which the platform answers, the preferred one first.
+    #[serde(default)]
+    pub response_types: Vec<String>,
     /// The JSON Schema of the input.
     pub input: Value,
 }

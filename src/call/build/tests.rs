@@ -290,3 +290,121 @@ fn bodies_are_written_as_their_media_type_says() {
     let what = "must be a string: the platform takes application/xml".to_owned();
     assert_eq!(of(json!(["application/xml"]), none, "{}"), Err(vec![("/body".to_owned(), what)]));
 }
+
+#[test]
+fn a_file_has_the_name_and_the_type_that_fit() {
+    let file = json!({"anyOf": [{"type": "string", "format": "binary"}, {"type": "object"}]});
+    let schema = json!({"properties": {"file": file, "files": {"type": "array", "items": file}}});
+    let written = |encoding: Value, body: &str| {
+        let action = json!({
+            "method": "POST", "path": "/x", "parameters": [], "input": {},
+            "requestBody": {
+                "required": true, "contentTypes": ["multipart/form-data"], "schema": schema, "encoding": encoding,
+            },
+        });
+        let action: Action = serde_json::from_value(action).unwrap();
+        let body = serde_json::value::RawValue::from_string(body.to_owned()).unwrap();
+        let built = build(&action, &Input { body: Some(&body), ..Input::default() }, "limit");
+        built.map(|built| String::from_utf8(built.body).unwrap().replace("\r\n", "|"))
+    };
+    let encoding =
+        |media: &str| json!({"file": {"style": "form", "explode": true, "contentType": media}});
+    for (accepted, file, name, media) in [
+        ("image/png", r#""aGk=""#, "file.png", "image/png"),
+        ("image/png", r#"{"content":"aGk="}"#, "file.png", "image/png"),
+        ("image/png", r#"{"content":"aGk=","filename":"a.gif"}"#, "a.gif", "image/png"),
+        ("image/png", r#"{"content":"aGk=","contentType":"image/x-own"}"#, "file", "image/x-own"),
+        (
+            "image/png, image/jpeg",
+            r#"{"content":"aGk=","filename":"a.JPG"}"#,
+            "a.JPG",
+            "image/jpeg",
+        ),
+        ("image/*", r#"{"content":"aGk=","filename":"a.webp"}"#, "a.webp", "image/webp"),
+        ("image/*", r#"{"content":"aGk=","filename":"a.pdf"}"#, "a.pdf", "application/pdf"),
+        ("image/*", r#""aGk=""#, "file", "application/octet-stream"),
+        ("", r#"{"content":"aGk=","filename":"talk.mp3"}"#, "talk.mp3", "audio/mpeg"),
+        (
+            "",
+            r#"{"content":"aGk=","filename":"ü \"q\".bin"}"#,
+            "ü %22q%22.bin",
+            "application/octet-stream",
+        ),
+        (
+            "",
+            r#"{"content":"aGk=","filename":"a\r\nX: y"}"#,
+            "a%0D%0AX: y",
+            "application/octet-stream",
+        ),
+    ] {
+        let encoding = if accepted.is_empty() { json!({}) } else { encoding(accepted) };
+        let expected = format!(
+            "--limit|Content-Disposition: form-data; name=\"file\"; filename=\"{name}\"|Content-Type: {media}||hi|--limit--|"
+        );
+        let found = written(encoding, &format!(r#"{{"file":{file}}}"#));
+        assert_eq!(found, Ok(expected), "{accepted} {file}");
+    }
+    let several = r#"{"files":[{"content":"aGk=","filename":"a.txt"},"aG8="]}"#;
+    let expected = "--limit|Content-Disposition: form-data; name=\"files\"; filename=\"a.txt\"|Content-Type: text/plain||hi|--limit|Content-Disposition: form-data; name=\"files\"; filename=\"file\"|Content-Type: application/octet-stream||ho|--limit--|";
+    assert_eq!(written(json!({}), several).as_deref(), Ok(expected));
+    let with_header = json!({"file": {"style": "form", "explode": true, "headers": ["X-Kind"]}});
+    let expected = "--limit|Content-Disposition: form-data; name=\"file\"; filename=\"file\"|Content-Type: application/octet-stream|X-Kind: 5||hi|--limit--|";
+    let body = r#"{"file":{"content":"aGk=","headers":{"X-Kind":5}}}"#;
+    assert_eq!(written(with_header.clone(), body).as_deref(), Ok(expected));
+    for (file, what) in [
+        (r#"{"content":"?"}"#, "`content` must be bytes in base64, with padding"),
+        (
+            r#"{"content":"","contentType":"png"}"#,
+            "`contentType` must be a media type, such as `image/png`",
+        ),
+        (
+            r#"{"content":"","contentType":"a/b\r\nX: y"}"#,
+            "`contentType` must be a media type, such as `image/png`",
+        ),
+        (
+            r#"{"content":"","headers":{"X-Kind":"a\nb"}}"#,
+            "`headers` must not contain control characters: `X-Kind`",
+        ),
+    ] {
+        let faults = written(with_header.clone(), &format!(r#"{{"file":{file}}}"#)).unwrap_err();
+        let found: Vec<(&str, &str)> =
+            faults.iter().map(|fault| (fault.pointer.as_str(), fault.what.as_str())).collect();
+        assert_eq!(found, [("/body/file", what)], "{file}");
+    }
+}
+
+#[test]
+fn parts_and_members_have_the_media_type_of_the_document() {
+    let written = |media: &str, encoding: Value, body: &str| {
+        let action = json!({
+            "method": "POST", "path": "/x", "parameters": [], "input": {},
+            "requestBody": {"required": true, "contentTypes": [media], "schema": {}, "encoding": {"a": encoding}},
+        });
+        let action: Action = serde_json::from_value(action).unwrap();
+        let body = serde_json::value::RawValue::from_string(body.to_owned()).unwrap();
+        let built =
+            build(&action, &Input { body: Some(&body), ..Input::default() }, "limit").unwrap();
+        String::from_utf8(built.body).unwrap().replace("\r\n", "|")
+    };
+    let part = |media: &str, value: &str| {
+        format!("--limit|Content-Disposition: form-data; name=\"a\"{media}||{value}|--limit--|")
+    };
+    let typed = |media: &str| json!({"style": "form", "explode": true, "contentType": media});
+    let multipart = "multipart/form-data";
+    assert_eq!(
+        written(multipart, typed("text/csv"), r#"{"a":"x,y"}"#),
+        part("|Content-Type: text/csv", "x,y")
+    );
+    assert_eq!(
+        written(multipart, typed("application/vnd.a+json"), r#"{"a":{"b":1}}"#),
+        part("|Content-Type: application/vnd.a+json", r#"{"b":1}"#)
+    );
+    assert_eq!(
+        written(multipart, typed("application/xml"), r#"{"a":{"b":1}}"#),
+        part("|Content-Type: application/json", r#"{"b":1}"#)
+    );
+    let form = "application/x-www-form-urlencoded";
+    assert_eq!(written(form, typed("application/json"), r#"{"a":[1,2]}"#), "a=%5B1%2C2%5D");
+    let reserved = json!({"style": "form", "explode": true, "allowReserved": true});
+    assert_eq!(written(form, reserved, r#"{"a":"x/y:z&é"}"#), "a=x/y:z%26%C3%A9");
+}

@@ -6,13 +6,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::constant::allows;
 use super::stored::{
-    Parameter, Place, Reached, RequestBody, StoredAction, StoredResponse, TOO_LARGE,
+    Parameter, Place, Reached, RequestBody, Requirement, StoredAction, StoredResponse, TOO_LARGE,
 };
 use super::unit::Unit;
+use crate::catalog::detail::Parameters;
 use crate::catalog::model::Action;
 use crate::media::{essence, is_written};
+use crate::terms::Method;
 
+/// The header in which a caller chooses among the media types of the response.
+pub const ACCEPT: &str = "Accept";
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The schema of a body that a caller writes itself, such as XML.
 const STRING: &str = r#"{"description":"The whole body, in the first of the action's content types.","type":"string"}"#;
@@ -23,6 +28,9 @@ const STRING: &str = r#"{"description":"The whole body, in the first of the acti
 pub struct ConnectorFacts {
     auth_methods: Vec<MethodId>,
     servers: Vec<ServerUrl>,
+    /// Headers of every request.
+    #[serde(default)]
+    headers: Parameters,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,6 +41,47 @@ struct MethodId {
     r#in: Option<Place>,
     #[serde(default)]
     name: String,
+    /// Headers of every request that the method authorizes.
+    #[serde(default)]
+    headers: Parameters,
+    /// Query parameters of every request that the method authorizes.
+    #[serde(default)]
+    query: Parameters,
+}
+
+impl MethodId {
+    /// Whether requests that the method authorizes carry this parameter.
+    fn carries<S>(&self, one: &Parameter<S>) -> bool {
+        let is_header = |name: &String| name.eq_ignore_ascii_case(&one.name);
+        let by_template = match one.r#in {
+            Place::Header => self.headers.keys().any(is_header),
+            Place::Query => self.query.contains_key(&one.name),
+            Place::Cookie | Place::Path => false,
+        };
+        let is_key = match one.r#in {
+            Place::Header => is_header(&self.name),
+            _ => self.name == one.name,
+        };
+        by_template || (self.r#in == Some(one.r#in) && is_key)
+    }
+}
+
+impl ConnectorFacts {
+    /// Whether a parameter is none of the input: it comes with the connection, whatever its method, or has only one value.
+    /// The cookies of a connection are its own, whichever of the methods it has.
+    fn sends(&self, one: &Parameter<&RawValue>) -> bool {
+        let mut methods = self.auth_methods.iter();
+        let by_method = match one.r#in {
+            Place::Cookie => methods.any(|method| method.carries(one)),
+            _ => !self.auth_methods.is_empty() && methods.all(|method| method.carries(one)),
+        };
+        let mut headers = self.headers.iter();
+        by_method
+            || one.r#in == Place::Header
+                && headers.any(|(name, value)| {
+                    name.eq_ignore_ascii_case(&one.name) && allows(one.schema, value)
+                })
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -53,6 +102,7 @@ pub struct ActionDetail<'a> {
     documentation_url: Option<&'a str>,
     parameters: Vec<Parameter<Box<RawValue>>>,
     request_body: Option<RequestBody<Box<RawValue>>>,
+    response_types: &'a [String],
     auth: Vec<Auth>,
     input: Input<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,10 +151,18 @@ struct Members<'a> {
 #[serde(rename_all = "camelCase")]
 struct Object<'a> {
     r#type: &'static str,
-    properties: BTreeMap<&'a str, &'a RawValue>,
+    properties: BTreeMap<&'a str, Schema<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     required: Vec<&'a str>,
     additional_properties: bool,
+}
+
+/// A schema: the document's, or one that this module makes.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Schema<'a> {
+    Stored(&'a RawValue),
+    Own(Box<RawValue>),
 }
 
 /// What the action answers with one status.
@@ -134,7 +192,8 @@ pub fn answer(
     schemes: &BTreeMap<String, Vec<String>>,
     with_responses: bool,
 ) -> Result<Vec<u8>, BrokenUnit> {
-    let body = action.request_body.as_ref();
+    // A request with `GET` can't have one (https://fetch.spec.whatwg.org/#dom-request), whatever documents say.
+    let body = action.request_body.as_ref().filter(|_| action.method != Method::Get);
     let parameter = |one: &Parameter<&RawValue>| {
         Ok(Parameter {
             name: one.name.clone(),
@@ -171,8 +230,9 @@ pub fn answer(
         documentation_url: action.facts.documentation_url.as_deref(),
         parameters: action.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
         request_body: body.map(owned).transpose()?,
+        response_types: &action.response_types,
         auth: auth(action, connector, schemes),
-        input: input(unit, action, connector)?,
+        input: input(unit, action, body, connector)?,
         responses: with_responses.then(|| responses.collect::<Result<_, _>>()).transpose()?,
     };
     serde_json::to_vec(&detail).map_err(|_| BrokenUnit)
@@ -191,32 +251,41 @@ fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
 fn input<'a>(
     unit: &Unit<'a>,
     action: &'a StoredAction<&RawValue>,
+    body: Option<&RequestBody<&'a RawValue>>,
     connector: &ConnectorFacts,
 ) -> Result<Input<'a>, BrokenUnit> {
-    // The cookie of a key comes with the connection.
-    let is_key = |one: &Parameter<&RawValue>| {
-        let mut methods = connector.auth_methods.iter();
-        one.r#in == Place::Cookie
-            && methods.any(|key| key.r#in == Some(Place::Cookie) && key.name == one.name)
-    };
     let of = |place: Place| {
-        let given = action.parameters.iter().filter(|one| one.r#in == place && !is_key(one));
+        let given = action.parameters.iter();
+        let given = given.filter(|one| one.r#in == place && !connector.sends(one));
         let given: Vec<&Parameter<&RawValue>> = given.collect();
         let required = given.iter().filter(|one| one.required);
         let object = Object {
             r#type: "object",
-            properties: given.iter().map(|one| (one.name.as_str(), one.schema)).collect(),
+            properties: given
+                .iter()
+                .map(|one| (one.name.as_str(), Schema::Stored(one.schema)))
+                .collect(),
             required: required.map(|one| one.name.as_str()).collect(),
             additional_properties: false,
         };
         Some(object).filter(|object| !object.properties.is_empty())
     };
+    let mut header = of(Place::Header);
+    if let Some(accept) = accept(&action.response_types)? {
+        let none = || Object {
+            r#type: "object",
+            properties: BTreeMap::new(),
+            required: Vec::new(),
+            additional_properties: false,
+        };
+        header.get_or_insert_with(none).properties.insert(ACCEPT, Schema::Own(accept));
+    }
     let properties = Members {
         path: of(Place::Path),
         query: of(Place::Query),
-        header: of(Place::Header),
+        header,
         cookie: of(Place::Cookie),
-        body: action.request_body.as_ref().map(given).transpose()?,
+        body: body.map(given).transpose()?,
     };
     let needs = |object: &Option<Object<'_>>| {
         object.as_ref().is_some_and(|object| !object.required.is_empty())
@@ -227,7 +296,7 @@ fn input<'a>(
         ("query", needs(&properties.query)),
         ("header", needs(&properties.header)),
         ("cookie", needs(&properties.cookie)),
-        ("body", action.request_body.as_ref().is_some_and(|body| body.required)),
+        ("body", body.is_some_and(|body| body.required)),
     ] {
         required.extend(is_needed.then_some(name));
     }
@@ -239,6 +308,20 @@ fn input<'a>(
         additional_properties: false,
         definitions: definitions(unit, &action.reached)?,
     })
+}
+
+/// The schema of the header `Accept`. Returns `None` when there is nothing to choose: the platform answers in JSON only, or
+/// in whatever type it likes.
+fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
+    if types.iter().all(|media| matches!(media.as_str(), "application/json" | "*/*")) {
+        return Ok(None);
+    }
+    let schema = serde_json::json!({
+        "description": "The media type of the response. The first one if omitted.",
+        "enum": types,
+        "type": "string",
+    });
+    to_raw_value(&schema).map(Some).map_err(|_| BrokenUnit)
 }
 
 /// The schema of what a caller gives as the body: a string where the document's schema says what stands in a text.
@@ -311,11 +394,9 @@ fn auth(
     for alternative in security {
         let scopes: Vec<String> =
             alternative.iter().flat_map(|one| one.scopes.iter().cloned()).collect();
-        let is_all = |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
-        let any = || alternative.iter().flat_map(|one| ids(&one.scheme));
-        // Schemes that are needed together are one method here, or else several, all of which are named.
-        let whole: Vec<&String> = any().filter(is_all).collect();
-        let methods = if whole.is_empty() { any().collect() } else { whole };
+        // Schemes that are needed together are one method: what satisfies only some of them is not enough.
+        let is_enough = |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
+        let methods = alternative.iter().flat_map(|one| ids(&one.scheme)).filter(is_enough);
         for method in methods {
             let auth = Auth { method: method.clone(), scopes: scopes.clone() };
             if !found.contains(&auth) {
@@ -323,9 +404,11 @@ fn auth(
             }
         }
     }
-    // A scheme that the connector has no method for says no more than a document without any.
-    let is_named = security.iter().any(|alternative| !alternative.is_empty());
-    if found.is_empty() && is_named { all() } else { found }
+    // Schemes that the connector has no method for say no more than a document without any.
+    let is_unknown = |alternative: &Vec<Requirement>| {
+        !alternative.is_empty() && alternative.iter().all(|one| ids(&one.scheme).is_empty())
+    };
+    if found.is_empty() && security.iter().any(is_unknown) { all() } else { found }
 }
 
 #[cfg(test)]
@@ -389,7 +472,8 @@ mod tests {
         let text = stored(&json!({"parameters": parameters}));
         let action: StoredAction<&RawValue> = serde_json::from_str(&text).unwrap();
         let bytes = write_unit(&[], &[]);
-        let input = input(&Unit::open(&bytes).unwrap(), &action, &connector).ok().unwrap();
+        let body = action.request_body.as_ref();
+        let input = input(&Unit::open(&bytes).unwrap(), &action, body, &connector).ok().unwrap();
         let input = serde_json::to_value(input).unwrap();
         for (place, expected) in [
             ("query", json!({"sid": true})),

@@ -32,6 +32,9 @@ pub struct StoredAction<S> {
     /// Alternatives of security schemes, each of schemes that are needed together; `None` when the document does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security: Option<Vec<Vec<Requirement>>>,
+    /// The media types in which the platform answers when it succeeds, the preferred one first; empty if they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub response_types: Vec<String>,
     /// The definitions that parameters and body lead to.
     #[serde(default, skip_serializing_if = "Reached::is_empty")]
     pub reached: Reached,
@@ -112,13 +115,23 @@ pub struct RequestBody<S> {
     pub encoding: BTreeMap<String, Encoding>,
 }
 
-/// How a member of a form is written: as a parameter of a query is.
+/// How a member of a form is written: as a parameter of a query is, or as a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Encoding {
     /// How a list or an object is written (`OpenAPI`'s `style`).
     pub style: String,
     /// Whether each value of a list or an object stands for itself (`OpenAPI`'s `explode`).
     pub explode: bool,
+    /// Whether reserved characters of a value stay as they are (`OpenAPI`'s `allowReserved`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_reserved: bool,
+    /// The media types that a part may have, comma-separated, possibly with wildcards (`OpenAPI`'s `contentType`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    /// The headers that a part may have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
 }
 
 /// A security scheme of the document, and the scopes that are needed.

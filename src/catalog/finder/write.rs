@@ -447,7 +447,7 @@ mod tests {
     };
     use crate::catalog::action::stored::Facts;
     use crate::catalog::action::unit::Units;
-    use crate::catalog::detail::{ConnectorDetail, Request};
+    use crate::catalog::detail::{ConnectorDetail, Request, Verify, rejected};
     use crate::catalog::model::{Action, Connector, Status};
     use crate::catalog::write::Platform;
     use crate::logos;
@@ -489,7 +489,11 @@ mod tests {
         let acme = platform("acme", "https://a.example/logo.svg", "old-hub");
         let zeta = platform("zeta", &format!("{}zeta.svg", logos::FOLDER), "z");
         let mut beta = platform("beta", "", "b");
-        beta.detail.verify = Some(Request { method: Method::Get, path: "/me".to_owned() });
+        beta.detail.verify = Some(Verify {
+            request: Request { method: Method::Get, path: "/me".to_owned() },
+            rejected: rejected(),
+            rejected_when: None,
+        });
         let all = [&acme, &zeta, &beta];
         let found = all.map(|one| find(one, &one.actions.iter().collect::<Vec<_>>()));
         let all: Vec<_> = all.into_iter().zip(&found).collect();

@@ -51,6 +51,8 @@ pub struct NewClient<'a> {
     pub authorization_parameters: &'a str,
     /// A JSON object of strings.
     pub variables: &'a str,
+    /// Where a visit that began at the platform goes on.
+    pub start_url: Option<&'a str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
@@ -75,7 +77,7 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
         NewSecret::Sealed(sealed) => (0, Param::text(sealed.as_str())),
     };
     statement(
-        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, rejected_since = NULL, probe_at = NULL, updated_at = excluded.updated_at",
+        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, start_url, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?12, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, start_url = excluded.start_url, rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL, updated_at = excluded.updated_at",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),
@@ -88,8 +90,21 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
             Param::text(new.variables),
             Param::integer(new.now),
             Param::Integer(keeps),
+            Param::optional_text(new.start_url),
         ],
     )
+}
+
+/// The most places to start from that are read.
+pub const MAX_STARTS: u64 = 20;
+
+/// Selects where visits that began at a platform may go on, of all accounts: nothing in such a visit names one.
+#[must_use]
+pub fn select_starts() -> Statement {
+    let sql = format!(
+        "SELECT account, platform, start_url AS url FROM oauth_clients INDEXED BY oauth_clients_with_start WHERE start_url IS NOT NULL AND account NOT IN (SELECT account FROM away) ORDER BY account, platform LIMIT {MAX_STARTS}"
+    );
+    Statement { sql: sql.into(), params: Vec::new() }
 }
 
 /// How long the renewals that a mended client allows again are spread over, in milliseconds.
@@ -101,7 +116,7 @@ const RETRY_SPREAD: u64 = 10 * 60 * 1000;
 #[must_use]
 pub fn retry_rejected(principal: &Principal, platform: &str, now: u64) -> Statement {
     statement(
-        "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = min(next_attempt_at, ?4 + abs(random() % ?5)) WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",
+        "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = min(next_attempt_at, ?4 + abs(random() % ?5)), failing_since = NULL WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),

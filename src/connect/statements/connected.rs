@@ -4,6 +4,7 @@ use super::statement;
 use crate::connect::attempt::EXCHANGE_MS;
 use crate::credentials::Sealed;
 use crate::fold::fold;
+use crate::lifecycle::machine::{NOT_CHECKED, NOT_CHECKED_DETAIL};
 use crate::ports::{Param, Statement};
 use crate::terms::{CredentialType, State};
 use crate::vault::draft::NewConnection;
@@ -35,6 +36,8 @@ pub struct NewCredentials<'a> {
     pub scopes: &'a str,
     /// A JSON array of strings: what it did not grant of what was asked for.
     pub missing_scopes: &'a str,
+    /// That a check of them had no result, with the HTTP status of the platform's response, if there was one.
+    pub unchecked: Option<Option<u16>>,
 }
 
 /// A connected account to be written: whose it is, and which request writes it.
@@ -139,7 +142,7 @@ impl Connected<'_> {
     pub fn put_credentials(&self) -> Statement {
         let held = &self.credentials;
         statement(
-            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = NULL, reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
+            "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, renewable, revocable, scopes, missing_scopes, refreshed_at, written_by, reason_code, reason_detail, reason_status) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, renewable = excluded.renewable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = excluded.reason_code, reason_detail = excluded.reason_detail, reason_status = excluded.reason_status, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
             vec![
                 Param::text(self.account),
                 Param::text(self.environment),
@@ -155,6 +158,9 @@ impl Connected<'_> {
                 Param::text(held.missing_scopes),
                 Param::integer(self.now),
                 Param::text(self.request),
+                Param::optional_text(held.unchecked.map(|_| NOT_CHECKED)),
+                Param::optional_text(held.unchecked.map(|_| NOT_CHECKED_DETAIL)),
+                Param::optional_integer(held.unchecked.flatten().map(u64::from)),
             ],
         )
     }

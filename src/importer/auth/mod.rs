@@ -1,10 +1,13 @@
 //! How users connect to a platform: turns a document's security schemes into methods.
 //!
-//! [`scheme`] is what documents say, [`family`] what is known of providers with hundreds of documents that do not say
+//! [`scheme`] is what documents say, [`together`] what schemes mean that are required together, [`templates`] what every
+//! request of a method carries, [`family`] what is known of providers with hundreds of documents that do not say
 //! enough.
 
 pub mod family;
 pub mod scheme;
+pub mod templates;
+pub mod together;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,9 +17,10 @@ use super::scalar::{FirstText, Spare};
 use super::server::{self, Found};
 use super::text;
 use crate::catalog::detail::{
-    ApiKey, AuthMethod, Field, Grant, In, Kind, OAuth2, Scope, urls, variables,
+    ApiKey, AuthMethod, Field, Grant, In, Kind, OAuth2, Parameters, Scope, urls, variables,
 };
 use scheme::{Flow, Flows, Scheme};
+use together::Meant;
 
 /// The most methods of a connector.
 const MAX_METHODS: usize = 20;
@@ -43,19 +47,31 @@ pub struct Methods {
     pub left_out: Vec<String>,
 }
 
-/// The methods of a document whose servers have been found.
+/// The methods of a document whose servers have been found; `required` are the alternatives of schemes that its operations
+/// require.
 #[must_use]
-pub fn of<F>(document: &Document<F>, servers: &Found, known: Known<'_>) -> Methods {
+pub fn of<F>(
+    document: &Document<F>,
+    required: &[Vec<String>],
+    servers: &Found,
+    known: Known<'_>,
+) -> Methods {
     let mut methods = Methods::default();
     let family = family::of(document, servers);
+    let mut schemes = Vec::new();
     for (name, scheme) in document.schemes() {
         let kinds = family
             .as_ref()
             .and_then(|family| family.kind(scheme))
             .map_or_else(|| kinds(scheme, known), |kind| Ok(vec![kind]));
         match kinds {
-            Ok(kinds) => methods.add(name, scheme, kinds, servers),
+            Ok(kinds) => {
+                let description = &scheme.description;
+                schemes.push(Meant { name, description, kinds });
+            }
             Err(why) => {
+                let description = &scheme.description;
+                schemes.push(Meant { name, description, kinds: Vec::new() });
                 // Another source may know how to connect this way; the actions that need it should lead there.
                 let kind = scheme.r#type.as_str().trim().to_lowercase();
                 if matches!(kind.as_str(), "oauth2" | "openidconnect") {
@@ -67,6 +83,7 @@ pub fn of<F>(document: &Document<F>, servers: &Found, known: Known<'_>) -> Metho
             }
         }
     }
+    methods.add_all(&schemes, required, servers);
     methods.methods.sort_by_key(|method| rank(&method.kind));
     methods.methods.truncate(MAX_METHODS);
     methods
@@ -85,10 +102,59 @@ const fn rank(kind: &Kind) -> u8 {
 }
 
 impl Methods {
-    fn add(&mut self, name: &str, scheme: &Scheme, kinds: Vec<Kind>, servers: &Found) {
-        let has_several = kinds.len() > 1;
-        for kind in kinds {
-            self.schemes.push((name.to_owned(), kind.clone()));
+    /// Adds the methods of all schemes. One that is only ever required together with others is no method by itself, unless
+    /// no request can carry all of them.
+    fn add_all(&mut self, schemes: &[Meant<'_>], required: &[Vec<String>], servers: &Found) {
+        let (mut whole, mut together) = (Vec::new(), Vec::new());
+        let mut only_together: HashSet<&str> = HashSet::new();
+        for alternative in required {
+            let all = together::distinct(schemes, alternative);
+            if all.len() < 2 {
+                whole.extend(alternative);
+                continue;
+            }
+            match together::methods(&all, servers) {
+                Ok(methods) => {
+                    only_together.extend(all.iter().map(|scheme| scheme.name));
+                    together.extend(methods);
+                }
+                Err(why) => {
+                    let names: Vec<_> = all.iter().map(|scheme| scheme.name).collect();
+                    let names = text::verbatim(&names.join("`, `"), 200);
+                    let line = format!(
+                        "the security schemes `{names}`, which are required together, became no method: {why}"
+                    );
+                    if !self.left_out.contains(&line) {
+                        self.left_out.push(line);
+                    }
+                }
+            }
+        }
+        for scheme in schemes {
+            for kind in &scheme.kinds {
+                self.schemes.push((scheme.name.to_owned(), kind.clone()));
+            }
+            let is_whole = whole.iter().any(|name| *name == scheme.name);
+            if is_whole || !only_together.contains(scheme.name) {
+                self.add(scheme, servers);
+            }
+        }
+        for method in together {
+            let AuthMethod { headers, query, .. } = &method;
+            let mut known = self.methods.iter();
+            if !known.any(|known| {
+                is_same(&known.kind, &method.kind)
+                    && (&known.headers, &known.query) == (headers, query)
+            }) {
+                let id = unique_id(&self.methods, &method.id);
+                self.methods.push(AuthMethod { id, ..method });
+            }
+        }
+    }
+
+    fn add(&mut self, scheme: &Meant<'_>, servers: &Found) {
+        let has_several = scheme.kinds.len() > 1;
+        for kind in scheme.kinds.clone() {
             // Several schemes often say the same, for example one for each set of scopes.
             if let Some(same) = self.methods.iter_mut().find(|known| is_same(&known.kind, &kind)) {
                 merge_scopes(&mut same.kind, kind);
@@ -100,10 +166,11 @@ impl Methods {
                 }
                 _ => "",
             };
-            let id = unique_id(&self.methods, &format!("{}{suffix}", slug(name)));
+            let id = unique_id(&self.methods, &format!("{}{suffix}", slug(scheme.name)));
             let help = text::line(scheme.description.as_str(), MAX_DESCRIPTION);
             let fields = fields(&kind, Some(help).filter(|help| !help.is_empty()), servers);
-            self.methods.push(AuthMethod { id, kind, fields });
+            let (headers, query) = (Parameters::new(), Parameters::new());
+            self.methods.push(AuthMethod { id, kind, fields, headers, query });
         }
     }
 }
@@ -150,20 +217,26 @@ pub fn is_alike(one: &Kind, other: &Kind) -> bool {
 }
 
 /// The ids of the methods that satisfy each of the document's schemes: those that are the scheme, or else those that
-/// serve the same purpose.
+/// serve the same purpose. A method also satisfies a key that its headers or query parameters carry; `common` are the headers
+/// of all methods.
 #[must_use]
 pub fn satisfied(
     schemes: &[(String, Kind)],
     methods: &[AuthMethod],
+    common: &Parameters,
 ) -> BTreeMap<String, Vec<String>> {
     let mut satisfied: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (scheme, kind) in schemes {
-        let ids = |fits: fn(&Kind, &Kind) -> bool| -> Vec<String> {
-            let fitting = methods.iter().filter(|method| fits(&method.kind, kind));
+        let ids = |fits: &dyn Fn(&AuthMethod) -> bool| -> Vec<String> {
+            let fitting = methods.iter().filter(|method| fits(method));
             fitting.map(|method| method.id.clone()).collect()
         };
-        let exact = ids(is_same);
-        let found = if exact.is_empty() { ids(is_alike) } else { exact };
+        let exact = ids(&|method| {
+            let carries = |key| together::carries(method, common, key);
+            is_same(&method.kind, kind) || matches!(kind, Kind::ApiKey(key) if carries(key))
+        });
+        let alike = || ids(&|method| is_alike(&method.kind, kind));
+        let found = if exact.is_empty() { alike() } else { exact };
         satisfied.entry(scheme.clone()).or_default().extend(found);
     }
     satisfied
@@ -212,16 +285,17 @@ pub fn fields(kind: &Kind, help: Option<String>, servers: &Found) -> Vec<Field> 
     fields
 }
 
-/// The values of the parameters that a method of this kind adds to its requests.
+/// The values of the parameters that a method of this kind adds to its requests, and the templates of a basic method.
 pub fn parameters(kind: &Kind) -> impl Iterator<Item = &str> {
-    let oauth = match kind {
-        Kind::OAuth2(oauth) => Some(oauth),
-        _ => None,
+    let (oauth, pair) = match kind {
+        Kind::OAuth2(oauth) => (Some(oauth), [None, None]),
+        Kind::Basic { username, password, .. } => (None, [username.as_ref(), password.as_ref()]),
+        _ => (None, [None, None]),
     };
-    oauth.into_iter().flat_map(|oauth| {
-        let values = oauth.authorization_parameters.values();
-        values.chain(oauth.token_parameters.values()).map(String::as_str)
-    })
+    let values = oauth.into_iter().flat_map(|oauth| {
+        oauth.authorization_parameters.values().chain(oauth.token_parameters.values())
+    });
+    values.chain(pair.into_iter().flatten()).map(String::as_str)
 }
 
 /// The names of the variables in a parameter's value. Braces that no name stands in, such as those of JSON, are text.
@@ -232,12 +306,16 @@ pub fn parameter_variables(value: &str) -> impl Iterator<Item = &str> {
 /// Lets a method no longer ask for what stands neither in its URLs and parameters nor in one of these addresses.
 pub fn keep_used<'a>(method: &mut AuthMethod, addresses: &(impl Iterator<Item = &'a str> + Clone)) {
     let own = default_fields(&method.kind);
-    let kind = &method.kind;
+    let (kind, headers, query) = (&method.kind, &method.headers, &method.query);
+    let templates = || headers.values().chain(query.values()).map(String::as_str);
     method.fields.retain(|field| {
         let is_used = |url: &str| variables(url).any(|name| name == field.name);
         own.iter().any(|own| own.name == field.name)
             || urls(kind).any(is_used)
-            || parameters(kind).flat_map(parameter_variables).any(|name| name == field.name)
+            || parameters(kind)
+                .chain(templates())
+                .flat_map(parameter_variables)
+                .any(|name| name == field.name)
             || addresses.clone().any(is_used)
     });
 }
@@ -263,10 +341,11 @@ pub fn default_fields(kind: &Kind) -> Vec<Field> {
     match kind {
         Kind::OAuth2(_) => Vec::new(),
         Kind::ApiKey(_) => vec![Field::secret("apiKey", "API key")],
-        Kind::Basic { username_label, password_label } => {
+        Kind::Basic { username_label, password_label, username, password } => {
             // Many platforms take a key as the user name and nothing as the password.
-            let password = Field { required: false, ..Field::secret("password", password_label) };
-            vec![Field::required("username", username_label), password]
+            let asked = Field { required: false, ..Field::secret("password", password_label) };
+            let name = username.is_none().then(|| Field::required("username", username_label));
+            name.into_iter().chain(password.is_none().then_some(asked)).collect()
         }
         Kind::Bearer { .. } => vec![Field::secret("token", "Access token")],
         Kind::AwsSigv4 { regions, .. } => {
@@ -300,7 +379,12 @@ fn kinds(scheme: &Scheme, known: Known<'_>) -> Result<Vec<Kind>, String> {
 }
 
 fn basic() -> Kind {
-    Kind::Basic { username_label: "User name".to_owned(), password_label: "Password".to_owned() }
+    Kind::Basic {
+        username_label: "User name".to_owned(),
+        password_label: "Password".to_owned(),
+        username: None,
+        password: None,
+    }
 }
 
 fn http(scheme: &Scheme) -> Result<Kind, String> {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::definitions::Definitions;
 use super::reaching::Reaching;
-use super::{media, parameters};
+use super::{form, media, parameters};
 use crate::catalog::action::stored::RequestBody;
 use crate::importer::scalar::Texts;
 use crate::importer::text;
@@ -30,14 +30,18 @@ pub fn of_3<F>(
         let encoding = BTreeMap::new();
         return Some(RequestBody { required: false, content_types, schema, encoding });
     };
-    let content = body.get("content")?.as_object()?;
+    let content = &media::resolved(body.get("content")?.as_object()?, definitions);
     let (content_types, schema) = media::content(content);
-    let schema = reaching.convert(schema.unwrap_or(&Value::Null), definitions);
+    let encoding = media::encoding(content);
+    let schema = schema.unwrap_or(&Value::Null);
+    let form = Some(schema).filter(|_| media::is_in_parts(&content_types));
+    let form = form.and_then(|schema| form::with_files(schema, &encoding, definitions));
+    let schema = reaching.convert(form.as_ref().unwrap_or(schema), definitions);
     (!content_types.is_empty()).then_some(RequestBody {
         required: body.get("required").and_then(Value::as_bool) == Some(true),
         content_types,
         schema,
-        encoding: media::encoding(content),
+        encoding,
     })
 }
 
@@ -66,11 +70,11 @@ pub fn of_2<F>(
     }
     let is = |field: &Map<String, Value>, key: &str, value: &Value| field.get(key) == Some(value);
     let has_file = given.form.iter().any(|field| is(field, "type", &json!("file")));
-    let form = if has_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
+    let usual = if has_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
     content_types
-        .retain(|media| media == form || (!has_file && media.starts_with("multipart/form-data")));
+        .retain(|media| media == usual || (!has_file && media.starts_with("multipart/form-data")));
     if content_types.is_empty() {
-        content_types.push(form.to_owned());
+        content_types.push(usual.to_owned());
     }
     let name = |field: &Map<String, Value>| field.get("name").cloned().unwrap_or_default();
     let required: Vec<Value> =
@@ -84,8 +88,9 @@ pub fn of_2<F>(
         .collect();
     let is_required = !required.is_empty();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
-    let schema = reaching.convert(&schema, definitions);
     let encoding = BTreeMap::new();
+    let form = form::with_files(&schema, &encoding, definitions);
+    let schema = reaching.convert(form.as_ref().unwrap_or(&schema), definitions);
     Some(RequestBody { required: is_required, content_types, schema, encoding })
 }
 
@@ -95,12 +100,31 @@ pub struct Answer {
     pub status: String,
     /// When it is answered.
     pub description: String,
-    /// The media type.
-    pub content_type: Option<String>,
+    /// The media types, the one that the schema describes first.
+    pub types: Vec<String>,
     /// The content.
     pub schema: Option<Box<RawValue>>,
     /// What the schema refers to.
     pub reaching: Reaching,
+}
+
+/// The media types in which an operation answers when it succeeds, the preferred one first.
+#[must_use]
+pub fn response_types(answers: &[Answer], produces: &[&Texts]) -> Vec<String> {
+    let succeeds = |answer: &&Answer| answer.status.starts_with('2');
+    let mut good: Vec<&Answer> = answers.iter().filter(succeeds).collect();
+    if good.is_empty() {
+        good.extend(answers.iter().filter(|answer| answer.status == "default"));
+    }
+    let mut types: Vec<String> = Vec::new();
+    let of_2 = media::listed(produces);
+    for media in good.iter().flat_map(|answer| &answer.types).chain(&of_2) {
+        if !media.is_empty() && !types.contains(media) {
+            types.push(media.clone());
+        }
+    }
+    types.truncate(media::MAX_TYPES);
+    types
 }
 
 /// The answers of an operation.
@@ -117,21 +141,21 @@ pub fn answers<F>(
             continue;
         }
         let Some(response) = definitions.resolved(value) else { continue };
-        let content = response.get("content").and_then(Value::as_object).map(media::content);
-        let (content_type, schema) = content.map_or_else(
-            || {
-                let schema = response.get("schema");
-                let usual = produces.first().map_or("application/json", String::as_str);
-                (schema.map(|_| usual.to_owned()), schema)
-            },
-            |(types, schema)| (types.into_iter().next(), schema),
-        );
+        let content = response.get("content").and_then(Value::as_object);
+        let content = content.map(|content| media::resolved(content, definitions));
+        let content = content.as_ref().map(media::content);
+        let (types, schema) = content.unwrap_or_else(|| {
+            let schema = response.get("schema");
+            let usual = || vec!["application/json".to_owned()];
+            let types = if produces.is_empty() { usual() } else { produces.clone() };
+            (schema.map(|_| types).unwrap_or_default(), schema)
+        });
         let mut reaching = Reaching::default();
         let description = response.get("description").and_then(Value::as_str).unwrap_or_default();
         answers.push(Answer {
             status,
             description: text::verbatim(description, MAX_DESCRIPTION),
-            content_type,
+            types,
             schema: schema.map(|schema| reaching.convert(schema, definitions)),
             reaching,
         });

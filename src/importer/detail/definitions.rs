@@ -1,7 +1,7 @@
 //! What a document's references lead to, and the definitions that become part of the catalog.
 
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -42,6 +42,7 @@ impl<'d, F> Sources<'d, F> {
             ("components/schemas", named(shared.and_then(|shared| shared.schemas.get()))),
             ("components/parameters", named(shared.and_then(|shared| shared.parameters.get()))),
             ("components/requestBodies", named(shared.and_then(|all| all.request_bodies.get()))),
+            ("components/mediaTypes", named(shared.and_then(|shared| shared.media_types.get()))),
             ("components/responses", named(shared.and_then(|shared| shared.responses.get()))),
             ("definitions", named(document.definitions.get())),
             ("parameters", named(document.parameters.get())),
@@ -145,6 +146,8 @@ pub struct Definitions<'d, F> {
     found: Vec<Definition>,
     /// References that lead nowhere.
     pub lost: Vec<String>,
+    /// Parts of `OpenAPI` 3.2 that are skipped.
+    pub skipped: BTreeSet<&'static str>,
     /// Bytes of schemas that are written where they are used.
     pub written: usize,
 }
@@ -161,6 +164,7 @@ impl<'d, F> Definitions<'d, F> {
             waiting: VecDeque::new(),
             found: Vec::new(),
             lost: Vec::new(),
+            skipped: BTreeSet::new(),
             written: 0,
         }
     }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::definitions::Definitions;
 use crate::catalog::action::stored::Encoding;
 use crate::importer::scalar::Texts;
 use crate::importer::text;
+use crate::media::{essence, is_json};
 
 /// The most media types of a body.
-const MAX_TYPES: usize = 50;
+pub const MAX_TYPES: usize = 50;
 /// The longest media type, in characters.
 const MAX_TYPE: usize = 100;
 
@@ -44,25 +46,77 @@ pub fn listed(lists: &[&Texts]) -> Vec<String> {
 
 /// The rank of a form whose members are written like parameters.
 const FORM: u8 = 2;
+/// The rank of a form in parts.
+const MULTIPART: u8 = 3;
+/// The most headers of a part.
+const MAX_HEADERS: usize = 50;
 /// The styles in which the members of a form can be written.
 const STYLES: [&str; 4] = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
 
-/// How the members of the preferred media type are written, if that is a form, as far as the document says so.
+/// How the members of the preferred media type are written, if that is a form of either kind, as far as the document says
+/// so.
 #[must_use]
 pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
     let preferred = content.iter().min_by_key(|(media, _)| rank(media));
-    let form = preferred.filter(|(media, _)| rank(media) == FORM);
+    let in_parts = preferred.is_some_and(|(media, _)| rank(media) == MULTIPART);
+    let form = preferred.filter(|(media, _)| in_parts || rank(media) == FORM);
     let members = form.and_then(|(_, form)| form.get("encoding")?.as_object());
     let one = |(name, given): (&String, &Value)| {
         let style = given.get("style").and_then(Value::as_str);
         let explode = given.get("explode").and_then(Value::as_bool);
-        style.map(|_| ()).or(explode.map(|_| ()))?;
+        let allow_reserved = given.get("allowReserved").and_then(Value::as_bool);
+        let is_styled = style.is_some() || explode.is_some() || allow_reserved.is_some();
         let style = style.unwrap_or("form");
         let explode = explode.unwrap_or(style == "form");
-        let encoding = Encoding { style: style.to_owned(), explode };
-        STYLES.contains(&style).then(|| (name.clone(), encoding))
+        // A member that is written like a parameter has no media type.
+        let content_type = given.get("contentType").and_then(Value::as_str).map(clean);
+        let content_type =
+            content_type.filter(|media| in_parts || (!is_styled && is_json(&essence(media))));
+        let headers = given.get("headers").and_then(Value::as_object).filter(|_| in_parts);
+        let headers = headers.into_iter().flat_map(Map::keys);
+        // The part's own type is a matter of `contentType`.
+        let headers =
+            headers.filter(|name| is_token(name) && !name.eq_ignore_ascii_case("content-type"));
+        let headers: Vec<String> = headers.take(MAX_HEADERS).cloned().collect();
+        let encoding = Encoding {
+            style: style.to_owned(),
+            explode,
+            allow_reserved: allow_reserved == Some(true),
+            content_type,
+            headers,
+        };
+        let says = is_styled || encoding.content_type.is_some() || !encoding.headers.is_empty();
+        (says && STYLES.contains(&style)).then(|| (name.clone(), encoding))
     };
     members.into_iter().flatten().filter_map(one).collect()
+}
+
+/// Whether a text can be the name of a header (RFC 9110, section 5.6.2).
+fn is_token(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    (1..=100).contains(&name.len()) && name.bytes().all(is_plain)
+}
+
+/// Whether the preferred media type is a form in parts.
+#[must_use]
+pub fn is_in_parts(content_types: &[String]) -> bool {
+    content_types.first().is_some_and(|media| rank(media) == MULTIPART)
+}
+
+/// A `content` without references, which since 3.2 can stand for its media types.
+pub fn resolved<F>(
+    content: &Map<String, Value>,
+    definitions: &mut Definitions<'_, F>,
+) -> Map<String, Value> {
+    let mut resolved = Map::new();
+    for (media, given) in content {
+        let known = definitions.resolved(given.clone()).unwrap_or_default();
+        if known.contains_key("itemSchema") && !known.contains_key("schema") {
+            definitions.skipped.insert("`itemSchema`");
+        }
+        resolved.insert(media.clone(), Value::Object(known));
+    }
+    resolved
 }
 
 /// The media types of a `content`, the preferred one first, and its schema.

@@ -1,10 +1,12 @@
 //! The details of a document's actions: what each takes and answers, as JSON Schema.
 //!
-//! [`definitions`] follows references, [`schema`] converts schemas, [`parameters`], [`body`] and [`media`] read the parts
-//! of an operation, [`reaching`] keeps count of what their schemas refer to, and [`units`] packs what they find.
+//! [`definitions`] follows references, [`schema`] converts schemas, [`parameters`], [`body`], [`form`] and [`media`] read
+//! the parts of an operation, [`reaching`] keeps count of what their schemas refer to, and [`units`] packs what they find.
 
 pub mod body;
+pub mod constants;
 pub mod definitions;
+pub mod form;
 pub mod media;
 pub mod parameters;
 pub mod reaching;
@@ -21,6 +23,7 @@ use super::report::counted;
 use super::{image, server, text};
 use crate::catalog::action::stored::{Facts, Reached, Requirement, StoredAction};
 use crate::catalog::action::unit::{self, Deflated};
+use crate::catalog::detail::Parameters;
 use definitions::{Definitions, Sources};
 use reaching::Reaching;
 use units::Draft;
@@ -41,6 +44,8 @@ pub struct Details {
     pub units: Vec<Deflated>,
     /// What the document says that cannot be used.
     pub left_out: Vec<String>,
+    /// Headers that almost all actions need, with the only value that they may have.
+    pub headers: Parameters,
 }
 
 /// The details of a document's actions.
@@ -68,6 +73,7 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
         let produces = [&operation.produces, &document.produces];
         let answers = operation.responses.get();
         let answers = answers.map(|given| body::answers(given, &produces, &mut definitions));
+        let answers = answers.unwrap_or_default();
         let action = StoredAction {
             title: row.title.clone(),
             key: row.key.clone(),
@@ -77,15 +83,17 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
             parameters: given.parameters,
             request_body: body,
             security: security(operation.security.get()).or_else(|| everywhere.clone()),
+            response_types: body::response_types(&answers, &produces),
             reached: Reached::default(),
             responses: Vec::new(),
         };
-        drafts.push(Draft { action, input, answers: answers.unwrap_or_default() });
+        drafts.push(Draft { action, input, answers });
     }
     definitions.convert(schema::convert);
     drafts.sort_by(|a, b| unit::compare(&a.action.key, &b.action.key));
     let left_out = left_out(&definitions, &drafts);
-    Details { units: units::of(drafts, &definitions), left_out }
+    let headers = constants::of(&drafts, &definitions);
+    Details { units: units::of(drafts, &definitions), left_out, headers }
 }
 
 fn facts<F>(found: &super::action::Found<'_, F>) -> Facts {
@@ -117,15 +125,32 @@ fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
     Some(alternatives.collect())
 }
 
+/// The alternatives of security schemes that a document's actions require, without repetition.
+#[must_use]
+pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<String>> {
+    let everywhere = security(document.requirements.get());
+    let of_actions = actions.found.iter().map(|found| security(found.operation.security.get()));
+    let all = of_actions.map(|own| own.or_else(|| everywhere.clone()));
+    let mut required: Vec<Vec<String>> = Vec::new();
+    for alternative in all.flatten().flatten() {
+        let names: Vec<String> = alternative.into_iter().map(|one| one.scheme).collect();
+        if !names.is_empty() && !required.contains(&names) {
+            required.push(names);
+        }
+    }
+    required
+}
+
 fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String> {
     let mut left_out = Vec::new();
     let lost = &definitions.lost;
     if !lost.is_empty() {
-        let shown = lost.iter().take(LOST_SHOWN).map(|one| text::verbatim(one, 100));
-        let shown = shown.collect::<Vec<_>>().join("`, `");
-        let more = lost.len().saturating_sub(LOST_SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        left_out.push(format!("references that lead to nothing allow anything: `{shown}`{more}"));
+        let names = text::listed(lost.iter().map(String::as_str), LOST_SHOWN);
+        left_out.push(format!("references that lead to nothing allow anything: {names}"));
+    }
+    if !definitions.skipped.is_empty() {
+        let parts = definitions.skipped.iter().copied().collect::<Vec<_>>().join(", ");
+        left_out.push(format!("OpenAPI 3.2 is read as 3.1, without {parts}"));
     }
     let is_too_large = |draft: &&Draft| {
         draft.input.is_too_large || draft.answers.iter().any(|one| one.reaching.is_too_large)

@@ -103,6 +103,10 @@ fn parameter<F>(
         "query" => Place::Query,
         "header" => Place::Header,
         "cookie" => Place::Cookie,
+        "querystring" => {
+            definitions.skipped.insert("parameters with `in: querystring`");
+            return None;
+        }
         _ => return None,
     };
     let lower = name.to_ascii_lowercase();
@@ -112,7 +116,9 @@ fn parameter<F>(
     {
         return None;
     }
-    let content = map.get("content").and_then(Value::as_object).and_then(|content| {
+    let content = map.get("content").and_then(Value::as_object);
+    let content = content.map(|content| media::resolved(content, definitions));
+    let content = content.as_ref().and_then(|content| {
         let (content_type, media) = content.iter().next()?;
         Some((media::clean(content_type), media.get("schema")))
     });

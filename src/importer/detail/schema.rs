@@ -260,6 +260,21 @@ fn nullable(mut schema: Map<String, Value>) -> Map<String, Value> {
     }
 }
 
+/// The type that JSON has for one, whatever documents call it.
+#[must_use]
+pub fn json_type(kind: &str) -> Option<&'static str> {
+    Some(match kind.to_ascii_lowercase().as_str() {
+        "string" | "date" | "datetime" | "date-time" | "uuid" | "text" | "file" => "string",
+        "number" | "float" | "double" | "decimal" => "number",
+        "integer" | "int" | "int32" | "int64" | "long" => "integer",
+        "boolean" | "bool" => "boolean",
+        "array" | "list" => "array",
+        "object" | "map" => "object",
+        "null" => "null",
+        _ => return None,
+    })
+}
+
 /// The types that JSON has, whatever documents call them.
 fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
     let given = match value {
@@ -270,21 +285,12 @@ fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
     for kind in given {
         // YAML reads an unquoted `null` as the value.
         let kind = if kind.is_null() { Some("null") } else { kind.as_str() };
-        let kind = match kind.unwrap_or_default().to_ascii_lowercase().as_str() {
-            "string" | "date" | "datetime" | "date-time" | "uuid" | "text" => "string",
-            "number" | "float" | "double" | "decimal" => "number",
-            "integer" | "int" | "int32" | "int64" | "long" => "integer",
-            "boolean" | "bool" => "boolean",
-            "array" | "list" => "array",
-            "object" | "map" => "object",
-            "null" => "null",
-            "file" => {
-                into.insert("format".to_owned(), Value::String("binary".to_owned()));
-                "string"
-            }
-            // Anything goes.
-            _ => return None,
-        };
+        let kind = kind.unwrap_or_default();
+        if kind.eq_ignore_ascii_case("file") {
+            into.insert("format".to_owned(), Value::String("binary".to_owned()));
+        }
+        // Without a type, anything goes.
+        let kind = json_type(kind)?;
         let kind = Value::String(kind.to_owned());
         if !kinds.contains(&kind) {
             kinds.push(kind);

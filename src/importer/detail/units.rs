@@ -121,7 +121,7 @@ fn unit<F>(actions: &[Whole], definitions: &Definitions<'_, F>) -> Vec<u8> {
         let answers = answers.map(|(answer, reached)| StoredResponse {
             status: answer.status.clone(),
             description: answer.description.clone(),
-            content_type: answer.content_type.clone(),
+            content_type: answer.types.first().cloned(),
             schema: answer.schema.clone(),
             reached: within(reached),
         });

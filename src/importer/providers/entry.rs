@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::provider::Provider;
-use crate::catalog::detail::ConnectorDetail;
+use crate::catalog::detail::{ConnectorDetail, Parameters, RejectedWhen};
 use crate::catalog::model::Status;
 use crate::importer::connector::MAX_VERSION;
 use crate::importer::stated::{AccountEntry, AuthEntry, Stated};
@@ -22,7 +22,7 @@ pub struct File {
 
 /// The table of a platform.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Entry {
     name: String,
     description: Option<String>,
@@ -35,7 +35,10 @@ pub struct Entry {
     documentation: Option<String>,
     #[serde(default)]
     servers: Vec<String>,
+    headers: Option<Parameters>,
     verify: Option<String>,
+    rejected: Option<Vec<u16>>,
+    rejected_when: Option<RejectedWhen>,
     account: Option<AccountEntry>,
     #[serde(default)]
     auth: Vec<AuthEntry>,
@@ -54,7 +57,10 @@ impl Entry {
             documents,
             servers,
             documentation,
+            headers,
             verify,
+            rejected,
+            rejected_when,
             account,
             auth,
         } = self;
@@ -83,8 +89,16 @@ impl Entry {
                 ));
             }
         }
-        let stated =
-            Stated { documentation, servers: Some(servers), verify, account, auth: Some(auth) };
+        let stated = Stated {
+            documentation,
+            servers: Some(servers),
+            headers,
+            verify,
+            rejected,
+            rejected_when,
+            account,
+            auth: Some(auth),
+        };
         let detail = stated.apply(ConnectorDetail::default(), fault);
         Provider { name, description, category, logo, status, version, documents, detail }
     }

@@ -55,6 +55,7 @@ impl Provider {
             servers,
             documentation_url: known.documentation_url.clone().or(document.documentation_url),
             license: document.license,
+            headers: auth::templates::merged(document.headers, &known.headers),
             verify: known.verify.clone(),
             account: known.account.clone(),
         }

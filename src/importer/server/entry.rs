@@ -106,6 +106,13 @@ impl<'de> Visitor<'de> for ServersVisitor {
 }
 
 impl Entry {
+    /// The variable with a name.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        let variables = self.variables.get()?;
+        variables.0.iter().find(|(known, _)| known == name)?.1.get()
+    }
+
     /// A server of which only the URL is known.
     #[must_use]
     pub fn at(url: String) -> Self {

@@ -10,6 +10,7 @@ use super::text;
 use crate::catalog::detail::{Field, Server, variables};
 use crate::target::Targets;
 use crate::target::fill::FillError;
+use crate::target::host::Host;
 use entry::{Entry, Servers, Variable};
 
 /// The most values of a variable that are kept.
@@ -38,7 +39,7 @@ pub fn of<F>(document: &Document<F>) -> Found {
     let of_2 = entries_of_2(document);
     let mut fields: BTreeMap<&str, Field> = BTreeMap::new();
     for entry in given.chain(&of_2) {
-        let Some(url) = absolute(&with_paths(entry)) else {
+        let Some(url) = absolute(&written(entry)) else {
             let url = entry.url.filled().filter(|url| url.contains(['/', ':']));
             found.left_out.extend(url.map(|url| text::verbatim(url, 200)));
             continue;
@@ -46,12 +47,10 @@ pub fn of<F>(document: &Document<F>) -> Found {
         if found.servers.iter().any(|known| known.url == url) {
             continue;
         }
+        let host = url.split_once("://").and_then(|(_, rest)| rest.split(['/', ':']).next());
         for name in variables(entry.url.as_str()) {
-            let variable = entry
-                .variables
-                .get()
-                .and_then(|variables| variables.0.iter().find(|(known, _)| known == name)?.1.get());
-            fields.entry(name).or_insert_with(|| field(name, variable));
+            let is_host = host == Some(format!("{{{name}}}").as_str());
+            fields.entry(name).or_insert_with(|| field(name, entry.variable(name), is_host));
         }
         let description = text::line(entry.description.as_str(), MAX_DESCRIPTION);
         let description = Some(description).filter(|description| !description.is_empty());
@@ -67,10 +66,10 @@ pub fn of<F>(document: &Document<F>) -> Found {
     found
 }
 
-/// A server's URL in which each variable whose default is a path is replaced by that default. Documents put such variables
-/// directly after the host, where a value could extend the host's name.
-fn with_paths(entry: &Entry) -> String {
-    let mut url = entry.url.as_str().to_owned();
+/// A server's URL with a scheme, in which each variable whose default is a path is replaced by that default. Documents put
+/// such variables directly after the host, where a value could extend the host's name.
+fn written(entry: &Entry) -> String {
+    let mut url = with_scheme(entry);
     for (name, variable) in entry.variables.get().iter().flat_map(|variables| &variables.0) {
         let default = variable.get().map(|variable| variable.default.as_str()).unwrap_or_default();
         if default.starts_with('/') {
@@ -81,10 +80,52 @@ fn with_paths(entry: &Entry) -> String {
     url
 }
 
+/// A server's URL in which variables of the scheme have values: `https` if their values allow that. A variable that is the
+/// whole address, or its host without a scheme, becomes an address too.
+fn with_scheme(entry: &Entry) -> String {
+    let url = entry.url.as_str().trim();
+    if let Some((scheme, rest)) = url.split_once("://") {
+        let names: Vec<&str> = variables(scheme).collect();
+        let (Some(name), true) = (names.first(), names.len() <= 1) else { return url.to_owned() };
+        let place = format!("{{{name}}}");
+        let with = |value: &str| scheme.replace(&place, value).to_ascii_lowercase();
+        let variable = entry.variable(name);
+        let given = variable.map(|variable| variable.r#enum.0.as_slice()).unwrap_or_default();
+        let default = variable.and_then(|variable| variable.default.0.as_deref()).map(with);
+        let is_local = Host::of(rest.split(['/', ':']).next().unwrap_or_default()) == Host::Own;
+        let is_free = given.is_empty() && !(is_local && default.as_deref() == Some("http"));
+        let allows_https = is_free || given.iter().any(|value| with(value) == "https");
+        let scheme = default.filter(|_| !allows_https).unwrap_or_else(|| "https".to_owned());
+        return format!("{scheme}://{rest}");
+    }
+    let Some(name) = url.strip_prefix('{').and_then(|rest| Some(rest.split_once('}')?.0)) else {
+        return url.to_owned();
+    };
+    let default =
+        entry.variable(name).map(|variable| variable.default.as_str()).unwrap_or_default();
+    let place = format!("{{{name}}}");
+    let lower = name.to_ascii_lowercase();
+    if default.contains("//") {
+        url.replacen(&place, default.trim_end_matches('/'), 1)
+    } else if is_usable_host(default) && default.contains('.')
+        || !default.starts_with('/') && ["host", "domain"].iter().any(|word| lower.contains(word))
+    {
+        format!("https://{url}")
+    } else {
+        // The variable is a part of a path.
+        url.to_owned()
+    }
+}
+
+/// Whether an address can have this host without anybody's choice.
+fn is_usable_host(host: &str) -> bool {
+    matches!(Host::of(host), Host::Public | Host::Own)
+}
+
 /// The first absolute URL without variables of these servers, encrypted if any is.
 #[must_use]
 pub fn first(servers: &Servers) -> Option<String> {
-    let urls = servers.list.iter().filter_map(|entry| absolute(entry.url.as_str()));
+    let urls = servers.list.iter().filter_map(|entry| absolute(&written(entry)));
     let mut urls = urls.filter(|url| variables(url).next().is_none());
     let first = urls.next()?;
     let is_secure = |url: &String| url.starts_with("https://");
@@ -157,12 +198,14 @@ pub fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(is_clean)
 }
 
-fn field(name: &str, variable: Option<&Variable>) -> Field {
+fn field(name: &str, variable: Option<&Variable>, is_host: bool) -> Field {
     let one_line = |text: &FirstText| {
         let line = text::line(text.as_str(), MAX_DESCRIPTION);
         Some(line).filter(|line| !line.is_empty())
     };
     let default = variable.and_then(|variable| variable.default.filled());
+    // A placeholder such as `HOSTNAME` is no host that anybody has.
+    let default = default.filter(|default| !is_host || is_usable_host(default));
     let values: Vec<String> = variable
         .map(|variable| variable.r#enum.0.iter().take(MAX_VALUES).cloned().collect())
         .unwrap_or_default();

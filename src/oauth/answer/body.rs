@@ -27,6 +27,15 @@ pub fn parse(body: &[u8]) -> Option<Value> {
     (!members.is_empty()).then_some(Value::Object(members))
 }
 
+/// The words of a body that is neither JSON nor a form, such as `Invalid refresh token`. Returns `None` for a page: it comes
+/// from something in front of the authorization server.
+#[must_use]
+pub fn words(body: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(body).ok()?.trim_start_matches('\u{feff}').trim();
+    let is_words = !text.is_empty() && text.len() <= 400 && !text.contains(['<', '{']);
+    is_words.then_some(text)
+}
+
 /// Whether a body says that there was an error, although the status may say otherwise.
 #[must_use]
 pub fn says_error(body: &Value) -> bool {
@@ -41,14 +50,21 @@ pub fn says_error(body: &Value) -> bool {
     fails(body) || ["error", "errors", "error_code", "errorCode"].into_iter().any(says)
 }
 
+/// Whether a body says that nothing was done, and why: whatever tokens stand beside that are no new ones. One that does
+/// not say why may have tokens that must not be lost.
+#[must_use]
+pub fn is_refusal(body: &Value) -> bool {
+    fails(body) && code(body).is_some_and(is_known)
+}
+
 /// Whether a body says that nothing was done, as Slack's do.
 #[must_use]
-pub fn fails(body: &Value) -> bool {
+fn fails(body: &Value) -> bool {
     ["ok", "success"].into_iter().any(|name| body.get(name) == Some(&Value::Bool(false)))
 }
 
 /// Where errors stand in answers, as JSON Pointers.
-const CODES: [&str; 16] = [
+const CODES: [&str; 17] = [
     "/error",
     "/error/code",
     "/error/type",
@@ -65,10 +81,11 @@ const CODES: [&str; 16] = [
     "/errors/0/code",
     "/errors/0/type",
     "/errors/0/error",
+    "/errors/0/errorType",
 ];
 
 /// Where people are told about errors.
-const DESCRIPTIONS: [&str; 17] = [
+const DESCRIPTIONS: [&str; 18] = [
     "/error_description",
     "/errorDescription",
     "/error/error_description",
@@ -85,14 +102,62 @@ const DESCRIPTIONS: [&str; 17] = [
     "/errors/0/message",
     "/errors/0/detail",
     "/errors/0",
+    "/errors",
     "/error",
 ];
 
-/// The code of an error: one that is known wherever it stands, or else the first.
+/// Where errors name the parameter that they are about.
+const PARAMETERS: [&str; 8] = [
+    "/errors/0/resource",
+    "/errors/0/field",
+    "/errors/0/param",
+    "/errors/0/parameter",
+    "/error/param",
+    "/error/field",
+    "/param",
+    "/field",
+];
+
+/// The code of an error: one that is known wherever it stands, or that of the parameter which the error is about, or
+/// else the first.
 #[must_use]
 pub fn code(body: &Value) -> Option<&str> {
     let texts = || CODES.into_iter().filter_map(|pointer| body.pointer(pointer)?.as_str());
-    texts().find(|code| is_known(code)).or_else(|| texts().find(|code| is_code(code)))
+    texts()
+        .find(|code| is_known(code))
+        .or_else(|| code_of_parameter(body))
+        .or_else(|| texts().find(|code| is_code(code)))
+}
+
+/// The code that RFC 6749 or another platform has for an error that names a parameter instead: Strava says that the
+/// field `refresh_token` of the resource `RefreshToken` is invalid, and web frameworks list faults by parameter.
+fn code_of_parameter(body: &Value) -> Option<&'static str> {
+    let of = |name: &str| match name.to_ascii_lowercase().replace('_', "").as_str() {
+        "refreshtoken" => Some("invalid_refresh_token"),
+        "authorizationcode" => Some("invalid_code"),
+        "clientid" | "clientsecret" => Some("invalid_client"),
+        _ => None,
+    };
+    // Reddit says no more than this of a refresh token that is no longer valid.
+    let is_bare = body.as_object().is_some_and(|members| members.len() == 2)
+        && body.get("error").and_then(Value::as_u64) == Some(400)
+        && body.get("message").and_then(Value::as_str) == Some("Bad Request");
+    if is_bare {
+        return Some("invalid_refresh_token");
+    }
+    let named =
+        || PARAMETERS.into_iter().find_map(|pointer| of(body.pointer(pointer)?.as_str()?));
+    let listed = || {
+        let lists = [Some(body), body.get("errors"), body.get("error")].into_iter().flatten();
+        let lists = lists.filter_map(Value::as_object).flatten();
+        let mut faults = lists.filter(|(_, faults)| faults.is_array());
+        faults.find_map(|(name, _)| of(name))
+    };
+    let found = named().or_else(listed)?;
+    // A parameter that was not sent is a fault of the request.
+    let said = body.to_string().to_lowercase();
+    let is_absent = ["missing", "required", "blank"].into_iter().any(|word| said.contains(word));
+    (!is_absent).then_some(found)
 }
 
 /// What people are told about an error.

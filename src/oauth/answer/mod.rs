@@ -12,9 +12,11 @@ use std::fmt;
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use serde_json::Value;
 
-use super::error::{TokenError, TokenErrorKind};
-use crate::catalog::detail::OAuth2;
+use super::error::{TokenError, TokenErrorKind, is_known};
+use crate::catalog::detail::{OAuth2, SourceKind};
+use crate::json;
 use crate::ports::{HttpError, HttpResponse};
+use crate::target::fill::unfill;
 
 /// The longest token, in bytes.
 pub const MAX_TOKEN: usize = 16_384;
@@ -39,6 +41,8 @@ pub struct Tokens {
     pub subject: Option<String>,
     /// The members that the catalog wants to be kept, by the names that it gives them.
     pub members: BTreeMap<String, Value>,
+    /// What the platform says of the method's fields.
+    pub told: Vec<(String, String)>,
 }
 
 impl fmt::Debug for Tokens {
@@ -65,7 +69,7 @@ pub fn read(
     let unreadable = || TokenError::bare(TokenErrorKind::Unreadable, status);
     let success = answer.as_ref().ok().filter(|answer| is_success(answer));
     if let Some(body) = success.and_then(|answer| body::parse(&answer.body))
-        && !body::fails(&body)
+        && !body::is_refusal(&body)
         && let Some(grant) = grant(oauth, &body)
     {
         return tokens(oauth, &body, grant, now_ms).ok_or_else(unreadable);
@@ -85,14 +89,34 @@ pub fn failure(answer: &Result<HttpResponse, HttpError>, now_ms: u64) -> Option<
             return Some(TokenError::bare(TokenErrorKind::Unreadable, None));
         }
     };
-    let body = body::parse(&answer.body).unwrap_or_default();
+    let parsed = body::parse(&answer.body);
+    let body = parsed.clone().unwrap_or_default();
     if is_success(answer) && !body::says_error(&body) {
         return None;
     }
-    let (code, description) = (body::code(&body), body::description(&body));
-    let error = TokenError::said(Some(answer.status), code, description);
-    let retry_after_ms = moment::retry_after(answer.header("retry-after"), now_ms);
-    Some(TokenError { retry_after_ms, ..error })
+    let words = if parsed.is_none() { body::words(&answer.body) } else { None };
+    let description = body::description(&body).or(words);
+    // Some say the code in the place of the words.
+    let code = body::code(&body).or_else(|| description.filter(|text| is_known(text)));
+    let mut error = TokenError::said(Some(answer.status), code, description);
+    if parsed.is_none() && is_foreign(answer, &error, words.is_some()) {
+        error.kind = TokenErrorKind::Passing;
+    }
+    error.retry_after_ms = moment::retry_after(answer.header("retry-after"), now_ms);
+    Some(error)
+}
+
+/// Whether a refusal that is neither JSON nor a form comes from something in front of the authorization server, such as a
+/// firewall, which blocks whatever is asked. An authorization server refuses with 400 or 401 (RFC 6749, 5.2).
+fn is_foreign(answer: &HttpResponse, error: &TokenError, has_words: bool) -> bool {
+    let is_vague =
+        matches!(error.kind, TokenErrorKind::RequestRejected | TokenErrorKind::Unauthorized);
+    let is_page = !answer.body.is_empty() && !has_words;
+    let is_refusal = matches!(answer.status, 400 | 401);
+    (400..500).contains(&answer.status)
+        && is_vague
+        && error.code.is_none()
+        && (is_page || !is_refusal)
 }
 
 fn is_success(answer: &HttpResponse) -> bool {
@@ -101,10 +125,18 @@ fn is_success(answer: &HttpResponse) -> bool {
 
 /// The object that has the tokens. A refresh is often answered without the nesting of the first answer.
 fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
-    let nested = oauth.token_pointer.as_deref().and_then(|pointer| body.pointer(pointer));
-    let grant = nested.unwrap_or(body);
-    text(grant, ACCESS_TOKEN).map(|_| grant)
+    let at =
+        |pointer: &Option<String>| pointer.as_deref().and_then(|pointer| body.pointer(pointer));
+    let first = at(&oauth.token_pointer).unwrap_or(body);
+    // Where the catalog says nothing of their place, tokens below a usual member are better than none.
+    let is_stated = oauth.token_pointer.is_some() || oauth.token_fallback.is_some();
+    let usual = USUAL_POINTERS.iter().filter(|_| !is_stated).filter_map(|at| body.pointer(at));
+    let mut grants = [Some(first), at(&oauth.token_fallback)].into_iter().flatten().chain(usual);
+    grants.find(|grant| text(grant, ACCESS_TOKEN).is_some())
 }
+
+/// Where platforms nest tokens.
+const USUAL_POINTERS: [&str; 4] = ["/data", "/data/0", "/authed_user", "/body"];
 
 const ACCESS_TOKEN: [&str; 2] = ["access_token", "accessToken"];
 
@@ -120,11 +152,12 @@ fn tokens(oauth: &OAuth2, body: &Value, grant: &Value, now_ms: u64) -> Option<To
     Some(Tokens {
         access_token,
         token_type: token_type(text(grant, ["token_type", "tokenType"])),
-        expires_at: moment::expires_at(grant, now_ms),
+        expires_at: moment::expires_at(grant, oauth.expires_unit, now_ms),
         refresh_token,
         scopes: scopes(oauth, grant),
         subject: id_token.and_then(subject),
         members: members(oauth, body, grant),
+        told: told(oauth, SourceKind::Token, body).collect(),
     })
 }
 
@@ -187,16 +220,76 @@ fn subject(id_token: &str) -> Option<String> {
 }
 
 /// What the catalog wants to be kept: names of members beside the tokens or around them, or JSON Pointers into the
-/// answer.
+/// answer. Refresh tokens are never among them, wherever they stand: members are handed out.
 fn members(oauth: &OAuth2, body: &Value, grant: &Value) -> BTreeMap<String, Value> {
+    let mut secrets = Vec::new();
+    collect_refresh_tokens(body, &mut secrets);
     let find = |name: &String| {
         let value = if name.starts_with('/') {
             body.pointer(name)
         } else {
             grant.get(name).or_else(|| body.get(name))
         };
-        let value = value.filter(|value| !value.is_null())?;
-        (value.to_string().len() <= MAX_MEMBER).then(|| (name.clone(), value.clone()))
+        let value = without(value.filter(|value| !value.is_null())?, &secrets)?;
+        (value.to_string().len() <= MAX_MEMBER).then(|| (name.clone(), value))
     };
     oauth.token_members.iter().filter_map(find).collect()
+}
+
+/// Whether a member has a refresh token, by its name: `refresh_token`, `refreshToken`, `user_refresh_token`.
+fn names_refresh_token(name: &str) -> bool {
+    let name: String =
+        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    name.contains("refreshtoken") && !name.contains("expire")
+}
+
+/// All refresh tokens in an answer.
+fn collect_refresh_tokens<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Value::String(token) if names_refresh_token(name) && !token.is_empty() => {
+                        found.push(token);
+                    }
+                    value => collect_refresh_tokens(value, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_refresh_tokens(item, found)),
+        _ => {}
+    }
+}
+
+/// A value without these secrets. Returns `None` when it is one of them.
+fn without(value: &Value, secrets: &[&str]) -> Option<Value> {
+    Some(match value {
+        Value::String(text) if secrets.iter().any(|secret| text.contains(secret)) => return None,
+        Value::Object(members) => {
+            let kept = members
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), without(value, secrets)?)));
+            Value::Object(kept.collect())
+        }
+        Value::Array(items) => items.iter().filter_map(|item| without(item, secrets)).collect(),
+        other => other.clone(),
+    })
+}
+
+/// What a response says of the method's fields, by the sources of a kind: the names of the fields, and their values.
+pub fn told<'a>(
+    oauth: &'a OAuth2,
+    from: SourceKind,
+    body: &'a Value,
+) -> impl Iterator<Item = (String, String)> + 'a {
+    let sources = oauth.field_sources.iter().filter(move |source| source.from == from);
+    sources.filter_map(move |source| {
+        let said = match body.pointer(&source.at)? {
+            Value::String(text) => text.trim().to_owned(),
+            Value::Number(number) => json::text(number),
+            _ => return None,
+        };
+        let value = unfill(source.template.as_deref(), &source.field, &said)?;
+        Some((source.field.clone(), value.to_owned()))
+    })
 }

@@ -1,5 +1,6 @@
 //! Times in authorization servers' answers: how long a token is valid, and how long to wait.
 
+use crate::catalog::detail::ExpiresUnit;
 use crate::rfc3339::{milliseconds, numbers, parse};
 use serde_json::Value;
 
@@ -8,17 +9,28 @@ const MAX_SECONDS: u64 = 3_155_760_000;
 /// The longest time that a platform may ask to wait: a week.
 const MAX_WAIT_MS: u64 = 604_800_000;
 
+/// The least number that `expires` has when it is a moment, in seconds: 2001. A smaller one is how long the token is valid.
+const FIRST_MOMENT: u64 = 1_000_000_000;
+
 /// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. A life of no seconds or less, and
-/// a moment that is over, mean that nothing is known.
+/// a moment that is over, mean that nothing is known. `unit` is that of how long the token is valid.
 #[must_use]
-pub fn expires_at(grant: &Value, now_ms: u64) -> Option<u64> {
+pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> {
     let member = |names: [&str; 2]| names.into_iter().find_map(|name| grant.get(name));
+    let expires = grant.get("expires");
     let life = member(["expires_in", "expiresIn"]).and_then(whole);
-    if let Some(seconds) = life {
-        let is_life = (1..=MAX_SECONDS).contains(&seconds);
-        return is_life.then(|| now_ms.saturating_add(seconds.saturating_mul(1000)));
+    // An older name for the same (Facebook, Stack Exchange), which others use for a moment.
+    let life = life.or_else(|| expires.and_then(whole).filter(|number| *number < FIRST_MOMENT));
+    if let Some(life) = life {
+        let life = match unit {
+            ExpiresUnit::Seconds => life.saturating_mul(1000),
+            ExpiresUnit::Milliseconds => life,
+        };
+        let is_life = (1..=MAX_SECONDS.saturating_mul(1000)).contains(&life);
+        return is_life.then(|| now_ms.saturating_add(life));
     }
-    let moment = member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on"))?;
+    let moment =
+        member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on")).or(expires)?;
     let moment = match whole(moment) {
         // Seconds, or milliseconds where seconds would be far away.
         Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),

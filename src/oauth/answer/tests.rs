@@ -4,7 +4,7 @@ use proptest::strategy::Strategy;
 use serde_json::{Value, json};
 
 use super::{Tokens, read};
-use crate::catalog::detail::{Grant, OAuth2};
+use crate::catalog::detail::{ExpiresUnit, FieldSource, Grant, OAuth2, SourceKind};
 use crate::oauth::{TokenError, TokenErrorKind};
 use crate::ports::{HttpError, HttpResponse};
 
@@ -50,6 +50,7 @@ fn a_usual_answer_is_read() {
         scopes: Some(vec!["one".to_owned(), "two".to_owned()]),
         subject: Some("user|1".to_owned()),
         members: std::collections::BTreeMap::new(),
+        told: Vec::new(),
     };
     assert_eq!(tokens(&platform(), &body), expected);
 }
@@ -65,6 +66,9 @@ fn bodies_come_in_many_forms() {
         (r#"{"access_token":" a "}"#, "a"),
         (r#"{"ok":true,"access_token":"a","error":null}"#, "a"),
         (r#"{"access_token":"a","error":"scope_missing"}"#, "a"),
+        // A new refresh token must not be lost.
+        (r#"{"success":false,"access_token":"a"}"#, "a"),
+        (r#"{"ok":false,"error":"something_new","access_token":"a"}"#, "a"),
     ] {
         let tokens = read_from(&platform(), 200, body).unwrap();
         assert_eq!(tokens.access_token, expected, "{body}");
@@ -109,6 +113,11 @@ fn times_come_in_many_forms() {
         (json!({ "expires_in": 3_155_760_001_u64 }), None),
         (json!({ "expires_at": "2020-01-01T00:00:00Z" }), None),
         (json!({ "expires_at": 0 }), None),
+        (json!({ "expires": 3600 }), later),
+        (json!({ "expires": "3600" }), later),
+        (json!({ "expires": NOW / 1000 + 3600 }), later),
+        (json!({ "expires": "2026-11-22T13:00:00Z" }), later),
+        (json!({ "expires": 5, "expires_in": 3600 }), later),
         (json!({ "expires_at": "soon" }), None),
         // How long is more exact than when: clocks differ.
         (json!({ "expires_in": 3600, "expires_at": 1 }), later),
@@ -196,6 +205,93 @@ fn tokens_may_be_nested() {
     ] {
         assert_eq!(at(pointer, body.clone()).as_deref(), expected, "{pointer} {body}");
     }
+}
+
+#[test]
+fn tokens_may_stand_elsewhere_when_there_are_none_in_their_place() {
+    let at = |body: Value| {
+        let oauth = OAuth2 { token_fallback: Some("/authed_user".to_owned()), ..platform() };
+        read_from(&oauth, 200, body.to_string()).map(|tokens| tokens.access_token).ok()
+    };
+    for (body, expected) in [
+        (json!({ "access_token": "bot", "authed_user": { "access_token": "user" } }), Some("bot")),
+        (json!({ "access_token": "bot", "authed_user": { "id": "U1" } }), Some("bot")),
+        (json!({ "ok": true, "authed_user": { "access_token": "user" } }), Some("user")),
+        (json!({ "ok": true, "authed_user": { "id": "U1" } }), None),
+    ] {
+        assert_eq!(at(body.clone()).as_deref(), expected, "{body}");
+    }
+}
+
+#[test]
+fn tokens_are_found_below_usual_members_unless_the_catalog_says_where_they_are() {
+    for (body, expected) in [
+        (json!({ "data": { "access_token": "a" } }), Some("a")),
+        (json!({ "data": [{ "access_token": "a" }] }), Some("a")),
+        (json!({ "ok": true, "authed_user": { "access_token": "user" } }), Some("user")),
+        (json!({ "access_token": "top", "data": { "access_token": "a" } }), Some("top")),
+        (json!({ "other": { "access_token": "a" } }), None),
+    ] {
+        let read = |oauth: &OAuth2| {
+            read_from(oauth, 200, body.to_string()).map(|tokens| tokens.access_token).ok()
+        };
+        assert_eq!(read(&platform()).as_deref(), expected, "{body}");
+        let stated = OAuth2 { token_fallback: Some("/nothing".to_owned()), ..platform() };
+        assert_eq!(read(&stated).as_deref(), expected.filter(|token| *token == "top"), "{body}");
+    }
+}
+
+#[test]
+fn members_have_no_refresh_tokens_wherever_they_stand() {
+    let names = ["user", "list", "same", "refresh_token", "/user/refreshToken", "time"];
+    let oauth = OAuth2 { token_members: names.map(str::to_owned).into(), ..platform() };
+    let body = json!({
+        "access_token": "a", "refresh_token": "r1-secret", "time": { "refresh_token_expires_in": 5 },
+        "user": { "id": 1, "refreshToken": "r2-secret", "inner": { "user_refresh_token": "r3-secret", "x": 1 } },
+        "list": ["r3-secret", { "copy": "Bearer r2-secret" }, 2], "same": "r1-secret",
+    });
+    let expected = json!({
+        "user": { "id": 1, "inner": { "x": 1 } }, "list": [{}, 2], "time": { "refresh_token_expires_in": 5 },
+    });
+    assert_eq!(json!(tokens(&oauth, &body).members), expected);
+}
+
+#[test]
+fn lives_may_be_in_milliseconds() {
+    let oauth = OAuth2 { expires_unit: ExpiresUnit::Milliseconds, ..platform() };
+    for (member, expected) in [
+        (json!({ "expires_in": 3_600_000 }), Some(NOW + 3_600_000)),
+        (json!({ "expires_in": "3600000" }), Some(NOW + 3_600_000)),
+        (json!({ "expires_in": 0 }), None),
+        (json!({ "expires_at": NOW / 1000 + 60 }), Some(NOW + 60_000)),
+    ] {
+        let mut body = member.clone();
+        body["access_token"] = json!("a");
+        assert_eq!(tokens(&oauth, &body).expires_at, expected, "{member}");
+    }
+}
+
+#[test]
+fn fields_are_told_where_the_method_says() {
+    let source = |field: &str, at: &str, template: Option<&str>| FieldSource {
+        field: field.to_owned(),
+        from: SourceKind::Token,
+        at: at.to_owned(),
+        template: template.map(str::to_owned),
+    };
+    let field_sources = vec![
+        source("company", "/api_domain", Some("https://{company}.acme.example")),
+        source("company", "/other", None),
+        source("id", "/owner/id", None),
+        source("none", "/owner", None),
+    ];
+    let oauth = OAuth2 { field_sources, ..platform() };
+    let body = json!({ "access_token": "a", "api_domain": "https://Big.ACME.example/", "owner": { "id": 7 } });
+    let told = [("company", "Big"), ("id", "7")]
+        .map(|(field, value)| (field.to_owned(), value.to_owned()));
+    assert_eq!(tokens(&oauth, &body).told, told);
+    let body = json!({ "access_token": "a", "api_domain": "https://acme.example.evil.example" });
+    assert_eq!(tokens(&oauth, &body).told, []);
 }
 
 #[test]
@@ -316,7 +412,7 @@ fn no_answer_may_pass() {
 #[test]
 fn errors_are_found_wherever_they_stand() {
     use TokenErrorKind::{
-        ClientRejected, Denied, GrantRejected, Passing, RequestRejected, Unreadable,
+        ClientRejected, Denied, GrantRejected, Passing, RequestRejected, Unauthorized, Unreadable,
     };
     #[rustfmt::skip]
     let cases = [
@@ -332,20 +428,30 @@ fn errors_are_found_wherever_they_stand() {
         (200, r#"{"error":"bad_verification_code","error_description":"The code passed is incorrect or expired."}"#,
             GrantRejected, Some("bad_verification_code"), Some("The code passed is incorrect or expired.")),
         (200, r#"{"ok":false,"error":"invalid_refresh_token"}"#, GrantRejected, Some("invalid_refresh_token"), None),
-        (200, r#"{"ok":false,"access_token":"a"}"#, RequestRejected, None, None),
+        // What stands beside a known error is no new token.
+        (200, r#"{"ok":false,"error":"token_expired","access_token":"old"}"#, GrantRejected, Some("token_expired"), None),
         (200, r#"{"error":"invalid_code"}"#, GrantRejected, Some("invalid_code"), None),
         (200, r#"{"status":503,"body":{},"error":"Invalid Params: invalid refresh_token"}"#,
             GrantRejected, None, Some("Invalid Params: invalid refresh_token")),
         (401, r#"{"error":"invalid_client"}"#, ClientRejected, Some("invalid_client"), None),
         (400, r#"{"error":"unauthorized_client","error_description":"Grant type not allowed"}"#,
-            ClientRejected, Some("unauthorized_client"), Some("Grant type not allowed")),
+            Unauthorized, Some("unauthorized_client"), Some("Grant type not allowed")),
         (200, r#"{"error":"incorrect_client_credentials"}"#,
             ClientRejected, Some("incorrect_client_credentials"), None),
-        (401, "", ClientRejected, None, None),
-        (401, "<html>Unauthorized</html>", ClientRejected, None, None),
-        (401, r#"{"message":"Bad credentials"}"#, ClientRejected, None, Some("Bad credentials")),
+        (401, "", Unauthorized, None, None),
+        (401, "<html>Unauthorized</html>", Passing, None, None),
+        (400, "<html>Bad Request</html>", Passing, None, None),
+        (403, "error code: 1020", Passing, None, Some("error code: 1020")),
+        (403, "", Passing, None, None),
+        (400, "Invalid refresh token", GrantRejected, Some("invalid_refresh_token"), Some("Invalid refresh token")),
+        (400, "The refresh token has expired.", GrantRejected, None, Some("The refresh token has expired.")),
+        (401, "Invalid grant", GrantRejected, Some("invalid_grant"), Some("Invalid grant")),
+        (400, "Nonsense", RequestRejected, None, Some("Nonsense")),
+        (401, r#"{"message":"Bad credentials"}"#, Unauthorized, None, Some("Bad credentials")),
         (401, r#"{"error":{"code":401,"status":"UNAUTHENTICATED","message":"Who?"}}"#,
-            ClientRejected, Some("UNAUTHENTICATED"), Some("Who?")),
+            Unauthorized, Some("UNAUTHENTICATED"), Some("Who?")),
+        (400, r#"{"refresh_token":["This token is not good."]}"#, GrantRejected, Some("invalid_refresh_token"), None),
+        (400, r#"{"errors":{"refresh_token":["is required"]}}"#, RequestRejected, None, None),
         (200, r#"{"error":"redirect_uri_mismatch"}"#, RequestRejected, Some("redirect_uri_mismatch"), None),
         (400, r#"{"error":"invalid_scope"}"#, RequestRejected, Some("invalid_scope"), None),
         (400, r#"{"error":{"message":"Error validating verification code","type":"OAuthException","code":100}}"#,
@@ -354,7 +460,7 @@ fn errors_are_found_wherever_they_stand() {
             GrantRejected, Some("invalid_grant"), Some("Gone")),
         (400, r#"{"error":"something_new"}"#, RequestRejected, Some("something_new"), None),
         (200, r#"{"error":{"reason":"why"}}"#, RequestRejected, Some("why"), None),
-        (404, "<html>", RequestRejected, None, None),
+        (404, "<html>", Passing, None, None),
         (400, r#"{"error":"access_denied"}"#, Denied, Some("access_denied"), None),
         (400, r#"{"error":"Access Denied","error_description":"You have made too many requests continuously."}"#,
             Passing, Some("access_denied"), Some("You have made too many requests continuously.")),

@@ -21,7 +21,8 @@ pub struct List {
     /// Only this account's clients
     #[arg(long, value_parser = account)]
     account: Option<String>,
-    /// The service's address, a part of the redirect URI. Default on this machine: `http://localhost:8787`
+    /// The service's address, a part of the redirect URI. Default: where `npm start` or, with --remote, `npm run deploy` on
+    /// this machine last served it
     #[arg(long, value_parser = url)]
     url: Option<String>,
     #[command(flatten)]
@@ -36,7 +37,7 @@ fn shown(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<Str
     let mut shown = Map::new();
     shown.insert("account".into(), client.account.as_str().into());
     shown.insert("environment".into(), client.environment.as_str().into());
-    let document: Map<String, Value> = serde_json::from_slice(&client.to_json(redirect_uri)?)?;
+    let document: Map<String, Value> = serde_json::from_slice(&client.to_json(redirect_uri, &[])?)?;
     shown.extend(document);
     Ok(shown)
 }
@@ -77,7 +78,8 @@ fn once(mut found: Vec<Found>) -> Vec<OauthClient> {
 /// Whatever stopped it, in words for the operator.
 pub fn list(args: &List) -> Result<()> {
     let clients = all(&Shards::open(&args.place)?, args.account.as_deref())?;
-    let redirect_uri = redirect_uri(base(args.url.as_ref(), &args.place));
+    let base = base(args.url.as_ref(), &args.place)?;
+    let redirect_uri = redirect_uri(&base);
     if args.json {
         let shown: serde_json::Result<Vec<_>> =
             clients.iter().map(|client| shown(client, &redirect_uri)).collect();
@@ -90,6 +92,9 @@ pub fn list(args: &List) -> Result<()> {
         return Ok(());
     }
     print!("{}", table(&clients, &redirect_uri));
+    if base.is_empty() {
+        println!("It begins with your service's address, which --url would add.");
+    }
     Ok(())
 }
 
@@ -137,6 +142,8 @@ mod tests {
             variables: "{}".into(),
             rejected_since: None,
             probe_at: None,
+            suspect_error: None,
+            start_url: None,
             created_at: 0,
             updated_at: 0,
         };
@@ -179,7 +186,7 @@ redirect URI  http://localhost:8787/connect/callback
             serde_json::json!({
                 "account": "acme", "environment": "test", "platform": "github", "authMethod": "oauth2",
                 "clientId": "an id", "hasSecret": true, "scopes": ["a"], "authorizationParameters": {},
-                "variables": {}, "redirectUri": uri, "rejectedSince": null, "createdAt": "1970-01-01T00:00:00.000Z",
+                "variables": {}, "startUrl": null, "redirectUri": uri, "rejectedSince": null, "createdAt": "1970-01-01T00:00:00.000Z",
                 "updatedAt": "1970-01-01T00:00:00.000Z",
             })
         );

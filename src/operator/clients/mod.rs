@@ -13,6 +13,7 @@ use clap::{Args, Subcommand};
 
 use super::keys::arguments::{account, environment};
 use super::place::Place;
+use super::project::Project;
 use super::shards::Shards;
 use super::sql::Text;
 use crate::connect::client::OauthClient;
@@ -110,10 +111,23 @@ pub(super) fn url(text: &str) -> Result<String, String> {
     }
 }
 
-/// The service's address as far as it is known: what was said, or where `npm start` serves. Empty when it is not known.
-pub(super) fn base<'a>(asked: Option<&'a String>, place: &Place) -> &'a str {
-    let own = if place.remote { "" } else { "http://localhost:8787" };
-    asked.map_or(own, String::as_str)
+/// The service's address: what was said, or what `npm start` or `npm run deploy` noted on this machine. Empty when neither
+/// is known: a guess would be registered at a platform.
+///
+/// # Errors
+/// When there is no project around the current folder.
+pub(super) fn base(asked: Option<&String>, place: &Place) -> Result<String> {
+    if let Some(url) = asked {
+        return Ok(url.clone());
+    }
+    let project = Project::find()?;
+    let file = if place.remote {
+        project.root().join(".wrangler/deployed-address")
+    } else {
+        place.folder(&project)?.join("v3/address")
+    };
+    let noted = std::fs::read_to_string(file).ok().and_then(|text| url(text.trim()).ok());
+    Ok(noted.unwrap_or_default())
 }
 
 #[cfg(test)]

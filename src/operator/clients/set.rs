@@ -51,7 +51,11 @@ pub struct Set {
     /// The value of a variable in the platform's URLs; repeat it for more
     #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = pair)]
     variables: Vec<(String, String)>,
-    /// The service's address, a part of the redirect URI. Default on this machine: `http://localhost:8787`
+    /// The page of the app where users start to connect, for visits that begin at the platform
+    #[arg(long, value_name = "URL")]
+    start_url: Option<String>,
+    /// The service's address, a part of the redirect URI. Default: where `npm start` or, with --remote, `npm run deploy` on
+    /// this machine last served it
     #[arg(long, value_parser = url)]
     url: Option<String>,
     #[command(flatten)]
@@ -84,6 +88,9 @@ impl Set {
         if let Some(method) = &self.auth_method {
             body.insert("authMethod".into(), method.as_str().into());
         }
+        if let Some(url) = &self.start_url {
+            body.insert("startUrl".into(), url.as_str().into());
+        }
         if !self.keep_secret {
             body.insert("clientSecret".into(), secret.into());
         }
@@ -97,6 +104,8 @@ impl Set {
 /// Whatever stopped it, in words for the operator.
 pub fn set(args: &Set) -> Result<()> {
     let Of { platform, account, environment } = &args.of;
+    let origin = base(args.url.as_ref(), &args.kept.place)?;
+    let is_known = !origin.is_empty();
     let storage = Storage::open(&args.kept.place)?;
     let Some(file) = args.kept.keys(&storage.project) else {
         bail!("Cloudflare does not show secrets: pass your copy of VAULT_KEYS with --file");
@@ -113,7 +122,7 @@ pub fn set(args: &Set) -> Result<()> {
     let ports = OperatorPorts(Shards::of(storage).place(account)?);
     let request = Request {
         method: "PUT".into(),
-        origin: base(args.url.as_ref(), &args.kept.place).to_owned(),
+        origin,
         headers: vec![("content-type".into(), "application/json".into())],
         body: Body::Whole(body.as_bytes().to_vec()),
         ..Request::default()
@@ -147,9 +156,8 @@ pub fn set(args: &Set) -> Result<()> {
     let done = if response.status == 201 { "Set" } else { "Replaced" };
     let whose = format!("{account} ({})", environment.as_str());
     eprintln!("{done} the OAuth client for {} of {whose}.", text("platform"));
-    let is_whole = args.url.is_some() || !args.kept.place.remote;
-    let place = if is_whole { "" } else { " at your service's address" };
-    eprintln!("Register this redirect URI at the platform{place}:");
+    let note = if is_known { "" } else { " at your service's address, which --url would add" };
+    eprintln!("Register this redirect URI at the platform{note}:");
     println!("{}", text("redirectUri"));
     if args.keep_secret && document.get("hasSecret") == Some(&Value::Bool(false)) {
         eprintln!(

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn scopes_are_each_once_and_in_order() {
         let scopes = |asked: &[Scope]| scopes(asked).to_string();
-        let default = Scope::ALL.into_iter().filter(|scope| *scope != Scope::CredentialsRead);
+        let default = Scope::ALL.into_iter().filter(|scope| scope.is_default());
         assert_eq!(scopes(&[]), default.collect::<Scopes>().to_string());
         assert_eq!(
             scopes(&[Scope::ConnectionsWrite, Scope::CatalogRead, Scope::CatalogRead]),

@@ -23,7 +23,8 @@ pub struct Create {
     /// The environment whose connections the key sees
     #[arg(long, value_parser = environment, value_name = "test|live")]
     environment: Environment,
-    /// A scope of the key; repeat it for more. Default: all of these but credentials:read:
+    /// A scope of the key; repeat it for more. Default: all of these but credentials:read and
+    /// keys:write:
     ///   catalog:read         read connectors and their actions
     ///   connections:read     read connections
     ///   connections:write    create, change and delete connections
@@ -37,6 +38,8 @@ pub struct Create {
     ///   events:read          read events
     ///   webhooks:read        read webhooks and their deliveries
     ///   webhooks:write       create, change, test and delete webhooks
+    ///   keys:read            read API keys, without their secrets
+    ///   keys:write           create, rotate and revoke API keys that have no more scopes than this one
     ///   agents:read          read how agents sign in, and what users granted them
     ///   agents:write         configure how agents sign in; create and end grants
     #[arg(long = "scope", value_parser = scope, value_name = "SCOPE", verbatim_doc_comment)]

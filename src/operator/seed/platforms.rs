@@ -5,6 +5,7 @@ use anyhow::{Result, bail};
 use crate::catalog::model::Status;
 use crate::importer::check::{self, ConnectorEntry};
 use crate::importer::folder::Folder;
+use crate::logos::FOLDER;
 
 /// What a connection takes from its connector.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,14 +43,16 @@ impl Platforms {
         Ok(platforms)
     }
 
-    /// The platforms of these connectors. Those enabled for hosted authorization are the most popular, then those with
-    /// the most actions.
+    /// The platforms of these connectors. Those enabled for hosted authorization are the most popular, then well-known
+    /// brands, whose logos the service has, then those with the most actions.
     fn new(mut entries: Vec<ConnectorEntry>) -> Self {
         entries.retain(|ConnectorEntry { connector, .. }| {
             connector.active && connector.status != Status::NotAvailable
         });
         entries.sort_by(|a, b| {
-            let rank = |entry: &ConnectorEntry| (entry.authkit, entry.connector.tools);
+            let rank = |ConnectorEntry { authkit, connector }: &ConnectorEntry| {
+                (*authkit, connector.image.starts_with(FOLDER), connector.tools)
+            };
             rank(b).cmp(&rank(a)).then_with(|| a.connector.key.cmp(&b.connector.key))
         });
         Self::ranked(entries.into_iter().map(|ConnectorEntry { connector, .. }| Platform {

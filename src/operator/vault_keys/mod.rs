@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`status`], [`rotate`], [`reseal`] | one command each |
 //! | [`need`] | the SQL: which keys the sealed rows need |
+//! | [`reported`] | which keys the running services have |
 //! | [`file`] | where the keys are kept: a variable of `.dev.vars`, or a file with nothing else |
 
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use file::KeyFile;
 
 pub mod file;
 pub mod need;
+pub mod reported;
 pub mod reseal;
 pub mod rotate;
 pub mod status;
@@ -39,7 +41,7 @@ pub enum Command {
     Rotate(rotate::Rotate),
     /// Seal anew, with the first key, what the other keys have sealed
     ///
-    /// It can be stopped and run again at any time, also while the service runs. Exits with 1 if it had to leave rows
+    /// Refuses as long as a running service may lack that key. It can be stopped and run again at any time, also while the service runs. Exits with 1 if it had to leave rows
     /// behind, because a key is missing or they are damaged.
     Reseal(reseal::Reseal),
 }
@@ -105,12 +107,13 @@ mod tests {
             "rotate --id 2026-11 --file keys.txt",
             "rotate --remote --file keys.txt --lost old --lost older",
             "reseal",
-            "reseal --remote --deployed --file keys.txt",
+            "reseal --remote --file keys.txt",
         ] {
             assert!(parses(line), "{line}");
         }
         for wrong in [
             "",
+            "reseal --deployed",
             "status --local --remote",
             "status old",
             "rotate --id",

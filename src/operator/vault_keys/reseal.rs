@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use super::Kept;
 use super::need::needs;
+use super::reported::{names, reported};
 use super::rotate::missing;
 use crate::credentials::VaultKeys;
+use crate::credentials::reports::{Readiness, Report, readiness};
 use crate::credentials::reseal::{Progress, reseal as some};
 use crate::operator::d1::Database;
 use crate::operator::ports::{OperatorPorts, wait};
@@ -24,9 +26,6 @@ const IN_A_LINE: u64 = 10;
 /// `vault-keys reseal`
 #[derive(Debug, Clone, Args)]
 pub struct Reseal {
-    /// The deployed service has these keys already. Without its new key, it can't open what this command seals
-    #[arg(long)]
-    deployed: bool,
     #[command(flatten)]
     kept: Kept,
 }
@@ -55,19 +54,54 @@ fn whole(database: Database, keys: &VaultKeys) -> Result<Progress> {
     Ok(all)
 }
 
+/// Fails, saying what to do, unless every service that runs on a database has the key.
+fn must_have(reports: &[Report], key: &str, kept: &Kept, file: &str) -> Result<()> {
+    let id = key.split(':').next().unwrap_or_default();
+    let give = if kept.place.remote {
+        format!("give it the keys with `npx wrangler secret put VAULT_KEYS < {file}`")
+    } else {
+        format!("`npm start` reads them from .dev.vars, and must be given what is in {file}")
+    };
+    let again = "A service reports its keys each minute: wait two minutes, then run this again";
+    match readiness(reports, key) {
+        Readiness::Ready => Ok(()),
+        Readiness::Silent if kept.place.remote => bail!(
+            "no service has reported its keys in the last minutes. Deploy it with `npm run deploy`. {again}"
+        ),
+        Readiness::Silent => bail!(
+            "no service has reported its keys in the last minutes, so whether it has `{id}` is not known. Start it with `npm start`. {again}"
+        ),
+        Readiness::Missing => bail!(
+            "the running service lacks the key `{id}` of {file}, and could not open what it seals. It has {}: {give}. {again}",
+            names(reports)
+        ),
+        Readiness::Unconfirmed => bail!(
+            "a service has the key `{id}` since a moment ago; whether another one lacks it is known within a minute. {again}"
+        ),
+        Readiness::Divided => bail!(
+            "of the services that run on this database, some have the key `{id}` and some lack it, and could not open what it seals. They have {}. Stop or update those that lack it. {again}",
+            names(reports)
+        ),
+    }
+}
+
 /// Runs `vault-keys reseal`.
 ///
 /// # Errors
 /// Whatever stopped it, in words for the operator.
 pub fn reseal(args: &Reseal) -> Result<ExitCode> {
-    let is_known = args.deployed || !args.kept.place.remote;
-    ensure!(is_known, "give the service its keys first, then pass --deployed");
     let storage = Storage::open(&args.kept.place)?.undisturbed();
     let file = args.kept.keys(&storage.project);
     let file = file.context("pass your copy of VAULT_KEYS with --file")?;
     let keys = file.read()?;
     let first = keys.first().with_context(|| format!("there are no keys in {}", file.name()))?;
     let shards = Shards::of(storage);
+    let all = reported(&shards)?;
+    let key = keys.reported().into_iter().next().unwrap_or_default();
+    for (database, reports) in shards.0.iter().zip(&all) {
+        must_have(reports, &key, &args.kept, &file.name())
+            .with_context(|| format!("nothing was sealed anew in {}", database.shard.binding()))?;
+    }
     let mut all = Progress::default();
     for database in &shards.0 {
         let Progress { resealed, damaged, .. } = whole(database.clone(), &keys)?;

@@ -63,8 +63,10 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     }
     if let Some(old) = keys.first() {
         eprintln!(
-            "The service then seals with `{id}`. Keep `{old}` until nothing needs it. To see what does:"
+            "The service then seals with `{id}`. Two minutes after it has got that key, seal all else with it:"
         );
+        eprintln!("  npm run vault-keys -- reseal{options}");
+        eprintln!("Keep `{old}` until nothing needs it. To see what does:");
         eprintln!("  npm run vault-keys -- status{options}");
     }
     Ok(())

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::Kept;
 use super::need::{Need, Needs, needs};
+use super::reported::{reported, said};
 use crate::credentials::VaultKeys;
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
@@ -69,12 +70,14 @@ pub fn status(args: &Status) -> Result<ExitCode> {
     let storage = Storage::open(&args.kept.place)?;
     let file = args.kept.keys(&storage.project);
     let keys = file.as_ref().map(super::file::KeyFile::read).transpose()?;
-    let all = shown(keys.as_ref(), needs(&Shards::of(storage), Moment::now())?);
+    let shards = Shards::of(storage);
+    let all = shown(keys.as_ref(), needs(&shards, Moment::now())?);
     if args.json {
         println!("{}", serde_json::to_string_pretty(&all)?);
     } else {
         let name = file.as_ref().map(super::file::KeyFile::name);
         print!("{}", table(&all, name.as_deref(), args.kept.place.name()));
+        println!("\n{}", said(&reported(&shards)?.concat()));
     }
     let is_missing = all.iter().any(|key| key.role == Role::Missing);
     Ok(if is_missing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -103,7 +106,7 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
         text += &line(&id.escape_debug().to_string(), counts.each_ref().map(String::as_str), role);
     }
     let Some(file) = file else {
-        text += "\nWhich keys the service has is not known: Cloudflare does not show secrets. Pass your copy with --file.\n";
+        text += "\nCloudflare does not show secrets: to see what each key does, pass your copy with --file.\n";
         return text;
     };
     for Shown { id, role, needed } in all {
@@ -195,7 +198,7 @@ Keep `brief` for 10 more minutes: only attempts to connect need it, which end by
         let unknown = shown(None, needs);
         assert!(unknown.iter().all(|key| key.role == Role::Needed));
         let text = table(&unknown, None, "at Cloudflare");
-        assert!(text.contains("\nold ") && text.contains("Pass your copy with --file"), "{text}");
+        assert!(text.contains("\nold ") && text.contains("pass your copy with --file"), "{text}");
     }
 
     #[test]

@@ -161,16 +161,48 @@ pub fn fill_text<'v>(
     Ok(text)
 }
 
-/// The variables that decide to whom the host belongs: those of a host whose last two labels are not both written in
-/// the template. Whoever gives their values chooses who receives what is sent.
+/// The value of a field in a text that a template describes, such as `acme` in `https://acme.pipedrive.com/` for
+/// `https://{company}.pipedrive.com`. Neither the scheme nor a slash at the end need be there. Returns `None` when the text
+/// is not as described. Without a template, the text is the value.
+#[must_use]
+pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<&'t str> {
+    let Some(template) = template else { return Some(text).filter(|text| !text.is_empty()) };
+    let bare = |text: &'t str| text.strip_prefix("https://").unwrap_or(text).trim_end_matches('/');
+    let (before, after) = template.split_once(&format!("{{{field}}}"))?;
+    let before = before.strip_prefix("https://").unwrap_or(before);
+    let after = after.trim_end_matches('/');
+    let text = bare(text);
+    let (start, rest) = text.split_at_checked(before.len())?;
+    let (value, end) = rest.split_at_checked(rest.len().checked_sub(after.len())?)?;
+    let is_described = start.eq_ignore_ascii_case(before) && end.eq_ignore_ascii_case(after);
+    (is_described && !value.is_empty()).then_some(value)
+}
+
+/// Labels under which countries let anybody register a domain, as in `co.uk` and `com.au`: the most common ones of the
+/// Public Suffix List (<https://publicsuffix.org>), which is too large for the Worker.
+const SECOND_LEVEL: [&str; 24] = [
+    "ac", "biz", "co", "com", "edu", "firm", "gen", "go", "gob", "gov", "gv", "id", "in", "info",
+    "ltd", "me", "ne", "net", "nom", "or", "org", "plc", "sch", "web",
+];
+
+/// The variables that decide to whom the host belongs: those of a host whose registrable domain is not written in the
+/// template. Whoever gives their values chooses who receives what is sent.
 #[must_use]
 pub fn host_choosers(template: &str) -> Vec<&str> {
     let Some((_, Some((host, _)), _)) = split(template) else { return Vec::new() };
-    let own = literal_end(host).matches('.').count();
-    if own >= 2 {
+    if has_own_domain(host) {
         return Vec::new();
     }
     pieces(host).into_iter().filter_map(Piece::variable).collect()
+}
+
+/// Whether a host's template ends with a registrable domain, after its last variable.
+fn has_own_domain(host: &str) -> bool {
+    let mut labels = literal_end(host).rsplit('.');
+    let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());
+    let is_open = last.len() == 2 && SECOND_LEVEL.contains(&second.to_ascii_lowercase().as_str());
+    // What comes before the first dot continues a variable.
+    labels.count() > usize::from(is_open)
 }
 
 /// Why a filled template is not accepted. When a field decides about the host or the port, it is named.
@@ -288,7 +320,7 @@ fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError
             Piece::Variable(name) => {
                 let starts = host.is_empty() || host.ends_with('.');
                 // The value could turn the template's domain into another one: `ebay.com{path}` into `ebay.company`.
-                if !starts && literal_end(template).matches('.').count() < 2 {
+                if !starts && !has_own_domain(template) {
                     return Err(FillError::Template);
                 }
                 let ends = match rest.peek() {

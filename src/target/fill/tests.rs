@@ -243,6 +243,11 @@ fn who_chooses_the_host_is_known() {
         ("https://{a}.com", vec!["a"]),
         ("https://{a}example.com", vec!["a"]),
         ("https://{a}.{b}.com", vec!["a", "b"]),
+        ("https://{a}.co.uk", vec!["a"]),
+        ("https://{a}.COM.au/token", vec!["a"]),
+        ("https://{a}.example.co.uk", vec![]),
+        ("https://{a}.co.example", vec![]),
+        ("https://{a}.example.io", vec![]),
     ] {
         assert_eq!(host_choosers(template), expected, "{template}");
     }

@@ -43,6 +43,11 @@ fn tool(api: &Api, name: &str, arguments: &Value) -> Value {
     ask(api, "tools/call", &json!({"name": name, "arguments": arguments}))["result"].clone()
 }
 
+/// What a tool returns, as its content says.
+fn content(returned: &Value) -> Value {
+    serde_json::from_str(returned["content"][0]["text"].as_str().unwrap()).unwrap()
+}
+
 /// Sends a message of the latest version.
 fn ask_latest(api: &Api, method: &str, mut params: Value, headers: &[(&str, &str)]) -> Response {
     params["_meta"] = json!({
@@ -109,18 +114,14 @@ fn an_agent_finds_and_runs_an_action() {
     });
     let run = json!({"connection": id, "key": "getThing", "input": {"path": {"id": 5}}});
     let ran = tool(&api, "run_action", &run);
-    assert_eq!(
-        (&ran["isError"], &ran["structuredContent"]["body"]["name"]),
-        (&json!(false), &json!("x"))
-    );
-    let text: Value = serde_json::from_str(ran["content"][0]["text"].as_str().unwrap()).unwrap();
-    assert_eq!(text, ran["structuredContent"]);
+    assert_eq!((&ran["isError"], ran.get("structuredContent")), (&json!(false), None));
+    assert_eq!(content(&ran)["body"]["name"], "x");
     assert_eq!(sent(&api).last().unwrap().url, "https://api.acme.example/v2/things/5");
     // What is wrong is for the agent to read and mend.
     let bad = tool(
         &api,
         "run_action",
-        &json!({"connection": id, "key": "getThing", "input": {"path": {"id": "5"}}}),
+        &json!({"connection": id, "key": "getThing", "input": {"path": {"id": "five"}}}),
     );
     assert_eq!(
         (&bad["isError"], &bad["structuredContent"]["errors"][0]["pointer"]),
@@ -376,7 +377,7 @@ fn an_action_whose_account_must_be_connected_leads_to_the_link() {
     let attempt = asked["requestState"].as_str().unwrap();
     let accepted =
         json!({"inputResponses": {"connect": {"action": "accept"}}, "requestState": attempt});
-    assert_eq!(call(accepted.clone())["structuredContent"]["status"], "pending");
+    assert_eq!(content(&call(accepted.clone()))["status"], "pending");
     // Once it has succeeded, the action runs.
     let sql = "UPDATE connect_attempts SET status = 'succeeded', sealed = NULL WHERE id = ?1";
     api.world.database.execute(sql, [attempt]).unwrap();
@@ -387,7 +388,7 @@ fn an_action_whose_account_must_be_connected_leads_to_the_link() {
         Ok(answered(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
     });
     assert_eq!(api.send(&with_body(api.request("PUT", &path), &token)).status, 204);
-    assert_eq!(call(accepted)["structuredContent"]["body"]["name"], "x");
+    assert_eq!(content(&call(accepted))["body"]["name"], "x");
 }
 
 #[test]
@@ -491,7 +492,7 @@ fn an_agent_sees_and_does_what_its_caller_may() {
             let response = api.send(&post(headers, message));
             assert_eq!(
                 (response.status, response.header("www-authenticate")),
-                (401, Some("ApiKey")),
+                (401, Some("Bearer")),
                 "{message}"
             );
         }
@@ -521,4 +522,120 @@ fn an_agent_sees_and_does_what_its_caller_may() {
         request.origin = origin.into();
         assert_eq!(api.send(&request).status, status, "{origin}");
     }
+}
+
+#[test]
+fn a_client_may_write_values_as_strings() {
+    let api = api();
+    let path = acme(&api);
+    let id = path.rsplit('/').next().unwrap();
+    platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+    for arguments in [
+        json!({"connection": id, "key": "getThing", "input": "{\"path\":{\"id\":5}}"}),
+        json!({"connection": id, "key": "getThing", "input": {"path": "{\"id\": 5}"}}),
+        json!({"connection": id, "key": "getThing", "input": {"path": {"id": "5"}}}),
+        json!({"connection": id, "key": "getThing", "input": "{\"path\":\"{\\\"id\\\":\\\"5\\\"}\"}"}),
+        json!(
+            json!({"connection": id, "key": "getThing", "input": {"path": {"id": 5}}}).to_string()
+        ),
+    ] {
+        sent(&api);
+        let ran = tool(&api, "run_action", &arguments);
+        assert_eq!(ran["isError"], false, "{arguments}: {ran}");
+        assert_eq!(sent(&api)[0].url, "https://api.acme.example/v2/things/5");
+    }
+    let found =
+        tool(&api, "search_actions", &json!({"query": "thing", "limit": "3", "platform": null}));
+    assert_eq!(found["isError"], false, "{found}");
+    let wrong = tool(&api, "search_actions", &json!({"query": "thing", "limit": "three"}));
+    assert_eq!(content_text(&wrong), "`limit` must be a whole number from 1 to 50.");
+    // The API itself takes values as its schemas say.
+    let strict =
+        send(&api, "POST", &format!("{path}/actions/getThing"), &json!({"path": {"id": "5"}}));
+    assert_eq!(strict.status, 400);
+}
+
+fn content_text(returned: &Value) -> &str {
+    returned["content"][0]["text"].as_str().unwrap()
+}
+
+#[test]
+fn a_result_stays_within_its_budget() {
+    let api = api();
+    let path = acme(&api);
+    let id = path.rsplit('/').next().unwrap();
+    let rows: Vec<Value> = (0..500_u32)
+        .map(|n| json!({"id": n, "name": "é".repeat(100), "big": 12_345_678_901_234_567_u64}))
+        .collect();
+    let all = json!({"items": rows, "next": "token"}).to_string();
+    platform(&api, move |_| {
+        let headers = [("content-type", "application/json"), ("x-long-header", &"h".repeat(9000))];
+        Ok(answered(200, &headers, &all))
+    });
+    let run = |more: Value| {
+        let mut arguments =
+            json!({"connection": id, "key": "getThing", "input": {"path": {"id": 5}}});
+        for (name, value) in more.as_object().unwrap() {
+            arguments[name] = value.clone();
+        }
+        tool(&api, "run_action", &arguments)
+    };
+    for (more, most) in
+        [(json!({}), 24_000), (json!({"maxBytes": 5000}), 5000), (json!({"maxBytes": "500"}), 500)]
+    {
+        let ran = run(more);
+        let text = content_text(&ran);
+        assert!(text.len() <= most && text.len() > most / 2, "{} of {most}: {ran}", text.len());
+        let answer = content(&ran);
+        assert_eq!(answer["body"]["next"], "token");
+        let items = answer["body"]["items"].as_array().unwrap().len();
+        let part = &answer["omitted"]["parts"][0];
+        if most > 500 {
+            assert_eq!(answer["body"]["items"][0]["big"], json!(12_345_678_901_234_567_u64));
+            assert_eq!(
+                (&part["pointer"], &part["unit"], &part["omitted"], &part["total"]),
+                (&json!("/body/items"), &json!("items"), &json!(500 - items), &json!(500))
+            );
+        }
+        assert!(answer["omitted"]["hint"].as_str().unwrap().contains("`maxBytes`"));
+    }
+    let chosen = content(&run(json!({"select": ["/items/*/id", "/next"]})));
+    assert_eq!(chosen["body"]["items"].as_array().unwrap().len(), 500);
+    assert_eq!(
+        (&chosen["body"]["items"][499], &chosen["body"]["next"]),
+        (&json!({"id": 499}), &json!("token"))
+    );
+    assert_eq!(chosen.get("omitted"), None);
+    for (more, what) in [
+        (json!({"maxBytes": 499}), "/maxBytes"),
+        (json!({"select": ["items"]}), "/select"),
+        (json!({"select": vec![""; 21]}), "/select"),
+    ] {
+        let refused = run(more);
+        assert_eq!(content(&refused)["errors"][0]["pointer"], what);
+    }
+    platform(&api, |_| Ok(answered(200, &[("content-type", "image/png")], &"x".repeat(30_000))));
+    let bytes = content(&run(json!({})));
+    assert_eq!(
+        (&bytes["body"], &bytes["omitted"]["parts"][0]["unit"]),
+        (&Value::Null, &json!("bytes"))
+    );
+    // Without a budget, the API returns everything.
+    platform(&api, |_| {
+        Ok(answered(
+            200,
+            &[("content-type", "application/json")],
+            &format!("[{}1]", "1,".repeat(50_000)),
+        ))
+    });
+    let whole =
+        send(&api, "POST", &format!("{path}/actions/getThing"), &json!({"path": {"id": 5}}));
+    assert_eq!(body(&whole)["body"].as_array().unwrap().len(), 50_001);
+    let cut = send(
+        &api,
+        "POST",
+        &format!("{path}/actions/getThing"),
+        &json!({"path": {"id": 5}, "maxBytes": 1000}),
+    );
+    assert!(text(&cut).len() <= 1000);
 }

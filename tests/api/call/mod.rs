@@ -2,6 +2,7 @@
 
 mod events;
 mod mcp;
+mod onward;
 mod proxy;
 mod refusals;
 mod run;

@@ -308,8 +308,6 @@ fn no_path_leaves_that_of_the_server() {
         assert_eq!(api.get(&format!("{path}/proxy/{rest}")).status, 200, "{rest}");
         assert_eq!(sent(&api)[0].url, url);
     }
-    let missing = api.get(&format!("{path}/proxy"));
-    assert_eq!((missing.status, &body(&missing)["code"]), (404, &json!("route_not_found")));
 }
 
 #[test]
@@ -351,7 +349,8 @@ fn redirects_stay_with_the_origin_that_got_the_credentials() {
                 answered(status, &[("location", &target)], "moved")
             })
         });
-        let response = call(&api, method, &format!("{acme}/proxy/first"), "body");
+        let sent_body = if matches!(method, "GET" | "HEAD") { "" } else { "body" };
+        let response = call(&api, method, &format!("{acme}/proxy/first"), sent_body);
         let asked = sent(&api);
         match expected {
             None => {
@@ -372,7 +371,7 @@ fn redirects_stay_with_the_origin_that_got_the_credentials() {
                 assert_eq!(api.world.methods.borrow().last().map(String::as_str), Some(expected));
                 assert_eq!(header(&asked[1], "authorization"), Some("Bearer at-1"));
                 let keeps_body = expected == method;
-                assert_eq!(asked[1].body.is_empty(), !keeps_body);
+                assert_eq!(asked[1].body.is_empty(), !keeps_body || sent_body.is_empty());
                 assert_eq!(header(&asked[1], "content-type").is_some(), keeps_body);
             }
         }
@@ -568,7 +567,11 @@ fn who_may_not_call_sends_nothing() {
     for (token, status) in
         [(own("ann", call), 200), (own("bob", call), 404), (own("ann", &["connections:read"]), 403)]
     {
-        assert_eq!(api.send(&as_token(&token, "GET", &ask, &json!({}))).status, status);
+        let request = as_token(&token, "GET", &ask, &json!({}));
+        assert_eq!(
+            api.send(&connector_vault::api::Request { body: Body::default(), ..request }).status,
+            status
+        );
     }
     assert_eq!(sent(&api).len(), 1);
     let bare = json!({"platform": "bearer", "identity": "eve", "identityType": "user"});

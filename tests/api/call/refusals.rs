@@ -115,7 +115,7 @@ fn wrong_calls_of_the_proxy() {
     let get = |path: &str| api.request("GET", path);
     let mut cases = of_callers(&api, &|request| request, "GET", &ask);
     cases.extend([
-        (get(&format!("{path}/proxy")), 404, "route_not_found"),
+        (get(&format!("{path}/proxyx")), 404, "route_not_found"),
         (api.request("QUERY", &ask), 405, "method_not_allowed"),
         (api.request("TRACE", &ask), 405, "method_not_allowed"),
         (get(&format!("{path}/proxy/../x")), 400, "invalid_parameter"),
@@ -325,7 +325,7 @@ fn wrong_arguments_of_tools() {
         ("search_actions", json!({"query": "x", "limit": 0}), LIMIT),
         ("search_actions", json!({"query": "x", "limit": 51}), LIMIT),
         ("search_actions", json!({"query": "x", "limit": 2.5}), LIMIT),
-        ("search_actions", json!({"query": "x", "limit": "5"}), LIMIT),
+        ("search_actions", json!({"query": "x", "limit": "five"}), LIMIT),
         ("describe_action", json!([]), "`arguments` must be an object."),
         (
             "describe_action",

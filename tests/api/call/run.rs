@@ -44,6 +44,7 @@ fn api() -> Api {
         "/things/{id}",
         json!({
             "parameters": [parameter("id", "path", true, json!({"type": "integer", "minimum": 1}))],
+            "requestBody": {"required": true, "contentTypes": ["application/json"], "schema": {"type": "object"}},
         }),
     );
     let other = action(
@@ -67,7 +68,8 @@ fn api() -> Api {
         }),
     );
     let thing = r##"{"type":"object","properties":{"name":{"type":"string","minLength":1},"size":{"type":"integer"},"parts":{"type":"array","items":{"$ref":"#/$defs/thing"}}},"required":["name"],"additionalProperties":false}"##;
-    calling(&[], units(json!({}), &[create, get, xml, other], &[("thing", thing)]))
+    let ping = action("ping", "POST", "/ping", json!({}));
+    calling(&[], units(json!({}), &[create, get, xml, ping, other], &[("thing", thing)]))
 }
 
 fn run(api: &Api, path: &str, key: &str, input: &str) -> Response {
@@ -136,6 +138,33 @@ fn an_action_is_run_with_checked_input() {
 }
 
 #[test]
+fn an_action_that_needs_no_input_runs_without_a_body() {
+    let api = api();
+    let path = acme(&api);
+    json_answer(&api, 200, "{}");
+    let post = |key: &str| api.request("POST", &format!("{path}/actions/{key}"));
+    for request in [
+        post("ping"),
+        with_header(post("ping"), "content-type", "application/json"),
+        // What curl sends with `-d ''`.
+        with_header(post("ping"), "content-type", "application/x-www-form-urlencoded"),
+        with_body(post("ping"), "{}"),
+    ] {
+        let response = api.send(&request);
+        assert_eq!((response.status, &body(&response)["status"]), (200, &json!(200)));
+        assert_eq!(sent(&api).len(), 1);
+    }
+    // Input that is missing is named as if an empty object had been sent.
+    let response = api.send(&post("getThing"));
+    assert_eq!(response.status, 400);
+    assert_eq!(
+        body(&response)["errors"],
+        json!([{"pointer": "/path", "detail": "`/path` is required"}])
+    );
+    assert_eq!(sent(&api).len(), 0);
+}
+
+#[test]
 fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
     let api = api();
     let path = acme(&api);
@@ -198,7 +227,10 @@ fn every_fault_is_named_before_anything_is_sent() {
         (
             "getThing",
             json!({"path": {"id": 0}, "body": 1}),
-            json!([["/path/id", "`/path/id` must be at least 1"], ["/body", "`/body` is unknown"]]),
+            json!([
+                ["/path/id", "`/path/id` must be at least 1"],
+                ["/body", "`/body` can't be sent: a request with `GET` can't have a body"]
+            ]),
         ),
         (
             "getThing",
@@ -285,4 +317,68 @@ fn answers_are_returned_as_what_they_are() {
     });
     let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
     assert_eq!(text(&response), r#"{"status":200,"headers":{},"body":null,"bodyTooLarge":true}"#);
+}
+
+#[test]
+fn a_body_is_refused_where_none_can_be_sent() {
+    let api = api();
+    let path = acme(&api);
+    json_answer(&api, 200, "{}");
+    let action = body(&api.get("/v1/available-actions/acme/getThing"));
+    assert_eq!(
+        (&action["requestBody"], &action["input"]["required"]),
+        (&Value::Null, &json!(["path"]))
+    );
+    let refused = run(&api, &path, "getThing", r#"{"path":{"id":1},"body":{"q":1}}"#);
+    assert_eq!(refused.status, 400);
+    let error = &body(&refused)["errors"][0];
+    assert_eq!(error["pointer"], "/body");
+    assert_eq!(error["detail"], "`/body` can't be sent: a request with `GET` can't have a body");
+    assert!(sent(&api).is_empty());
+    for input in [r#"{"path":{"id":1}}"#, r#"{"path":{"id":1},"body":null}"#] {
+        let answer = run(&api, &path, "getThing", input);
+        assert_eq!(answer.status == 200, !input.contains("null"), "{input}");
+    }
+}
+
+#[test]
+fn texts_of_other_charsets_are_read() {
+    let api = api();
+    let path = acme(&api);
+    for (content_type, bytes, expected) in [
+        ("text/plain; charset=ISO-8859-1", &b"caf\xe9"[..], json!("café")),
+        ("text/plain; charset=\"windows-1252\"", b"\x80", json!("€")),
+        ("text/csv; charset=utf-16", b"a\0", json!("a")),
+        (
+            "text/xml",
+            b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9</a>",
+            json!("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>é</a>"),
+        ),
+        (
+            "application/json",
+            b"\xef\xbb\xbf{\"a\":12345678901234567890}",
+            json!({"a": 12_345_678_901_234_567_890_u64}),
+        ),
+        ("application/json; charset=utf-8", b"\xff\xfe1\0", json!(1)),
+        ("application/json; charset=iso-8859-1", b"{\"a\":\"\xe9\"}", json!({"a": "é"})),
+        ("text/plain", b"\xe9", json!({"base64": "6Q==", "contentType": "text/plain"})),
+        (
+            "text/plain; charset=x-own",
+            b"\xe9",
+            json!({"base64": "6Q==", "contentType": "text/plain; charset=x-own"}),
+        ),
+        ("image/png", b"\x89P", json!({"base64": "iVA=", "contentType": "image/png"})),
+        (
+            "application/octet-stream",
+            b"abc",
+            json!({"base64": "YWJj", "contentType": "application/octet-stream"}),
+        ),
+    ] {
+        platform(&api, move |_| {
+            let headers = vec![("content-type".to_owned(), content_type.to_owned())];
+            Ok(HttpResponse { status: 200, headers, body: bytes.to_vec() })
+        });
+        let answer = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
+        assert_eq!(body(&answer)["body"], expected, "{content_type}");
+    }
 }

@@ -117,8 +117,10 @@ fn keys_are_tried() {
         (HOUR, 200, "operational"),
         (0, 404, "operational"),
         (0, 0, "degraded"),
+        // A 403 may say that the key is restricted.
         (HOUR, 403, "degraded"),
-        (HOUR, 403, "failed"),
+        (HOUR, 401, "degraded"),
+        (HOUR, 401, "failed"),
     ] {
         api.world.wait(wait);
         script(&api, &[(answer, json!({}))]);

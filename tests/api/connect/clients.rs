@@ -117,3 +117,15 @@ fn every_fault_of_a_client_is_named() {
     assert_eq!((response.status, &body(&response)["code"]), (404, &json!("platform_not_found")));
     assert_eq!(body(&response)["suggestions"], json!(["acme"]));
 }
+
+#[test]
+fn a_client_that_asks_for_no_scopes_is_warned_of_where_the_platform_has_some() {
+    let api = crate::openapi::samples::Scene::new().api;
+    for (scopes, warns) in [(json!([]), true), (json!(["repo"]), false)] {
+        let sent = json!({"clientId": "id", "scopes": scopes});
+        let stored = body(&send(&api, "PUT", "/v1/oauth-clients/github", &sent));
+        let warnings = stored.get("warnings").and_then(Value::as_array);
+        assert_eq!(warnings.is_some_and(|some| some.len() == 1), warns, "{stored}");
+        assert_eq!(body(&api.get("/v1/oauth-clients/github")).get("warnings"), None);
+    }
+}

@@ -180,6 +180,8 @@ fn the_feed_is_filtered_and_confined() {
         assert_eq!(read(&format!("&connection={}", ids[1])), ["created", "degraded"]);
         let both = format!("&connection={}&types=connection.created", ids[0]);
         assert_eq!(read(&both), ["created"]);
+        assert_eq!(read("&order=newest"), ["degraded", "failed", "created", "created"]);
+        assert_eq!(read(&format!("&order=newest&connection={}", ids[0])), ["failed", "created"]);
     }
     // Another account, another environment, a key without the scope.
     let test = Environment::Test;

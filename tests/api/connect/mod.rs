@@ -13,7 +13,10 @@ mod killed;
 mod late_tokens;
 mod mortal;
 mod oauth;
+mod places;
+mod refresh_errors;
 mod renewal;
+mod returns;
 mod schedule;
 pub mod upkeep;
 
@@ -64,6 +67,46 @@ fn field(name: &str, secret: bool) -> Value {
 fn api_key(fields: &[Value]) -> Value {
     let fields = [&[field("apiKey", true)], fields].concat();
     json!({"id": "key", "type": "api_key", "in": "header", "name": "X-Key", "prefix": "", "fields": fields})
+}
+
+/// A service whose catalog has these platforms: their names and details.
+fn api_of(platforms: &[(&str, Value)]) -> Api {
+    let api = Api::new(config(&SETTINGS));
+    let platform = |(name, detail): &(&str, Value)| {
+        let mut all = json!({
+            "authMethods": [], "servers": [], "documentationUrl": null, "license": null, "verify": null, "account": null,
+        });
+        for (name, value) in detail.as_object().unwrap() {
+            all[name] = value.clone();
+        }
+        Platform {
+            connector: connector(name, &format!("The {name}"), "Email", 0),
+            detail: serde_json::from_value(all).unwrap(),
+            authkit: true,
+            aliases: Vec::new(),
+            actions: Vec::new(),
+            units: Units::default(),
+        }
+    };
+    let platforms: Vec<Platform> = platforms.iter().map(platform).collect();
+    api.world.publish_platforms(Sizes::PUBLISHED, &platforms);
+    for platform in &platforms {
+        set_client(&api, &platform.connector.platform);
+    }
+    api
+}
+
+/// A service whose catalog has a platform of `providers.toml`.
+#[cfg(feature = "cli")]
+fn api_of_provider(name: &str) -> Api {
+    use connector_vault::importer::providers::Providers;
+    let providers = Providers::read(std::path::Path::new("providers.toml")).unwrap();
+    api_of(&[(name, json!(providers.0[name].detail))])
+}
+
+/// A server of a detail.
+fn server(url: &str) -> Value {
+    json!({"url": url, "description": null})
 }
 
 /// A catalog of platforms that are connected in different ways.

@@ -26,7 +26,12 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     // The link asks, and does nothing by being looked at.
     let browser = Browser::default();
     let question = text(&browser.get(&api, &link));
-    for word in ["Connect The acme?", "· Sample App</title>", "“ann”", "Did you start this?"] {
+    for word in [
+        "Connect The acme to Sample App?",
+        "· Sample App</title>",
+        "“ann”",
+        "Did you start this in Sample App",
+    ] {
         assert!(question.contains(word), "{word}: {question}");
     }
     let (address, asked) = browser.follow(&api, &link);
@@ -125,7 +130,7 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     let (id, link) = begin(&api, &of_ann("acme"));
     let (browser, other) = (Browser::default(), Browser::default());
     let page = other.get(&api, &link);
-    shows(&page, 200, "Connect The acme?");
+    shows(&page, 200, "Connect The acme to Sample App?");
     assert!(text(&page).contains(">Yes, go on to The acme</button>"), "{}", text(&page));
     let (_, asked) = browser.follow(&api, &link);
     let state = value_of(&asked, "state").unwrap();
@@ -184,7 +189,7 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     let again = browser.back(&api, &format!("code=c&state={state}"));
     assert!(text(&again).contains("is connected"), "{}", text(&again));
     assert_eq!(api.world.sent.borrow().len(), 2);
-    assert_eq!(browser.get(&api, &link).status, 410);
+    shows(&browser.get(&api, &link), 410, "This link has been used");
 
     // Too late.
     let (id, link) =
@@ -192,7 +197,8 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
     let (_, asked) = browser.follow(&api, &link);
     let state = value_of(&asked, "state").unwrap();
     api.world.now.set(api.world.now.get() + 600_000);
-    assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 410);
+    shows(&browser.back(&api, &format!("code=c&state={state}")), 410, "This link has expired");
+    shows(&browser.get(&api, &link), 410, "This link has expired");
     assert_eq!(attempt(&api, &id)["status"], "expired");
 }
 

@@ -307,7 +307,8 @@ fn a_key_that_the_platform_rejects_twice_has_failed() {
     assert_eq!(check(&[(401, json!({}))]), (degraded.clone(), json!("credentials_rejected")));
     // A refusal that says nothing of the credentials changes nothing.
     assert_eq!(check(&[(404, json!({}))]), (degraded, json!("credentials_rejected")));
-    assert_eq!(check(&[(403, json!({}))]), (json!("failed"), json!("credentials_rejected")));
+    assert_eq!(check(&[(403, json!({}))]), (json!("degraded"), json!("credentials_rejected")));
+    assert_eq!(check(&[(401, json!({}))]), (json!("failed"), json!("credentials_rejected")));
     assert_eq!(
         (status()["actor"].clone(), body(&api.get(&at(&id)))["active"].clone()),
         (json!("user"), json!(false))

@@ -98,7 +98,7 @@ fn a_new_first_key_seals_everything_anew_bit_by_bit() {
     for (path, identity) in paths.iter().zip(["a", "b", "c"]) {
         assert_eq!(api_key_of(&api, path), format!("secret of {identity}"));
     }
-    let done = pollster::block_on(api.service.upkeep(&api.world, 20)).unwrap();
+    let done = pollster::block_on(api.service.upkeep(&api.world, true, 20)).unwrap();
     assert_eq!((done.sealed.resealed, done.revoked, done.waiting), (0, 1, 0));
     let link = begin(&api, &of_ann("revoked")).1;
     agree(&api, &link, &json!({"access_token": "at"}));

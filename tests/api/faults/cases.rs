@@ -56,7 +56,8 @@ fn of_keyed(keyed: Keyed) -> Case {
         config: samples::settings,
         // A platform that failed is not asked again at once.
         pauses: if keyed == Keyed::CheckConnection { &[429] } else { &[] },
-        ends: &[],
+        // A key is replaced once: whoever asks again is told by which.
+        ends: if keyed == Keyed::RotateKey { &[409] } else { &[] },
     }
 }
 
@@ -107,6 +108,9 @@ fn of_open(open: Open) -> Case {
                 "name": "search_actions", "arguments": {"query": "send"},
             }});
             with_body(as_key(&api.key, "POST", "/mcp"), &message.to_string())
+        }
+        Open::ConnectReturn => {
+            with_body(browser.request("POST", "/connect/callback"), "code=c&state=s")
         }
         Open::ConnectCallback => {
             let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();

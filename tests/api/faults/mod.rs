@@ -294,7 +294,10 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
         // What the platform says is passed on as what the platform says.
         (Call::Platform, _) if response.header("x-vault-source") == Some("platform") => true,
         (Call::Platform, 503) if text.contains("You can&#39;t sign in at the moment") => true,
-        (_, 503) => code == "unavailable" && response.header("retry-after").is_some(),
+        (_, 503) => {
+            ["unavailable", "refresh_failed"].contains(&code)
+                && response.header("retry-after").is_some()
+        }
         (Call::Limit, 429) => code == "too_many_requests",
         (Call::Platform, status) => match case.endpoint {
             Endpoint::Keyed(_) if status < 400 => status == clean.status,

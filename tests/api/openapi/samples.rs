@@ -18,6 +18,7 @@ use connector_vault::openapi::answers::{Answer, Answers, Recorded};
 use connector_vault::openapi::calling::INPUTS;
 use connector_vault::openapi::connecting::{CLIENTS, IMPORTING, STARTING};
 use connector_vault::openapi::endpoints::{CHANGING, CREATING, NAMING, OPENING, SETTING};
+use connector_vault::openapi::keys::CREATING as NEW_KEYS;
 use connector_vault::openapi::webhooks::{CHANGING as HOOK_CHANGES, CREATING as HOOKS, REPLAYING};
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
@@ -80,6 +81,31 @@ impl Scene {
         Self { api, ids }
     }
 
+    /// Publishes a platform that gives tokens to the app itself, and returns the request to connect to it.
+    fn of_app(&mut self) -> String {
+        let method = json!({
+            "id": "app", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://id.example.com/token",
+            "scopeSeparator": " ", "fields": [],
+        });
+        let server = json!({"url": "https://api.example.com", "description": null});
+        let detail = json!({"authMethods": [method], "servers": [server]});
+        let platform = Platform {
+            connector: connector("app", "App", "Email", 0),
+            detail: serde_json::from_value(detail).unwrap(),
+            authkit: true,
+            aliases: Vec::new(),
+            actions: Vec::new(),
+            units: Units::default(),
+        };
+        self.api.world.publish_platforms(Sizes::PUBLISHED, &[platform]);
+        self.api.service = Service::new(settings());
+        let client = json!({"clientId": "an-id", "clientSecret": "a-secret"}).to_string();
+        let path = "/v1/oauth-clients/app";
+        self.api.send(&with_body(self.api.request("PUT", path), &client));
+        json!({"platform": "app", "identity": "bob@example.com", "identityType": "user"})
+            .to_string()
+    }
+
     /// The path of the credentials of a connection.
     fn credentials(&self) -> String {
         format!("{}/credentials", at(&self.ids[2]))
@@ -117,6 +143,14 @@ impl Scene {
         let created = self.api.send(&with_body(self.api.request("POST", WEBHOOKS), HOOKS[1].2));
         assert_eq!(created.status, 201, "{}", body(&created));
         format!("{WEBHOOKS}/{}", body(&created)["id"].as_str().unwrap())
+    }
+
+    /// Creates an API key. Returns its path.
+    fn key(&self) -> String {
+        let created =
+            self.api.send(&with_body(self.api.request("POST", "/v1/keys"), NEW_KEYS[1].2));
+        assert_eq!(created.status, 201, "{}", body(&created));
+        format!("/v1/keys/{}", body(&created)["id"].as_str().unwrap())
     }
 
     /// Publishes a catalog without GitHub.
@@ -232,6 +266,16 @@ impl Scene {
                 self.set_client();
                 get("/v1/oauth-clients")
             }
+            Keyed::ListKeys => {
+                // As the operator's command gives it one.
+                let id = "UPDATE api_keys SET id = '00000000-0000-4000-8000-000000000001'";
+                self.api.world.database.execute(id, []).unwrap();
+                self.key();
+                get("/v1/keys")
+            }
+            Keyed::CreateKey => with_body(self.api.request("POST", "/v1/keys"), NEW_KEYS[1].2),
+            Keyed::RotateKey => self.api.request("POST", &format!("{}/rotate", self.key())),
+            Keyed::RevokeKey => self.api.request("DELETE", &self.key()),
             Keyed::ListEvents => get("/v1/events?limit=2"),
             Keyed::ListWebhooks => {
                 self.webhook();
@@ -453,6 +497,9 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::InvalidParameter if endpoint == Keyed::ListAttempts => {
             request.query = "status=refused&limit=1000".into();
         }
+        Code::InvalidParameter if endpoint == Keyed::ListKeys => {
+            request.query = "limit=1000".into();
+        }
         Code::InvalidParameter if endpoint == Keyed::ListDeliveries => {
             request.query = "before=yesterday".into();
         }
@@ -503,6 +550,17 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::WebhookNotFound if request.path.contains("/wh_") => {
             request.path = request.path.replace("/wh_", "/wh_0");
         }
+        Code::KeyNotFound if request.path.starts_with("/v1/keys/") => {
+            let last = if endpoint == Keyed::RotateKey { "/rotate" } else { "" };
+            request.path = format!("/v1/keys/{UNKNOWN_ID}{last}");
+        }
+        Code::KeyInactive if endpoint == Keyed::RotateKey => {
+            assert_eq!(scene.api.send(&request).status, 200);
+        }
+        Code::KeyLimit if endpoint == Keyed::CreateKey => {
+            // The scene has one already.
+            (1..100).for_each(|_| drop(scene.key()));
+        }
         Code::WebhookInactive => {
             scene.api.world.database.execute("UPDATE webhooks SET active = 0", []).unwrap();
         }
@@ -514,6 +572,17 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             let sql = "UPDATE connections SET state = 'failed', active = 0";
             scene.api.world.database.execute(sql, []).unwrap();
         }
+        Code::RefreshFailed if endpoint.is_call() || endpoint == Keyed::GetCredentials => {
+            scene.set_client();
+            let known = (200, json!({"id": 7, "login": "eve"}));
+            script(&scene.api, &[known.clone(), known]);
+            scene.hold(
+                r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
+            );
+            // Two minutes after that.
+            scene.api.world.now.set(1_800_028_920_000);
+            script(&scene.api, &[(503, json!({}))]);
+        }
         Code::NotCheckable if endpoint == Keyed::CheckConnection => scene.forget_github(),
         Code::CredentialsHeld if endpoint == Keyed::SetConnectionState => {
             scene.hold(IMPORTING[0].2);
@@ -522,15 +591,13 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
             scene.api.world.database.execute("DELETE FROM oauth_clients", []).unwrap();
             request.body = Body::Whole(STARTING[0].2.into());
         }
-        Code::CredentialsRejected | Code::PlatformUnreachable | Code::PlatformTimeout
-            if matches!(endpoint, Keyed::Connect | Keyed::SetCredentials) =>
-        {
-            let status = match wanted {
-                Code::CredentialsRejected => 401,
-                Code::PlatformUnreachable => 0,
-                _ => 1,
-            };
-            script(&scene.api, &[(status, json!({}))]);
+        // A check without a result keeps no credentials from being stored; without a token of the app, there are none.
+        Code::PlatformUnreachable if endpoint == Keyed::Connect => {
+            request.body = Body::Whole(scene.of_app().into());
+            script(&scene.api, &[(0, json!({}))]);
+        }
+        Code::CredentialsRejected if matches!(endpoint, Keyed::Connect | Keyed::SetCredentials) => {
+            script(&scene.api, &[(401, json!({}))]);
             if endpoint == Keyed::SetCredentials {
                 request.body = Body::Whole(IMPORTING[1].2.into());
             }

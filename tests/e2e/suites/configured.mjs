@@ -9,7 +9,8 @@ import { CONNECTIONS, Caller, LIST_METHODS, ONE_METHODS, expectConnection, one }
 
 const CONNECTORS = "/v1/available-connectors";
 const LIMIT = 20;
-const EXPOSED = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-source";
+const EXPOSED =
+  "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source";
 const vary = "x-service-secret, x-alias-secret, origin";
 const allowed = (origin) => ({ "access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED });
 

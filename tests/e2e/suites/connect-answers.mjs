@@ -192,7 +192,7 @@ export function connectAnswers(world) {
         ["platform_unavailable", 590],
       ]) {
         const answer = await app.askCredentials(connection.id, "?refresh=true");
-        assert.deepEqual([answer.status, answer.json.code], [503, "unavailable"], answer.text);
+        assert.deepEqual([answer.status, answer.json.code], [503, "refresh_failed"], answer.text);
         assert.ok(Number(answer.header("retry-after")) >= least, answer.header("retry-after"));
         assert.equal((await app.credentials(connection.id)).accessToken, second.access_token);
         const status = await app.status(connection.id);

@@ -101,6 +101,33 @@ export function connectAttacks(world) {
       assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
     });
 
+    test("a platform that posts a form, for which the browser keeps its cookie back", async () => {
+      const { id, visitor, back, code } = await away();
+      const { origin, pathname, search } = new URL(back);
+      const headers = [
+        ["Origin", "https://id.example"],
+        ["Content-Type", "application/x-www-form-urlencoded"],
+      ];
+      const posted = { headers, body: `${search.slice(1)}&id_token=secret` };
+      const answer = await new Visitor().request("POST", origin + pathname, posted);
+      assert.deepEqual([answer.status, answer.header("location")], [303, back]);
+      assert.deepEqual([(await app.attempt(id)).status, world.stub.asked(code)], ["pending", 0]);
+      assert.deepEqual(said(await comeBack(visitor, back)), [200, "plain is connected"]);
+      await app.connected(id);
+    });
+
+    test("a refusal without a state ends the attempt of its own browser only", async () => {
+      const { id, visitor, back, code } = await away();
+      const base = back.split("?")[0];
+      for (const stranger of [new Visitor(), (await away()).visitor])
+        await comeBack(stranger, `${base}?error=access_denied`);
+      assert.equal((await app.attempt(id)).status, "pending");
+      assert.deepEqual(said(await comeBack(visitor, `${base}?error=access_denied`)), [200, "plain was not connected"]);
+      assert.equal((await app.attempt(id)).error.code, "denied");
+      await comeBack(visitor, back);
+      assert.equal(world.stub.asked(code), 0);
+    });
+
     test("a state of another browser, with and without a cookie of its own", async () => {
       const { id, visitor, back, code, link } = await away();
       const { port } = new URL(back);
@@ -232,10 +259,10 @@ export function connectAttacks(world) {
       const { link } = await app.begin(wish);
       const visitor = new Visitor();
       const question = readPage(await visitor.get(link));
-      assert.equal(question.heading, "Connect plain?");
+      assert.equal(question.heading, "Connect plain to Sample <b>App</b>?");
       assert.equal(
         question.paragraphs[0],
-        `This link connects an account at plain to Sample <b>App</b>, for user “${EVIL}&amp;”.`,
+        `This link connects an account at plain to Sample <b>App</b>, for the user “${EVIL}&amp;”.`,
       );
       const address = new URL(await leadOn(visitor, link));
       const back = `http://127.0.0.1:${world.server.port}/connect/callback`;
@@ -386,7 +413,7 @@ export function connectAttacks(world) {
     test("a forwarded link asks first, and belongs to whoever answers first", async () => {
       const { link } = await app.begin({ platform: "plain", identity: "forwarded" });
       const [first, second] = [new Visitor(), new Visitor()];
-      assert.deepEqual(said(readPage(await first.get(link))), [200, "Connect plain?"]);
+      assert.deepEqual(said(readPage(await first.get(link))), [200, "Connect plain to Sample <b>App</b>?"]);
       // Looking at it binds nothing: the previews of chats do that.
       assert.equal((await first.request("HEAD", link)).body.length, 0);
       const address = await agree(second, link);

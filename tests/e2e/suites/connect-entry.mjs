@@ -128,7 +128,7 @@ export function connectEntry(world) {
         assert.equal(await offered.getByRole("button", { name: /^Standard/ }).count(), 0);
         for (const name of ["Reconnect Standard", "Reconnect Keyed"]) {
           const one = page.getByRole("button", { name });
-          assert.equal(await one.locator("img.logo").count(), 1, name);
+          assert.equal(await one.locator(".logo").count(), 1, name);
         }
       });
     });

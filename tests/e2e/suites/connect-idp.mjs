@@ -184,7 +184,7 @@ export function connectIdp(world) {
       await provider.RefreshToken.revokeByGrantId(grantId);
       await expire(id);
       const answer = await app.askCredentials(id);
-      assert.deepEqual([answer.status, answer.json.code], [503, "unavailable"]);
+      assert.deepEqual([answer.status, answer.json.code], [503, "refresh_failed"]);
       assert.ok(Number(answer.header("retry-after")) >= 45);
       const status = await app.status(id);
       assert.deepEqual(

@@ -183,7 +183,7 @@ export function connectRace(world) {
       assert.equal((await first.status(other)).state, "operational");
       // One that has ended the grant: the connection could not have lived, and says so.
       const refused = await readers[1].askCredentials(id, "?refresh=true");
-      assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
+      assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
       const status = await first.status(id);
       assert.deepEqual([status.state, status.reason.code, status.actor], ["degraded", "grant_rejected", "nobody"]);
     });

@@ -15,11 +15,13 @@ export function connectReadme(world) {
     test("a client is set, a link is opened, and the platform accepts the credentials", async () => {
       const { baseUrl, provider } = world.connect;
       const { secret } = await world.connect.newKey({ scopes: ALL });
-      const examples = pageOf("README.md").marked("sh run");
-      const after = examples.findIndex(({ code }) => code.startsWith("send() {"));
-      const [begin, rest] = examples.slice(after).map(({ code }) => code);
-      const [look, use] = rest.split(/^(?=ID=)/m);
-      const get = examples.map(({ code }) => /^get\(\) \{.*$/m.exec(code)?.[0]).find(Boolean);
+      const examples = pageOf("README.md")
+        .marked("sh run")
+        .map(({ code }) => code);
+      const helpers = examples.flatMap((code) => code.match(/^(get|field|send)\(\) \{.*$/gm) ?? []);
+      const [create] = examples.flatMap((code) => code.match(/^ID=\$\(send POST .*$/m) ?? []);
+      const after = examples.findIndex((code) => code.startsWith("send PUT /v1/oauth-clients/"));
+      const [begin, look] = examples.slice(after);
       const path = join(folder, "connect-readme");
       mkdirSync(path, { recursive: true });
       const shell = new Shell(path);
@@ -33,9 +35,9 @@ export function connectReadme(world) {
       };
 
       const address = { "http://localhost:8787": baseUrl };
-      await run(`KEY=${secret}\n${get}`, address);
+      await run(`KEY=${secret}\n${helpers.join("\n")}`, address);
+      await run(create, { github: "login" });
       const [client, { id, authorizationUrl }] = await run(begin, {
-        ...address,
         github: "login",
         '"oauth2"': '"login"',
         "your-client-id": CLIENT.id,
@@ -52,12 +54,12 @@ export function connectReadme(world) {
         },
         { as: null },
       );
-      const [{ status, connection }] = await run(look, { "5f0c2a4e-…": id });
+      const [attempt, { headers }] = await run(look, {});
+      const { status, connection } = attempt;
       assert.deepEqual(
-        [status, connection.state, connection.identity],
-        ["succeeded", "operational", "bob@example.com"],
+        [attempt.id, status, connection.state, connection.identity],
+        [id, "succeeded", "operational", "ann@example.com"],
       );
-      const [{ headers }] = await run(use, { "0b9af7c6-…": connection.id });
       const answer = await fetch(`${provider.issuer}/me`, { headers });
       assert.deepEqual([answer.status, await answer.json()], [200, { sub: "ann" }]);
     });

@@ -34,6 +34,8 @@ const FAILURES = {
   "the platform rejects the API key, token or password": [refusal("unknown key", 401), "checked"],
   "the platform denies access": [refusal("access_denied"), "plain"],
   "the platform rejects the OAuth client, or there is none": [refusal("invalid_client", 401), "plain"],
+  "the platform does not serve the OAuth client, perhaps for this connection only (unauthorized_client, or an unknown code with 401)":
+    [refusal("unauthorized_client"), "plain"],
   "the platform rejects the token request": [refusal("invalid_request"), "plain"],
 };
 
@@ -141,6 +143,12 @@ export function connectStates(world) {
     "credentials are stored that nothing can check": (app) => [
       subject(app, "plain", (it) => it.import()),
       subject(app, "unchecked", (it) => it.connect()),
+    ],
+    "credentials are stored, and the platform does not say whether it accepts them": (app) => [
+      subject(app, "checked", async (it) => {
+        it.answers(["down", { status: 503 }]);
+        await it.connect();
+      }),
     ],
     "it is created without credentials, and without a state": (app) => [subject(app, "plain", (it) => it.create())],
     "a renewal or a check succeeds": (app, from) =>

@@ -287,7 +287,7 @@ export function connectTabs(world) {
             .bind(Date.now() - 1, identity)
             .run();
           await agree(popup);
-          await heading(popup, "This link is no longer valid").waitFor();
+          await heading(popup, "This link has expired").waitFor();
           shown.resolve();
           await heading(frame, "The sign-in took too long").waitFor();
           assert.deepEqual(await connections(identity), []);

@@ -22,7 +22,7 @@ export function consoleFrame(world) {
         async (page) => {
           await drawn(page);
           const first = chart(page, "state").getByRole("link").first();
-          const above = acting(page).getByRole("link", { name: /inactive$/ });
+          const above = acting(page).getByRole("link", { name: /^List/ });
           await above.nth(1).focus();
           await first.evaluate((link) => scrollBy(0, link.getBoundingClientRect().top - 10));
           await tabTo(page, first, 1);
@@ -35,7 +35,7 @@ export function consoleFrame(world) {
         { width: 390, height: 640 },
       ));
 
-    test("the menu is one row, and shows the current view", () =>
+    test("the menu shows all entries on a phone", () =>
       visit(
         "/integrations",
         async (page) => {
@@ -48,16 +48,8 @@ export function consoleFrame(world) {
           };
           for (const width of [320, 390]) {
             await page.setViewportSize({ width, height: 640 });
-            // The view scrolls to its link when it is opened.
-            await page.reload();
             await current.waitFor();
-            const tops = await links.evaluateAll((all) => all.map((link) => link.getBoundingClientRect().top));
-            assert.equal(new Set(tops).size, 1, String(tops));
-            await expectSeen(current);
-            for (const link of [links.first(), links.last()]) {
-              await link.focus();
-              await expectSeen(link);
-            }
+            for (const link of await links.all()) await expectSeen(link);
           }
         },
         { width: 320, height: 640 },

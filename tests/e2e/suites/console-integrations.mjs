@@ -67,6 +67,7 @@ export function consoleIntegrations(world) {
               scopes: ["openid", "email", "offline_access"],
               authorizationParameters: { hd: "a=b", prompt: "consent" },
               variables: {},
+              startUrl: null,
               rejectedSince: null,
             });
             assert.equal(new URL(page.url()).search, "");
@@ -120,7 +121,10 @@ export function consoleIntegrations(world) {
           await dialog.getByLabel("Authorization parameters (optional)").fill("");
           await dialog.getByLabel("Client ID").fill("an-id");
           await page.keyboard.press("Enter");
-          await page.getByText("The OAuth client for Both was saved.").waitFor();
+          await dialog.getByText("Both needs the client's secret.").waitFor();
+          await dialog.getByLabel("Client secret", { exact: true }).fill("a-secret");
+          await page.keyboard.press("Enter");
+          await page.getByText(/^The OAuth client for Both was saved\./).waitFor();
           assert.deepEqual((await clientOf("both")).authorizationParameters, {});
           await page.getByRole("link", { name: "Connect an account" }).click();
           await heading(page, "Both").waitFor();

@@ -197,6 +197,10 @@ export function consoleList(world) {
       await visit("/", async (page) => {
         await page.getByRole("rowheader", { name: "failed" }).getByRole("link").click();
         await expectRows(page, active.ids);
+        assert.deepEqual(asked(page), { state: "failed", active: "all" });
+        await page.getByText(`${active.total + inactive.total} connections`, { exact: true }).waitFor();
+        await page.getByLabel("Active", { exact: true }).selectOption({ label: "Active" });
+        await expectRows(page, active.ids);
         assert.deepEqual(asked(page), { state: "failed" });
         await page.getByRole("link", { name: /^Show .* inactive connections? in this state$/ }).click();
         await expectRows(page, inactive.ids);

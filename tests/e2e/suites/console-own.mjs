@@ -22,6 +22,24 @@ export function consoleOwn(world) {
   };
 
   describe("an end user's page", () => {
+    test("connects and reconnects if the link may", async () => {
+      const identity = someone();
+      await connect(identity, { state: "failed" });
+      const scopes = ["catalog:read", "connections:read", "connections:connect"];
+      await visit(
+        identity,
+        async (page) => {
+          await button(page, `Connect ${GITHUB} again`).click();
+          await page.waitForURL("**/connect");
+          await page.getByText(`Are you ${identity}?`).waitFor();
+          await page.goBack();
+          await button(page, "Connect an account").click();
+          await page.waitForURL("**/connect");
+        },
+        { wish: { as: world.console.keys.connector, scopes } },
+      );
+    });
+
     test("shows what is theirs, in their words, and nothing of an operator's", async () => {
       const identity = someone();
       for (const state of Object.keys(STATES))

@@ -33,9 +33,18 @@ export function figures(world) {
       assert.ok(page("README.md").prose.includes(`all ${ofDirectory} documents`), `${files}`);
     });
 
+    test("how many connectors have no actions", async () => {
+      const [told] = page("README.md").prose.match(/([\d,]+) of them have no actions yet/);
+      const counted = await cli("catalog", "find", "--without-actions", "--catalog", world.catalog);
+      assert.equal(
+        told,
+        `${counted.match(/^(\d+) of \d+ connectors without actions$/m)[1]} of them have no actions yet`,
+      );
+    });
+
     test("how many platforms have the logo of their brand", () => {
       const file = readFileSync(join(root, "providers.toml"), "utf8");
-      const [platforms, branded] = [/^\[platforms\./gm, /^logo = /gm].map((line) => file.match(line).length);
+      const [platforms, branded] = [/^\[platforms\.[^.\]]+\]$/gm, /^logo = /gm].map((line) => file.match(line).length);
       const told = `${logosOf(file).size} icons, for ${branded} of its ${platforms} platforms`;
       assert.ok(page("docs/catalog.md").prose.includes(told), told);
     });

@@ -19,6 +19,7 @@ const ACTION = "issuesCreate";
 /** What only a service with a rate limit, a fault, or broken or full storage answers: other suites look at most of it. */
 const ELSEWHERE = ["429", "500", "502", "503", "504", "507"];
 /** The operations on one webhook. */
+const KEYS = /^(rotate|revoke)Key$/;
 const WEBHOOKS = /^(get|update|delete|rotate|test)Webhook$|^replayEvents$|^listDeliveries$/;
 const CLIENT = `/v1/oauth-clients/${PLATFORM}`;
 
@@ -61,6 +62,11 @@ export function openapi(world) {
     return (await send("/v1/webhooks", { ...options, method: "POST", body })).json;
   }
 
+  const newKey = () => {
+    const body = JSON.stringify({ scopes: ["connections:read"] });
+    return send("/v1/keys", { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body });
+  };
+
   /** The id of something that the operation is about. */
   async function subject(operationId) {
     if (operationId === "getAttempt") {
@@ -69,6 +75,7 @@ export function openapi(world) {
       return (await send("/v1/vault/connect", options)).json.id;
     }
     if (WEBHOOKS.test(operationId)) return (await hook()).id;
+    if (KEYS.test(operationId)) return (await newKey()).json.id;
     const { id } = (await create(wish())).json;
     if (/^getCredentials$|^checkConnection$/.test(operationId)) {
       const stored = await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
@@ -81,6 +88,8 @@ export function openapi(world) {
   async function good({ operationId, path, method, requestBody, security }) {
     // Storing it again replaces it.
     if (operationId === "createWebhook") await hook();
+    if (operationId === "createKey")
+      await world.database.prepare("DELETE FROM api_keys WHERE created_by IS NOT NULL").run();
     if (operationId !== "setOauthClient") await put(CLIENT, { clientId: "example-client" });
     const id = path.includes("{id}") ? await subject(operationId) : undefined;
     const bodies = {
@@ -94,6 +103,7 @@ export function openapi(world) {
       createWebhook: { url: "https://app.example.com/", types: ["connection.failed"] },
       updateWebhook: { active: true },
       replayEvents: { from: "evt_0000000000001" },
+      createKey: { scopes: ["connections:read"] },
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
     // The only operation that needs a parameter of the query.
@@ -170,6 +180,15 @@ export function openapi(world) {
       await hook();
       for (let nth = 0; nth < 19; nth += 1) await send(path, request);
       return [{}];
+    }
+    if (id === "createKey") {
+      while ((await newKey()).status === 201);
+      return [{}];
+    }
+    if (id === "rotateKey") {
+      const { id: revoked } = (await newKey()).json;
+      await send(`/v1/keys/${revoked}`, { method: "DELETE", secret: keys.full.secret });
+      return [{ path: path.replace(/[0-9a-f-]{36}/, revoked) }];
     }
     if (id === "replayEvents") {
       const { id: paused } = await hook({ active: false });

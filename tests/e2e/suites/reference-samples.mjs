@@ -127,7 +127,7 @@ export function referenceSamples(world) {
           bodies += 1;
         }
       }
-      assert.equal(bodies, 9 + 6 + 6);
+      assert.equal(bodies, 9 + 6 + 6 + 2);
       await world.reference.connection(keys.examples, {
         identity: "ann@example.com",
         label: "tagged",

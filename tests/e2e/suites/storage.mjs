@@ -92,7 +92,8 @@ export function storage(world) {
       test(`a segment ${what}, then is whole again`, async () => {
         const { small } = world.catalogs;
         const [pack, connectors] = [
-          small.segmentWith('"platform":"acme-store","modelName"'),
+          // The search over all platforms has its actions, too.
+          small.segmentWith('acme-store{"id"'),
           small.segmentWith("\napi::acme-store::"),
         ];
         for (const [id, other, broken, whole] of [

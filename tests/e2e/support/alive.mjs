@@ -132,7 +132,7 @@ export class Life {
     await this.idp.stop();
     await this.later(LIFE_MS, this.id);
     const refused = await this.app.askCredentials(this.id);
-    assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
+    assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
     const { state, reason, actor, nextAttemptAt } = await this.app.status(this.id);
     assert.deepEqual([state, reason.code, actor], ["degraded", "platform_unavailable", "nobody"]);
     assert.ok(Date.parse(nextAttemptAt) > Date.now());
@@ -158,7 +158,7 @@ export class Life {
     assert.equal(await this.idp.whose(held.headers), USER);
     await this.idp.revoke(held.accessToken);
     const refused = await this.app.askCredentials(this.id, "?refresh=true");
-    assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
+    assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
     const { reason, actor } = await this.#becomes("failed");
     assert.deepEqual([reason.code, actor], ["grant_ended", "user"]);
     const { id, type, data } = await this.#told("connection.failed");

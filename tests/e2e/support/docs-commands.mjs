@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { experimental_getWranglerCommands } from "wrangler";
+import { EXPERIMENTS } from "../../../lab/experiments.mjs";
 import { program } from "../../../scripts/lib/native-cli.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { passedOn } from "../../../scripts/start/options.mjs";
@@ -68,15 +69,19 @@ async function expectOperator(args) {
   const at = args.findIndex((arg) => arg.startsWith("-"));
   const plain = at < 0 ? args : args.slice(0, at);
   const text = await help(plain);
-  const usage = text.match(/^Usage: connector-vault .*$/m)?.[0] ?? assert.fail(`no usage of ${args}:\n${text}`);
+  const usage = text.match(/^Usage: npm run .*$/m)?.[0] ?? assert.fail(`no usage of ${args}:\n${text}`);
   const [parts, takes] = [
-    usage.replace(/^Usage: /, "").split(" "),
+    usage
+      .replace(/^Usage: npm run /, "")
+      .replace(" -- ", " ")
+      .split(" "),
     usage.match(/<\S+>|\[(?!OPTIONS)[A-Za-z-]+\]/g) ?? [],
   ];
-  const path = parts.slice(1).filter((part) => /^[a-z]/.test(part));
+  const isList = /\]\.\.\.|>\.\.\./.test(usage);
+  const path = parts.filter((part) => /^[a-z]/.test(part));
   assert.deepEqual(plain.slice(0, path.length), path, `${args.join(" ")} is not known:\n${text.slice(0, 300)}`);
   assert.ok(
-    path.length > 0 && plain.length - path.length <= takes.length,
+    path.length > 0 && (isList || plain.length - path.length <= takes.length),
     `${usage} takes fewer words than ${args.join(" ")}`,
   );
   for (const option of args.filter((arg) => arg.startsWith("--"))) {
@@ -86,7 +91,9 @@ async function expectOperator(args) {
 }
 
 /** Asserts that a command that is not run exists. */
-export async function expectCommand([first, ...rest]) {
+export async function expectCommand(words) {
+  // Every command has its help, and npm its own output to leave out.
+  const [first, ...rest] = words.filter((word) => word !== "--help" && word !== "--silent");
   if (first === "npx") return expectWrangler(rest.slice(rest.indexOf("wrangler") + 1));
   assert.equal(first, "npm", `${first} is no command that is known here`);
   if (rest[0] === "pack") return assert.ok(existsSync(join(root, rest[1], "package.json")));
@@ -100,7 +107,9 @@ export async function expectCommand([first, ...rest]) {
   // These two pass the options that they do not know on to wrangler.
   const command = { start: "dev", deploy: "deploy" }[script];
   if (command) return expectWrangler([command, ...options]);
-  const source = readFileSync(join(root, SCRIPTS[script].match(/^node (\S+)$/)[1]), "utf8");
+  const [, own, name = options[0]] = SCRIPTS[script].match(/^node (\S+?)(?: (\S+))?$/);
+  if (own === "lab/run.mjs") assert.ok(name in EXPERIMENTS, `there is no experiment ${name}`);
+  const source = readFileSync(join(root, own === "lab/run.mjs" ? `lab/${name}.mjs` : own), "utf8");
   for (const option of options.filter((option) => option.startsWith("--")))
     assert.match(source, new RegExp(`\\b${option.slice(2)}\\b`), `\`${script}\` has no option ${option}`);
   return undefined;

@@ -84,11 +84,12 @@ export class Page {
   }
 }
 
-/** All pages, README first. */
+/** All pages: README first, then the one that goes on with README's connection, and deletes it. */
 export const pages = [
   join(root, "README.md"),
+  join(root, "docs", "demo.md"),
   ...readdirSync(join(root, "docs"))
-    .filter((name) => name.endsWith(".md"))
+    .filter((name) => name.endsWith(".md") && name !== "demo.md")
     .sort()
     .map((name) => join(root, "docs", name)),
 ].map((path) => new Page(path));

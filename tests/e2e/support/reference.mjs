@@ -153,9 +153,18 @@ export class Reference {
     return { WEBHOOK: answer.json.id };
   }
 
+  /** Creates an API key. */
+  async key(caller) {
+    const body = JSON.stringify({ scopes: ["connections:read"] });
+    const answer = await this.as(caller)("/v1/keys", { method: "POST", body });
+    assert.equal(answer.status, 201, answer.text);
+    return { API_KEY: answer.json.id };
+  }
+
   /** What a sample of an operation needs in its environment. */
   async environment(id, caller) {
     const webhook = /Webhook|Deliveries|replayEvents/.test(id) ? await this.webhook(caller) : {};
+    if (/^(rotate|revoke)Key$/.test(id)) return this.key(caller);
     const connection = await this.connection(caller);
     // Who reports a state holds the credentials.
     if (id === "setConnectionState") return connection;

@@ -201,6 +201,15 @@ export class Server {
     return send({ port: this.port, method, path, headers: [...key, ...headers], body });
   }
 
+  /** Waits until something holds. */
+  async until(holds, otherwise) {
+    const end = Date.now() + STOP_MS;
+    while (!(await holds())) {
+      if (Date.now() > end) throw new Error(`${otherwise}:\n${this.output}`);
+      await pause(POLL_MS);
+    }
+  }
+
   /** Waits until the output has a line that holds all of `parts`, and returns it. */
   async logged(...parts) {
     const until = Date.now() + STOP_MS;

@@ -73,8 +73,10 @@ export function readPage(answer) {
   assert.match(answer.header("content-security-policy"), /^default-src 'none'; script-src 'self'; /);
   const html = answer.text;
   // Whatever a page says, it has these elements only: nothing that anybody sent became markup.
-  const allowed = /^\/?(html|meta|title|link|script|header|span|main|h1|p|form|button|a)$/;
+  const allowed = /^\/?(html|meta|title|link|script|header|span|main|h1|p|form|button|a|img)$/;
   for (const [tag, name] of html.matchAll(/<(?!!doctype)([^\s>]*)[^>]*>/g)) assert.match(name, allowed, tag);
+  for (const [tag] of html.matchAll(/<img[^>]*>/g))
+    assert.match(tag, /^<img src="\/logos\/[\w-]+\.svg" alt="" width="(\d+)" height="\1">$/);
   for (const [tag] of html.matchAll(/<[^>]*>/g)) assert.doesNotMatch(tag, /\son\w+ *=|javascript:/i, tag);
   assert.equal(html.match(/<script/g)?.length, html.includes("data-attempt=") ? 2 : 1);
   for (const [tag] of html.matchAll(/<script[^>]*>/g)) assert.match(tag, /^<script src="\/style\/\w+\.js"( defer)?>$/);

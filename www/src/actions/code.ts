@@ -10,14 +10,25 @@ const MAX_VALUES = 200;
 /** Objects in objects that are written out. */
 const MAX_DEPTH = 8;
 
-/** The request in a shell, authorized with this method. */
-export function curlOf(action: ActionDetail, method: AuthMethod | undefined): string {
+/** The request in a shell, authorized with this method; `common` are the headers of all of the connector's methods. */
+export function curlOf(
+  action: ActionDetail,
+  method: AuthMethod | undefined,
+  common: Record<string, string> = {},
+): string {
   const { method: verb, server, path, parameters } = action;
   const definitions = definitionsOf(action.input);
   const needed = parameters.filter(({ required }) => required);
   const valueOf = ({ name, schema }: (typeof parameters)[number]) => known(schema, definitions) ?? `<${name}>`;
   const query = needed.filter((one) => one.in === "query").map((one) => pair(one.name, valueOf(one)));
-  if (method?.type === "api_key" && method.in === "query") query.push(pair(method.name, "<key>"));
+  const templates = { ...lowered(common), ...lowered(method?.headers ?? {}) };
+  const own = [...Object.values(templates), ...Object.values(method?.query ?? {})].join();
+  // What a template names goes there and nowhere else.
+  const secret = method && SECRETS[method.type];
+  const isPlaced = secret !== undefined && own.includes(`{${secret}}`);
+  const isKey = method?.type === "api_key" && !isPlaced;
+  if (isKey && method.in === "query") query.push(pair(method.name, "<key>"));
+  query.push(...Object.entries(method?.query ?? {}).map(([name, value]) => pair(name, filled(value))));
   // Amazon's documents tell operations apart by a fragment, which is never sent: a parameter says the same.
   const [place = ""] = path.split("#");
   const address = `${(server ?? "https://<server>").replace(/\/$/, "")}${place}`
@@ -26,17 +37,36 @@ export function curlOf(action: ActionDetail, method: AuthMethod | undefined): st
   // Some paths have a query already.
   const url = query.length > 0 ? `${address}${address.includes("?") ? "&" : "?"}${query.join("&")}` : address;
   const cookies = needed.filter((one) => one.in === "cookie").map((one) => `${one.name}=${valueOf(one)}`);
-  if (method?.type === "api_key" && method.in === "cookie") cookies.push(`${method.name}=<key>`);
+  if (isKey && method.in === "cookie") cookies.push(`${method.name}=<key>`);
+  const headers = new Map(Object.entries(templates).map(([name, value]) => [name, filled(value)]));
+  for (const one of needed)
+    if (one.in === "header" && !headers.has(one.name.toLowerCase())) headers.set(one.name, String(valueOf(one)));
   return [
     `curl ${verb === "GET" ? "" : `-X ${verb} `}${quoted(url)}`,
-    ...authorization(method),
-    ...needed.filter((one) => one.in === "header").map((one) => header(one.name, String(valueOf(one)))),
+    ...(isPlaced ? [] : authorization(method)),
+    ...[...headers].map(([name, value]) => header(name, value)),
     ...(cookies.length > 0 ? [`-b ${quoted(cookies.join("; "))}`] : []),
     ...body(action, definitions),
   ].join(" \\\n  ");
 }
 
 const header = (name: string, value: string) => `-H ${quoted(`${name}: ${value}`)}`;
+
+/** The variable of templates that stands for the secret of a type. */
+const SECRETS: Partial<Record<AuthMethod["type"], string>> = {
+  oauth2: "accessToken",
+  bearer: "token",
+  api_key: "apiKey",
+};
+
+const lowered = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** A template with what is to be filled in. */
+const filled = (template: string) => template.replace(/\{([\w. -]+)\}/g, "<$1>");
+
+/** What stands before a secret: after a word, with a space. */
+const before = (prefix: string) => (/[a-z0-9]$/i.test(prefix) ? `${prefix} ` : prefix);
 
 /** A parameter of the query; what is to be filled in stays readable. */
 function pair(name: string, value: unknown): string {
@@ -49,16 +79,16 @@ function authorization(method: AuthMethod | undefined): string[] {
     case "oauth2":
       return [header("authorization", "Bearer <access token>")];
     case "bearer":
-      return [header("authorization", `${method.prefix} <token>`.trim())];
+      return [header("authorization", `${before(method.prefix)}<token>`)];
     case "basic":
-      return ["-u '<user name>:<password>'"];
+      return [`-u ${quoted(`${filled(method.username ?? "{user name}")}:${filled(method.password ?? "{password}")}`)}`];
     case "aws_sigv4":
       return [
         `--aws-sigv4 ${quoted(`aws:amz:${method.regions[0] ?? "<region>"}:${method.service}`)}`,
         "-u '<access key ID>:<secret access key>'",
       ];
     case "api_key":
-      return method.in === "header" ? [header(method.name, `${method.prefix} <key>`.trim())] : [];
+      return method.in === "header" ? [header(method.name, `${before(method.prefix)}<key>`)] : [];
     case undefined:
       return [];
   }

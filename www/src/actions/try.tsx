@@ -16,8 +16,8 @@ import { type Entry, type Filled, entriesOf, inputOf, wordOf } from "./input";
 import { TONES } from "./responses";
 import { type Definitions, inWords } from "./schema";
 
-/** Connections to choose from. */
-const MOST = 100;
+/** How many connections are looked at for credentials. */
+const MOST = 20;
 const TITLES = {
   path: "In the path",
   query: "In the query",
@@ -61,17 +61,22 @@ function Choice({ action, definitions }: Props) {
   const { platform } = action;
   const query = useQuery({
     queryKey: ["try", platform],
-    queryFn: async ({ signal }) => [
-      ...(await vault.connections.list({ platform, active: true, limit: MOST }, { signal })).rows,
-    ],
+    queryFn: async ({ signal }) => {
+      const { rows, total } = await vault.connections.list({ platform, active: true, limit: MOST }, { signal });
+      // Without credentials in the vault, nothing can be run.
+      const statuses = await Promise.all(rows.map(({ id }) => vault.connections.status(id, { signal })));
+      return { total, connections: rows.filter((_, at) => statuses[at]?.holdsCredentials) };
+    },
   });
   return (
     <Answer query={query} what="the connections" rows={1}>
-      {(connections) =>
+      {({ connections, total }) =>
         connections.length === 0 ? (
           <p class="muted">
-            No account of this platform is connected. <Link href="/integrations">Integrations</Link> says how to connect
-            one.
+            {total === 0
+              ? "No account of this platform is connected."
+              : `No connection to this platform has credentials in the vault${total > MOST ? `, of the ${MOST} newest` : ""}.`}{" "}
+            <Link href={`/connectors/${encodeURIComponent(platform)}`}>Connect an account</Link>.
           </p>
         ) : (
           <Form action={action} definitions={definitions} connections={connections} />

@@ -23,7 +23,7 @@ export function ActionView({ platform, action: key }: { platform: string; action
   const { data: connector } = useConnector(platform);
   const action = query.data && "title" in query.data ? query.data : undefined;
   const name = connector && "name" in connector ? connector.name : platform;
-  const methods = connector && "name" in connector ? connector.authMethods : undefined;
+  const { authMethods: methods, headers } = connector && "name" in connector ? connector : {};
   return (
     <Page
       title={action?.title ?? key}
@@ -44,7 +44,7 @@ export function ActionView({ platform, action: key }: { platform: string; action
       <Answer query={query} what="the action">
         {(found) =>
           "title" in found ? (
-            <Detail action={found} methods={methods} />
+            <Detail action={found} methods={methods} headers={headers} />
           ) : found.code === "platform_not_found" ? (
             <Suggestions
               title={`The catalog has no platform “${platform}”`}
@@ -64,11 +64,17 @@ export function ActionView({ platform, action: key }: { platform: string; action
   );
 }
 
-function Detail({ action, methods }: { action: ActionDetail; methods: AuthMethod[] | undefined }) {
+interface DetailProps {
+  action: ActionDetail;
+  methods: AuthMethod[] | undefined;
+  headers: Record<string, string> | undefined;
+}
+
+function Detail({ action, methods, headers }: DetailProps) {
   const { platform, key, parameters, requestBody } = action;
   const definitions = definitionsOf(action.input);
   const first = methods?.find(({ id }) => id === action.auth[0]?.method);
-  const code = curlOf(action, first);
+  const code = curlOf(action, first, headers);
   return (
     <div class="action-page">
       <div class="action-aside">

@@ -3,7 +3,7 @@ import { type JSX, Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Logo } from "../parts/logo";
 import { Entry, faultOf } from "./fields";
-import { isAway, isForApp } from "./methods";
+import { isAway, isForApp, isSaid } from "./methods";
 import { Step } from "./step";
 import { type Trouble, titleOf } from "./words";
 
@@ -167,8 +167,8 @@ export function Form({ connector, isReconnect, app, entered: before, onSubmit, o
  * Whether the app may have set a field's value for all users. The service knows, so the user is asked only once it turns out
  * to lack the value. A field that can stay empty is always shown, because the service would not miss it.
  */
-const mayBeSet = (method: AuthMethod, { required, default: standard }: AuthField) =>
-  method.type === "oauth2" && required && standard === null;
+const mayBeSet = (method: AuthMethod, field: AuthField) =>
+  isSaid(method, field) || (method.type === "oauth2" && field.required && field.default === null);
 
 const defaultsOf = (methods: readonly AuthMethod[]): Values =>
   Object.fromEntries(methods.flatMap(({ fields }) => fields.map((field) => [field.name, field.default ?? ""])));

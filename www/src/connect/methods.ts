@@ -19,6 +19,10 @@ export const isForApp = (
     hostChoosers(url ?? "").includes(name),
   );
 
+/** Whether the platform says the value of a field, so that nobody need be asked for it. */
+export const isSaid = (method: AuthMethod, { name }: AuthField) =>
+  method.type === "oauth2" && method.fieldSources.some(({ field }) => field === name);
+
 /** The variables of a host whose last two labels are not both in the template. */
 function hostChoosers(template: string): string[] {
   const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];

@@ -221,7 +221,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   return (
     <main class="window">
       <header class="app">
-        {look?.logoUrl && <Logo name={app} image={look.logoUrl} size={32} />}
+        {look?.logoUrl && <Logo name={app} image={look.logoUrl} size={32} isOfApp />}
         <div>
           <p class="app-name">{look?.name ?? "Connect an account"}</p>
           {session?.who.identity !== undefined && (

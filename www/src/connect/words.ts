@@ -34,15 +34,21 @@ const small = (text: string) => (/^.[A-Z]/.test(text) ? text : text.charAt(0).to
 /** A method's name for people. */
 export function titleOf(method: AuthMethod, platform: string): string {
   const labelOf = (name: string) => method.fields.find((field) => field.name === name)?.label;
+  // Some platforms want several secrets at once.
+  const secrets = method.fields.filter(({ secret, required }) => secret && required).map(({ label }) => label);
+  const several = secrets.map((label, nth) => (nth === 0 ? label : small(label))).join(" and ");
   switch (method.type) {
     case "oauth2":
       return method.grant === "client_credentials" ? `Access to the whole account` : `Sign in with ${platform}`;
     case "api_key":
-      return labelOf("apiKey") ?? "API key";
+      return several || (labelOf("apiKey") ?? "API key");
     case "bearer":
-      return labelOf("token") ?? "Access token";
+      return several || (labelOf("token") ?? "Access token");
     case "basic":
-      return `${method.usernameLabel} and ${small(method.passwordLabel)}`;
+      if (method.password !== null) return method.usernameLabel;
+      return method.username === null || method.username.includes("{")
+        ? `${method.usernameLabel} and ${small(method.passwordLabel)}`
+        : method.passwordLabel;
     case "aws_sigv4":
       return "Amazon keys";
   }
@@ -100,10 +106,21 @@ function toldOf(code: string, { platform, app }: Names): Told | undefined {
     case "invalid_answer":
     case "issuer_mismatch":
       return [`${platform} sent an unusable response`, "The sign-in can't be completed.", "app"];
-    case "platform_unavailable":
     case "platform_unreachable":
+      // Whose network it is nobody knows.
+      return [
+        `${platform} can't be reached`,
+        `The service got no connection to ${platform}. Nothing has changed.`,
+        "nobody",
+      ];
     case "platform_timeout":
-      return [`${platform} has a problem`, "Nothing has changed.", "nobody"];
+      return [`${platform} did not respond in time`, "Nothing has changed.", "nobody"];
+    case "platform_unavailable":
+      return [
+        `The sign-in with ${platform} did not work for now`,
+        `${platform} can't be reached from here, or has a problem. Nothing has changed.`,
+        "nobody",
+      ];
     case "too_many_requests":
       return ["Too many attempts", "Wait a few minutes, then try again.", "user"];
     default:

@@ -28,9 +28,12 @@ export function filtersOf({
   return {
     ...texts,
     ...(tagsMatch && texts.tags && { tagsMatch }),
-    ...(active && { active: active === "true" || active === "false" ? active === "true" : active }),
+    ...(active && active !== "all" && { active: active === "true" || active === "false" ? active === "true" : active }),
   } as ConnectionFilters;
 }
+
+/** Whether the list has both active and inactive connections. The API lists them separately. */
+export const isOfAll = ({ active }: Asked) => active === "all";
 
 /** Where in the list: after a cursor, whose page's number is kept beside it, or on a page by number. */
 export interface Place {

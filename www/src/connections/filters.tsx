@@ -76,6 +76,7 @@ export function Filters({ values, faults, platforms, clear, onChange }: Props) {
           options={[
             ["", "Active"],
             ["false", "Inactive"],
+            ["all", "All"],
           ]}
           {...choice("active")}
         />

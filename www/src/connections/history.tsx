@@ -1,26 +1,14 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
-import type { Connection, PlatformCall, VaultEvent } from "connector-vault/slim";
+import type { Connection, VaultEvent } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { EventDetails } from "../events/details";
 import { eventWords } from "../events/words";
 import { Answer } from "../parts/answer";
 import { When } from "../parts/when";
 import { useSession } from "../session/session";
-import { Reason } from "./reason";
 
 const ROWS_AT_A_TIME = 500;
 const SHOWN_AT_A_TIME = 50;
-
-/** The reasons for which the service itself has no more words. */
-const REASONS: Record<string, string> = {
-  platform_unavailable: "The platform can't be reached.",
-  invalid_answer: "The platform's response can't be read.",
-  grant_rejected: "The platform refused to renew the access once.",
-  grant_ended: "The platform refuses to renew the access.",
-  credentials_rejected: "The platform rejected the credentials.",
-  client_rejected: "The platform rejects the OAuth client.",
-  request_rejected: "The platform rejects the request.",
-  reported: "The state was reported.",
-};
 
 /** What happened to a connection, latest first. */
 export function History({ connection }: { connection: Connection }) {
@@ -80,33 +68,16 @@ function Events({ connection: { id, version } }: { connection: Connection }) {
   );
 }
 
-function Event({ event: { type, occurredAt, data } }: { event: VaultEvent }) {
+function Event({ event }: { event: VaultEvent }) {
   return (
     <li>
       <p class="history-line">
-        <strong>{eventWords(type)}</strong>
+        <strong>{eventWords(event.type)}</strong>
         <span class="muted small">
-          <When at={occurredAt} />
+          <When at={event.occurredAt} />
         </span>
       </p>
-      {data.reason && (
-        <p class="small">
-          <Reason reason={{ ...data.reason, detail: data.reason.detail ?? REASONS[data.reason.code] ?? null }} />
-        </p>
-      )}
-      {"call" in data && <Called call={data.call} />}
+      <EventDetails event={event} />
     </li>
-  );
-}
-
-function Called({ call: { method, action, path, status, error, durationMs } }: { call: PlatformCall }) {
-  return (
-    <p class="small">
-      <code>{method}</code> <code>{action ?? path}</code>{" "}
-      <span class="muted">
-        {status === null ? <>no response: {error}</> : <>HTTP status {status}</>} after{" "}
-        {durationMs.toLocaleString("en")} ms
-      </span>
-    </p>
   );
 }

@@ -46,12 +46,34 @@ async function read(
   return { rows, total, pages, page: number, after: onward };
 }
 
+/** A page of the active connections and, after these, the inactive ones. */
+async function readAll(
+  vault: ConnectorVault,
+  filters: ConnectionFilters,
+  page: number,
+  signal: AbortSignal,
+): Promise<Rows> {
+  const ask = (active: boolean, where: ConnectionFilters) =>
+    vault.connections.list({ ...filters, active, ...where }, { signal });
+  const active = await ask(true, { limit: ROWS, page });
+  const behind = page - active.pages;
+  const inactive = await ask(false, behind > 0 ? { limit: ROWS, page: behind } : { limit: 1 });
+  return {
+    rows: behind > 0 ? inactive.rows : active.rows,
+    total: active.total + inactive.total,
+    pages: active.pages + Math.ceil(inactive.total / ROWS),
+    page,
+    after: undefined,
+  };
+}
+
 /** The rows at a place. While the filters are not valid, those of before stay. */
-export function useRows(filters: ConnectionFilters, place: Place, isValid: boolean) {
+export function useRows(filters: ConnectionFilters, place: Place, isValid: boolean, isOfAll = false) {
   const { vault } = useSession();
   return useQuery({
-    queryKey: ["connections", "list", filters, place],
-    queryFn: ({ signal }) => read(vault, filters, place, signal),
+    queryKey: ["connections", "list", filters, place, isOfAll],
+    queryFn: ({ signal }) =>
+      isOfAll ? readAll(vault, filters, place.page ?? 1, signal) : read(vault, filters, place, signal),
     placeholderData: keepPreviousData,
     enabled: isValid,
   });
@@ -66,6 +88,7 @@ export function neighbours(
   const previous = known ?? { after: undefined, page: Math.min(page - 1, Math.max(pages, 1)) };
   return {
     previous: page > 1 ? previous : undefined,
-    next: onward === undefined ? undefined : { after: onward, page: page + 1 },
+    // Without a cursor, the list is of active and inactive connections, and has numbers only.
+    next: page < pages ? { after: onward, page: page + 1 } : undefined,
   };
 }

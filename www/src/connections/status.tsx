@@ -6,7 +6,7 @@ import { clientHref } from "../integrations/clients";
 import { Answer } from "../parts/answer";
 import { Soon, When } from "../parts/when";
 import { useSession } from "../session/session";
-import { Reason } from "./reason";
+import { Reason } from "../events/reason";
 
 /** Where the status of a connection is kept, whatever its version. */
 export const statusKey = (id: string) => ["status", id];

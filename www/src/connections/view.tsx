@@ -6,11 +6,12 @@ import { useAddress, withValues } from "../parts/address";
 import { Answer } from "../parts/answer";
 import { Empty } from "../parts/empty";
 import { faultsOf } from "../parts/faults";
+import { Notice } from "../parts/notice";
 import { Page } from "../parts/page";
 import { Pager } from "../parts/pager";
 import { Snippet, literal, pathOf as requestOf } from "../parts/snippet";
 import { useSession } from "../session/session";
-import { FEW, MORE, NAMES, ROWS, filtersOf, inAddress, placeOf, type Asked, type Place } from "./asked";
+import { FEW, MORE, NAMES, ROWS, filtersOf, inAddress, isOfAll, placeOf, type Asked, type Place } from "./asked";
 import { Create } from "./create";
 import { hasDraft } from "./drafts";
 import { Filters } from "./filters";
@@ -41,7 +42,8 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
   const filters = filtersOf(values);
   const place = placeOf(values);
   const faults = vault.connections.validateList(filters);
-  const query = useRows(filters, place, faults.length === 0);
+  const ofAll = isOfAll(values);
+  const query = useRows(filters, place, faults.length === 0, ofAll);
   const platforms = usePlatforms(query.isSuccess || query.isError);
   const panel = usePanel(opened, addressOf);
   const isRemoved = useRef(false);
@@ -67,13 +69,7 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
       count={query.data && !query.isPlaceholderData && !query.isError && words(query.data.total)}
       actions={<NewButton href={hrefOf({ new: "1" })} />}
     >
-      <div role="status">
-        {notice && (
-          <p class="note" data-tone="good">
-            {notice}
-          </p>
-        )}
-      </div>
+      <Notice>{notice}</Notice>
       {!may("connections:write") && (
         <p class="muted" id="read-only">
           Your key can read connections, but not change them.

@@ -7,7 +7,7 @@ import { useSession } from "../session/session";
 
 /** How users connect to a platform, and where its API is. */
 export function Connecting({ connector }: { connector: ConnectorDetail }) {
-  const { authMethods, name } = connector;
+  const { authMethods, name, headers } = connector;
   return (
     <section class="section connecting" aria-labelledby="connecting">
       <div class="title">
@@ -31,6 +31,8 @@ export function Connecting({ connector }: { connector: ConnectorDetail }) {
                     <Fields fields={method.fields} />
                   </Fact>
                 )}
+                <Templates name="Request headers" values={{ ...headers, ...method.headers }} separator=": " />
+                <Templates name="Query parameters" values={method.query} separator="=" />
               </dl>
             </li>
           ))}
@@ -67,7 +69,10 @@ export function titleOf(method: AuthMethod): string {
     case "api_key":
       return "API key";
     case "basic":
-      return `${method.usernameLabel} and ${method.passwordLabel.toLowerCase()}`;
+      if (method.password !== null) return method.usernameLabel;
+      return method.username === null || method.username.includes("{")
+        ? `${method.usernameLabel} and ${method.passwordLabel.toLowerCase()}`
+        : method.passwordLabel;
     case "bearer":
       return "Access token";
     case "aws_sigv4":
@@ -118,6 +123,27 @@ function Particulars({ method }: { method: AuthMethod }) {
         </Fact>
       );
   }
+}
+
+/** What every request to the platform carries. A name in braces stands for a field or for data of the OAuth client. */
+function Templates(props: { name: string; values: Record<string, string>; separator: string }) {
+  const entries = Object.entries(props.values);
+  if (entries.length === 0) return null;
+  return (
+    <Fact name={props.name}>
+      <ul class="plain">
+        {entries.map(([name, value]) => (
+          <li key={name}>
+            <code>
+              {name}
+              {props.separator}
+              {value}
+            </code>
+          </li>
+        ))}
+      </ul>
+    </Fact>
+  );
 }
 
 const PLACES = { header: "header", query: "query parameter", cookie: "cookie" } as const;

@@ -1,16 +1,16 @@
 import type { AuthField, ConnectorDetail, NewOauthClient, OAuth2Method, OauthClient } from "connector-vault/slim";
-import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Entry, faultOf } from "../connect/fields";
 import { SCOPES, TagsInput, allTags, type TagsTyped } from "../connections/tags-input";
 import { useConnector } from "../connectors/details";
 import { PlatformField } from "../connectors/platform-field";
 import type { Platforms } from "../connectors/platforms";
 import { Answer } from "../parts/answer";
+import { useCheckedForm } from "../parts/checked-form";
 import { told } from "../parts/failure";
 import { faultAt, faultsOf } from "../parts/faults";
 import { Field, TextField } from "../parts/field";
-import { Modal, useFocusFirst } from "../parts/modal";
+import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { Select } from "../parts/select";
 import { Suggestions } from "../parts/suggestions";
@@ -106,11 +106,24 @@ function WithConnector({ platform, ...rest }: FormProps) {
           );
         const methods = found.authMethods.filter(isOauth);
         if (methods.length === 0) return <p>{found.name} has no way to connect by OAuth, so it needs no client.</p>;
-        return <Form platform={found.platform} methods={methods} {...rest} />;
+        return <Form platform={found.platform} connector={found} methods={methods} {...rest} />;
       }}
     </Answer>
   );
 }
+
+/**
+ * Where apps are registered, by the host at which users sign in. From docs.github.com/apps/oauth-apps,
+ * developers.google.com/workspace/guides/create-credentials, api.slack.com/authentication/oauth-v2,
+ * developers.notion.com/docs/authorization and developer.atlassian.com/cloud/oauth/getting-started/managing-oauth-apps.
+ */
+const REGISTRATIONS: Partial<Record<string, string>> = {
+  "github.com": "https://github.com/settings/developers",
+  "accounts.google.com": "https://console.cloud.google.com/apis/credentials",
+  "slack.com": "https://api.slack.com/apps",
+  "api.notion.com": "https://www.notion.so/my-integrations",
+  "auth.atlassian.com": "https://developer.atlassian.com/console/myapps/",
+};
 
 /** What is typed; nothing of it outlives the dialog, because there is a secret in it. */
 interface Typed extends TagsTyped {
@@ -148,7 +161,7 @@ const parametersOf = (lines: string) =>
       }),
   );
 
-function clientOf(typed: Typed, fields: readonly AuthField[]): NewOauthClient {
+function clientOf(typed: Typed, fields: readonly AuthField[], former: OauthClient | undefined): NewOauthClient {
   const { authMethod, clientId, secret, removesSecret, parameters } = typed;
   const variables = fields
     .map(({ name }) => [name, typed.variables[name]?.trim() ?? ""])
@@ -161,21 +174,48 @@ function clientOf(typed: Typed, fields: readonly AuthField[]): NewOauthClient {
     scopes: allTags(typed, SCOPES),
     authorizationParameters: parametersOf(parameters),
     variables: Object.fromEntries(variables),
+    ...(former?.startUrl && { startUrl: former.startUrl }),
   };
 }
 
-function Form({ platform, client, methods, onClose, onSaved }: FormProps & { methods: readonly OAuth2Method[] }) {
+/** Where the app is registered. */
+function Registration({ connector }: { connector: ConnectorDetail }) {
+  const { name, documentationUrl, authMethods } = connector;
+  const hosts = authMethods.filter(isOauth).map(({ authorizationUrl }) => hostOf(authorizationUrl));
+  const page = hosts.map((host) => REGISTRATIONS[host]).find(Boolean);
+  const url = page ?? documentationUrl;
+  if (!url) return null;
+  return (
+    <p>
+      Register your app{" "}
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        {page ? `at ${name}` : `as the documentation of ${name} says`}
+      </a>
+      , with this redirect URI. It then shows you the client ID{" "}
+      {authMethods.some((method) => isOauth(method) && method.tokenAuth !== "none") && "and secret"}.
+    </p>
+  );
+}
+
+/** The host of an address, which may have variables; empty for none. */
+const hostOf = (url: string | null) => /^https:\/\/([^/?#{]+)/.exec(url ?? "")?.[1] ?? "";
+
+function Form({
+  platform,
+  connector,
+  client,
+  methods,
+  onClose,
+  onSaved,
+}: FormProps & { connector?: ConnectorDetail; methods: readonly OAuth2Method[] }) {
   const { vault } = useSession();
   const changed = useClientsChanged();
   const [typed, setTyped] = useState(() => typedOf(client));
-  const [isTried, setTried] = useState(false);
-  const place = useRef<HTMLFormElement>(null);
-  useFocusFirst(place);
   const chosen = methods.filter(({ id }) => typed.authMethod === "" || id === typed.authMethod);
   // Two methods may have the same variable.
   const fields = [...new Map(chosen.flatMap((method) => method.fields).map((field) => [field.name, field])).values()];
   const scopes = [...new Set(chosen.flatMap((method) => method.scopes.map(({ name }) => name)))];
-  const wanted = clientOf(typed, fields);
+  const wanted = clientOf(typed, fields, client);
   const saving = useOnce({
     mutationFn: (asked: NewOauthClient) => vault.oauthClients.set(platform, asked),
     onSuccess: (saved) => {
@@ -184,44 +224,36 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
     },
   });
   const { error, isPending } = saving;
-  const focusFault = () =>
-    requestAnimationFrame(() => place.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
-  useEffect(() => {
-    if (faultsOf(error).length > 0) focusFault();
-  }, [error]);
   const own = vault.oauthClients.validateSet(wanted);
   const variableFault = (field: AuthField) =>
     faultOf({ ...field, required: false }, typed.variables[field.name]?.trim() ?? "");
-  const isValid = own.length === 0 && !fields.some(variableFault);
-  const faults = isTried ? [...own, ...faultsOf(error)] : [];
-  const edit = (changes: Partial<Typed>) => {
-    if (saving.isAsked()) return;
-    setTyped({ ...typed, ...changes });
-    if (saving.isError) saving.reset();
-  };
-  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    setTried(true);
-    if (isValid) saving.ask(wanted);
-    else focusFault();
-  };
+  const name = connector?.name ?? platform;
+  const isPublic = chosen.length > 0 && chosen.every(({ tokenAuth }) => tokenAuth === "none");
+  const needsSecret = chosen.length > 0 && chosen.every(({ tokenAuth }) => tokenAuth !== "none");
   const isSecretKept = client?.hasSecret === true && typed.clientId.trim() === client.clientId;
+  const secretFault = needsSecret && !typed.secret && !isSecretKept ? `${name} needs the client's secret.` : undefined;
+  const isValid = own.length === 0 && !secretFault && !fields.some(variableFault);
+  const { form, isTried, faults, ...checked } = useCheckedForm(saving, own, isValid);
+  const edit = (changes: Partial<Typed>) => checked.edit(() => setTyped({ ...typed, ...changes }));
   const secretField: AuthField = {
     name: "clientSecret",
     label: "Client secret",
-    description: isSecretKept
-      ? "A secret is stored. Leave this empty to keep it."
-      : client?.hasSecret
-        ? "The stored secret belongs to the former client ID and is erased."
-        : "It is stored encrypted and never shown again.",
+    description: isPublic
+      ? `${name} does not ask for one.`
+      : isSecretKept
+        ? "A secret is stored. Leave this empty to keep it."
+        : client?.hasSecret
+          ? "The stored secret belongs to the former client ID and is erased."
+          : "It is stored encrypted and never shown again.",
     secret: true,
-    required: false,
+    required: needsSecret && !isSecretKept,
     pattern: null,
     enum: null,
     default: null,
   };
   return (
-    <form class="section" ref={place} onSubmit={submit} noValidate autocomplete="off">
+    <form class="section" ref={form} onSubmit={checked.submit(() => saving.ask(wanted))} noValidate autocomplete="off">
+      {connector && <Registration connector={connector} />}
       <RedirectUri />
       {methods.length > 1 && (
         <Select
@@ -243,7 +275,7 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
         <Entry
           field={secretField}
           value={typed.secret}
-          fault={faultAt(faults, "/clientSecret")}
+          fault={faultAt(faults, "/clientSecret") ?? (isTried ? secretFault : undefined)}
           onInput={(secret) => edit({ secret })}
           onLeave={() => {}}
         />
@@ -267,6 +299,25 @@ function Form({ platform, client, methods, onClose, onSaved }: FormProps & { met
         faults={faults.filter(({ pointer }) => pointer !== undefined)}
         onChange={edit}
       />
+      {scopes.length > 0 && allTags(typed, SCOPES).length === 0 && (
+        <p class="muted small">
+          Without scopes, {name} grants only what it grants by default, and many of its actions fail. It knows{" "}
+          {scopes.length === 1 ? "this one" : `${scopes.length} scopes, such as`}{" "}
+          {scopes.slice(0, 3).map((scope) => (
+            <>
+              <button
+                key={scope}
+                type="button"
+                class="link"
+                aria-label={`Add the scope ${scope}`}
+                onClick={() => edit({ tags: [...typed.tags, scope] })}
+              >
+                {scope}
+              </button>{" "}
+            </>
+          ))}
+        </p>
+      )}
       {fields.map((field) => (
         <Entry
           key={field.name}

@@ -112,8 +112,9 @@ export function IntegrationsView() {
           platforms={platforms}
           onChoose={(platform) => navigate(clientHref(platform), { replace: true, state: history.state })}
           onClose={close}
-          onSaved={({ platform }) => {
-            setNotice({ text: `The OAuth client for ${nameOf(platform)} was saved.`, platform });
+          onSaved={({ platform, warnings = [] }) => {
+            const saved = `The OAuth client for ${nameOf(platform)} was saved.`;
+            setNotice({ text: [saved, ...warnings].join(" "), platform });
             close();
           }}
           focusAfter={heading}

@@ -1,5 +1,4 @@
 // What needs somebody to act, and who: the users, the account itself, or the service, which tries again.
-import { useQuery } from "@tanstack/preact-query";
 import type { ConnectionState, ConnectionSummary } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
@@ -23,26 +22,13 @@ const WHO = {
 const links = (filters: object) => pathOf("/connections", filters);
 const counted = (count: number, thing: string) => `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 
-/** How many connections of a state are inactive, from a counter; undefined while that is not known. */
-function useInactive(state: ConnectionState, summary: ConnectionSummary) {
-  const { vault } = useSession();
-  const isAsked = summary.state[state] > 0 && summary.active.false > 0;
-  const query = useQuery({
-    queryKey: ["summary", "inactive", state],
-    queryFn: async ({ signal }) => (await vault.connections.list({ state, active: false, limit: 1 }, { signal })).total,
-    enabled: isAsked,
-  });
-  return { ...query, count: isAsked ? query.data : 0 };
-}
-
 /** What does not work, by who must act on it. */
 export function Attention({ summary }: { summary: ConnectionSummary }) {
   const { may } = useSession();
   const names = usePlatforms()?.byName;
   const clients = useClients(may("clients:read"));
   const webhooks = useWebhooks(may("webhooks:read"));
-  const inactive = { failed: useInactive("failed", summary), degraded: useInactive("degraded", summary) };
-  const queries = [clients, webhooks, inactive.failed, inactive.degraded];
+  const queries = [clients, webhooks];
   // What was answered before stays; that it may be out of date, the summary says.
   const missing = queries.filter(({ data, error }) => error && data === undefined);
   const isLoading = queries.some(({ isFetching, data }) => isFetching && data === undefined);
@@ -73,7 +59,7 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
               <Item key={platform} who="account">
                 <strong>{name}</strong> rejected your OAuth client {rejectedSince && <When at={rejectedSince} />}: its
                 connections can't be renewed until you <Link href={clientHref(platform)}>correct the client</Link>.{" "}
-                <Link href={links({ platform, state: "degraded" })}>Degraded connections to {name}</Link>
+                <Link href={links({ platform, state: "degraded", active: "all" })}>Degraded connections to {name}</Link>
               </Item>
             );
           })}
@@ -93,13 +79,13 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
           {failed > 0 && (
             <Item who="user">
               {counted(failed, "failed connection")}: {failed === 1 ? "its user" : "their users"} must reconnect.{" "}
-              <Lists state="failed" count={failed} inactive={inactive.failed.count} />
+              <List state="failed" count={failed} />
             </Item>
           )}
           {degraded > 0 && (
             <Item who="service">
               {counted(degraded, "degraded connection")}: the service tries again by itself. Each says why, and who else
-              must act. <Lists state="degraded" count={degraded} inactive={inactive.degraded.count} />
+              must act. <List state="degraded" count={degraded} />
             </Item>
           )}
         </ul>
@@ -120,15 +106,7 @@ function Item({ who, children }: { who: keyof typeof WHO; children: ComponentChi
   );
 }
 
-/** Links to the active and the inactive connections of a state, those that there are. A list has one kind only. */
-function Lists({ state, count, inactive }: { state: ConnectionState; count: number; inactive: number | undefined }) {
-  if (inactive === undefined) return <Link href={links({ state })}>List the active ones</Link>;
-  const active = Math.max(count - inactive, 0);
-  return (
-    <>
-      {active > 0 && <Link href={links({ state })}>{active.toLocaleString("en")} active</Link>}
-      {active > 0 && inactive > 0 && " · "}
-      {inactive > 0 && <Link href={links({ state, active: false })}>{inactive.toLocaleString("en")} inactive</Link>}
-    </>
-  );
-}
+/** Leads to the connections of a state, active and inactive. */
+const List = ({ state, count }: { state: ConnectionState; count: number }) => (
+  <Link href={links({ state, active: "all" })}>List {count === 1 ? "it" : "them"}</Link>
+);

@@ -86,7 +86,7 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
   return (
     <div class="overview">
       <ul class="headline" aria-label="All connections">
-        <Figure label="Connections" count={total} note="active and inactive" />
+        <Figure label="Connections" count={total} note="active and inactive" href={connections({ active: "all" })} />
         <Figure
           label="Active"
           count={active.true}
@@ -102,9 +102,6 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
           href={connections({ active: false })}
         />
       </ul>
-      {active.false > 0 && (
-        <p class="muted small">The charts include inactive connections; their links list only the active ones.</p>
-      )}
       <Attention summary={summary} />
       <div class="breakdowns">
         <div>
@@ -119,7 +116,7 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
                   state,
                   summary.state[state],
                   total,
-                  <Link href={connections({ state })}>
+                  <Link href={connections({ state, active: "all" })}>
                     <StateBadge state={state} />
                   </Link>,
                   tone,
@@ -138,7 +135,7 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
                   type,
                   summary.identityType[type],
                   total,
-                  <Link href={connections({ identityType: type })}>{word}</Link>,
+                  <Link href={connections({ identityType: type, active: "all" })}>{word}</Link>,
                 ),
               )}
             />
@@ -222,7 +219,7 @@ function ByPlatform({ summary: { total, platforms, otherPlatforms } }: { summary
       largest,
       <span class="platform">
         <Logo name={name} image={connector?.image} size={32} />
-        <Link href={connections({ platform: row.platform })}>{name}</Link>
+        <Link href={connections({ platform: row.platform, active: "all" })}>{name}</Link>
         {connector && <span class="mono muted">{row.platform}</span>}
       </span>,
     );

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Logo } from "../parts/logo";
 import { When } from "../parts/when";
 import { useSession } from "../session/session";
+import { ConnectButton, useMayConnect } from "./connect";
 import { Disconnect } from "./disconnect";
 import { usePlatform } from "./own";
 import { EditTags } from "./tags";
@@ -33,6 +34,7 @@ interface Props {
 /** One connection of an end user. */
 export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
   const { may } = useSession();
+  const mayConnect = useMayConnect();
   const connector = usePlatform(connection);
   const [doing, setDoing] = useState<"tags" | "disconnect">();
   const card = useRef<HTMLLIElement>(null);
@@ -66,7 +68,12 @@ export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
             {word}
           </span>
         </p>
-        {cure !== undefined && <p class="muted small">{cure}</p>}
+        {cure !== undefined && !(state === "failed" && mayConnect) && <p class="muted small">{cure}</p>}
+        {state === "failed" && mayConnect && (
+          <ConnectButton target={{ connection: id }} label={`Connect ${called} again`}>
+            Connect again
+          </ConnectButton>
+        )}
       </div>
       {tags.length > 0 ? (
         <ul class="chips" aria-label="Tags">

@@ -6,6 +6,7 @@ import { Loading } from "../parts/loading";
 import { Page } from "../parts/page";
 import { useSession } from "../session/session";
 import { Card } from "./card";
+import { ConnectButton, Returned, useMayConnect } from "./connect";
 import { useOwn } from "./own";
 import "./own.css";
 
@@ -23,6 +24,7 @@ export function OwnView({ opened }: { opened: string | undefined }) {
 }
 
 function Connections({ wanted }: { wanted: string | undefined }) {
+  const mayConnect = useMayConnect();
   const [notice, setNotice] = useState<string>();
   /** What has gone from here, before the lists have been asked again. */
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
@@ -62,9 +64,14 @@ function Connections({ wanted }: { wanted: string | undefined }) {
     !gone.has(wanted) &&
     queries.every((query) => !query.hasNextPage && allOf(query).every(({ id }) => id !== wanted));
   return (
-    <Page title="Your connections" count={total !== undefined && total > 0 && words(total)}>
+    <Page
+      title="Your connections"
+      count={total !== undefined && total > 0 && words(total)}
+      actions={mayConnect && <ConnectButton>Connect an account</ConnectButton>}
+    >
       <div class="own">
         <div role="status">
+          <Returned />
           {notice && (
             <p class="note" data-tone="good">
               {notice}
@@ -89,7 +96,11 @@ function Connections({ wanted }: { wanted: string | undefined }) {
           (failed ? <Failure error={failed.error} onRetry={tryAgain} /> : <Loading what="your connections" rows={3} />)}
         {total === 0 && (
           <Empty title="Nothing is connected yet">
-            <p>Go back to where you got this link, and connect something there. It will appear here.</p>
+            <p>
+              {mayConnect
+                ? "What you connect appears here."
+                : "Go back to where you got this link, and connect something there. It will appear here."}
+            </p>
           </Empty>
         )}
         {isThere && rowsOf(on).length > 0 && cards(rowsOf(on), "h2")}

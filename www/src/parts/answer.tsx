@@ -4,7 +4,9 @@ import { Failure, isPassing, told } from "./failure";
 import { Loading } from "./loading";
 
 interface Props<Data> {
-  query: UseQueryResult<Data>;
+  query: Pick<UseQueryResult<Data>, "data" | "error" | "isFetching" | "isPending" | "isPlaceholderData"> & {
+    refetch: () => unknown;
+  };
   /** What is asked for: "connectors". */
   what: string;
   /** Lines to draw while nothing is there. */

@@ -19,6 +19,13 @@ interface Explained {
   requestId?: string;
 }
 
+/** What is no problem of the service, although it answers with an error of its own kind. */
+const PLATFORM_PROBLEMS: Partial<Record<string, string>> = {
+  refresh_failed: "The platform gave no new access token",
+  platform_unreachable: "The service can't reach the platform",
+  platform_timeout: "The platform did not respond in time",
+};
+
 /** What went wrong, in words for a person. */
 export function explain(error: unknown): Explained {
   if (!(error instanceof VaultError))
@@ -38,6 +45,8 @@ export function explain(error: unknown): Explained {
   if (error instanceof NotFoundError) return { title: "Not found", detail, ...told };
   if (error instanceof RateLimitError)
     return { title: "Too many requests", detail: `Try again in ${error.retryAfter ?? 60} seconds.`, ...told };
+  const ofPlatform = PLATFORM_PROBLEMS[error.code];
+  if (ofPlatform) return { title: ofPlatform, detail, ...told };
   if (error instanceof ServerError) return { title: "The service has a problem", detail, ...told };
   if (error.code === "query_too_broad") return { title: "This search is too broad", detail, ...told };
   return { title: "This request is not valid", detail, ...told };

@@ -11,10 +11,21 @@ function monogram(name: string): string {
 
 const tint = (name: string) => [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % TINTS;
 
-/** A connector's logo, or the first letters of its name when there is none to be had. Its name stands beside it. */
-export function Logo({ name, image, size = 40 }: { name: string; image?: string | undefined; size?: number }) {
+/** Whether the service itself has a logo: other hosts would learn what is looked at. */
+const isOwn = (image: string) => new URL(image, location.href).origin === location.origin;
+
+interface Props {
+  name: string;
+  image?: string | undefined;
+  size?: number;
+  /** The app's own logo, which its operator may have on another host. */
+  isOfApp?: boolean;
+}
+
+/** A logo that the service has, or the first letters of the name. The name stands beside it. */
+export function Logo({ name, image, size = 40, isOfApp = false }: Props) {
   const [broken, setBroken] = useState<string>();
-  if (!image || broken === image) {
+  if (!image || broken === image || !(isOfApp || isOwn(image))) {
     return (
       <span class="logo monogram" data-tint={tint(name)} data-size={size} aria-hidden="true">
         {monogram(name)}

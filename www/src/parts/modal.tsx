@@ -6,6 +6,8 @@ interface Props {
   title: ComponentChildren;
   /** A drawer stands at the side; an alert asks something that has to be answered, and a form what has to be filled in. */
   kind: "drawer" | "alert" | "form";
+  /** Only a button in it closes it, neither Escape nor a cross: what it shows can't be shown again. */
+  mustAnswer?: boolean;
   /** Whoever is in it wants to leave it. */
   onClose: () => void;
   /** Who gets the focus when whatever had it before is gone. */
@@ -17,7 +19,8 @@ interface Props {
  * A dialog that is open as long as it is drawn. It keeps the focus, and gives it back. Its title has it first; in a form, the
  * field with `autofocus`.
  */
-export function Modal({ title, kind, onClose, focusAfter, children }: Props) {
+export function Modal({ title, kind, mustAnswer = false, onClose, focusAfter, children }: Props) {
+  const leave = () => !mustAnswer && onClose();
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const after = useRef(focusAfter);
@@ -42,7 +45,7 @@ export function Modal({ title, kind, onClose, focusAfter, children }: Props) {
     // One dialog at a time, and not without being asked.
     event.stopPropagation();
     event.preventDefault();
-    onClose();
+    leave();
   };
   const onPointerDown = (event: JSX.TargetedPointerEvent<HTMLDialogElement>) => {
     const { left, right, top, bottom } = event.currentTarget.getBoundingClientRect();
@@ -59,22 +62,24 @@ export function Modal({ title, kind, onClose, focusAfter, children }: Props) {
       onPointerDown={onPointerDown}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        leave();
       }}
       onClose={() => {
         // A browser may close it by force; whether it goes is not the browser's to say.
         if (!dialog.current?.isConnected) return;
         dialog.current.showModal();
-        onClose();
+        leave();
       }}
     >
       <div class="dialog-head">
         <h2 id={id} tabIndex={-1} autofocus={kind !== "form"}>
           {title}
         </h2>
-        <button type="button" class="icon" aria-label="Close" title="Close" onClick={onClose}>
-          <X size={20} aria-hidden="true" />
-        </button>
+        {!mustAnswer && (
+          <button type="button" class="icon" aria-label="Close" title="Close" onClick={onClose}>
+            <X size={20} aria-hidden="true" />
+          </button>
+        )}
       </div>
       {children}
     </dialog>

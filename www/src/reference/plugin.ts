@@ -197,5 +197,14 @@ export function plugin({ React }: System): Plugin {
       headers: nothing,
     },
     wrapComponents: { responses: withSamples, parameterRow: withoutDefault, curl: withoutKey },
+    statePlugins: { spec: { wrapSelectors: { selectSchemas: withoutEnumerations } } },
   };
+}
+
+type Schemas = Record<string, { enum?: unknown }>;
+
+/** The list of schemas without the enumerations, which each schema that has them shows. From a hundred on, it shows a part. */
+function withoutEnumerations(original: (...args: unknown[]) => Schemas) {
+  return (...args: unknown[]) =>
+    Object.fromEntries(Object.entries(original(...args)).filter(([, schema]) => schema.enum === undefined));
 }

@@ -18,6 +18,7 @@ declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
   export interface Plugin {
     components?: Record<string, Component>;
     wrapComponents?: Record<string, (original: Component, system: System) => Component>;
+    statePlugins?: Record<string, { wrapSelectors: Record<string, (original: any, system: System) => unknown> }>;
   }
 
   export default function SwaggerUI(options: {

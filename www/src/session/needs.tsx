@@ -11,6 +11,8 @@ const READ: Partial<Record<Scope, string>> = {
   "connections:read": "connections",
   "clients:read": "OAuth clients",
   "webhooks:read": "webhooks",
+  "events:read": "events",
+  "keys:read": "API keys",
 };
 
 interface Props {

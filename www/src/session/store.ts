@@ -7,6 +7,8 @@ import { askTabs, hold, join, tell } from "./tabs";
 import { isRefused, openVault } from "./vault";
 
 const PLACE = "connector-vault.secret";
+/** Where the key of the other environment is. */
+const OTHER = "connector-vault.other-environment";
 
 /** A secret that opens something. */
 export interface Opened {
@@ -65,6 +67,8 @@ export function untilSignOut<Value>(make: () => Value): () => Value {
   };
 }
 
+const keptOther = () => keptIn("sessionStorage", OTHER);
+const keepOther = (secret: string | undefined) => keepIn("sessionStorage", OTHER, secret);
 const kept = () => keptIn("sessionStorage", PLACE);
 const keep = (secret: string | undefined) => keepIn("sessionStorage", PLACE, secret);
 
@@ -212,8 +216,43 @@ export async function signIn(secret: string): Promise<void> {
   tell("signed-in");
 }
 
+/** A key of another account than that of the session. */
+export class OtherAccountError extends Error {
+  constructor(readonly account: string) {
+    super("The key is of another account.");
+  }
+}
+
+/**
+ * Goes on in the account's other environment, in this tab only: with this key, or with the one that is kept. The key of the
+ * environment that is left is kept for the way back.
+ * @returns false if no key is kept that still opens the other environment
+ * @throws what the service has against the key
+ */
+export async function openOtherEnvironment(secret?: string): Promise<boolean> {
+  if (state.is !== "in") return false;
+  const { opened: current } = state;
+  const isLate = newRound();
+  const other = secret ?? keptOther();
+  const next = other === undefined ? undefined : await (secret ? open(secret) : openIfAccepted(other));
+  if (isLate()) return true;
+  const { account, environment } = next?.who ?? {};
+  const isOfAccount = account === current.who.account && environment !== current.who.environment;
+  if (next === undefined || !isOfAccount) {
+    if (secret && account !== undefined) throw new OtherAccountError(account);
+    keepOther(undefined);
+    return false;
+  }
+  keepOther(current.secret);
+  // What was typed belongs to the other environment.
+  memory = new Map();
+  enter(next);
+  return true;
+}
+
 function leaveForGood() {
   memory = new Map();
+  keepOther(undefined);
   leave(isToken(kept()) ? "link-left" : "signed-out");
 }
 

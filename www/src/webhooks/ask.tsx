@@ -1,9 +1,7 @@
 import type { Webhook, WebhookWithSecret } from "connector-vault/slim";
 import { NotFoundError } from "connector-vault/slim";
 import { Ask } from "../parts/ask";
-import { CopyButton } from "../parts/copy";
 import { told } from "../parts/failure";
-import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { useSession } from "../session/session";
 import { useWebhooksChanged } from "./hooks";
@@ -71,31 +69,5 @@ export function RotateSecret({ webhook, onClose, onDone, focusAfter }: Props<Web
         replace the old one.
       </p>
     </Ask>
-  );
-}
-
-/** Shows a secret that was made just now. */
-export function Secret({
-  webhook,
-  onClose,
-  focusAfter,
-}: Omit<Props<void>, "onDone" | "webhook"> & { webhook: WebhookWithSecret }) {
-  return (
-    <Modal title="The webhook's secret" kind="alert" onClose={onClose} focusAfter={focusAfter}>
-      <div class="section">
-        <p>
-          Your receiver verifies with it that events come from here. Store it now:{" "}
-          <strong>it is shown only once.</strong>
-        </p>
-        <p class="copied whole">
-          <code>{webhook.secret}</code> <CopyButton text={webhook.secret} label="Copy the secret" />
-        </p>
-        <div class="buttons">
-          <button type="button" class="primary" onClick={onClose}>
-            I have stored it
-          </button>
-        </div>
-      </div>
-    </Modal>
   );
 }

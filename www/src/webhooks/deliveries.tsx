@@ -7,6 +7,7 @@ import { useAddress } from "../parts/address";
 import { Empty } from "../parts/empty";
 import { Failure, told } from "../parts/failure";
 import { Loading } from "../parts/loading";
+import { Notice } from "../parts/notice";
 import { useOnce } from "../parts/once";
 import { Page } from "../parts/page";
 import { Select } from "../parts/select";
@@ -87,13 +88,7 @@ export function DeliveriesView({ id }: { id: string }) {
           onChange={(value) => change({ state: value })}
         />
       </div>
-      <div role="status">
-        {notice && (
-          <p class="note" data-tone="good">
-            {notice}
-          </p>
-        )}
-      </div>
+      <Notice>{notice}</Notice>
       {replaying.error && (
         <p class="note" data-tone="bad" role="alert">
           {told(replaying.error)} Some events may not be sent again. Try again.

@@ -1,11 +1,11 @@
 import type { EventType, Webhook, WebhookWithSecret } from "connector-vault/slim";
-import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { EVENT_TYPES, eventWords } from "../events/words";
+import { useCheckedForm } from "../parts/checked-form";
 import { told } from "../parts/failure";
 import { faultAt, faultsOf } from "../parts/faults";
 import { TextField } from "../parts/field";
-import { Modal, useFocusFirst } from "../parts/modal";
+import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { useSession } from "../session/session";
 import { useWebhooksChanged } from "./hooks";
@@ -30,13 +30,10 @@ export function WebhookForm({ webhook, onClose, onSaved, focusAfter }: Props) {
 function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
   const { vault } = useSession();
   const changed = useWebhooksChanged();
-  const form = useRef<HTMLFormElement>(null);
-  useFocusFirst(form);
   const [url, setUrl] = useState(webhook?.url ?? "");
   const [description, setDescription] = useState(webhook?.description ?? "");
   // No type stands for all of them, those of later versions too.
   const [types, setTypes] = useState<readonly EventType[]>(webhook?.types.length ? webhook.types : EVENT_TYPES);
-  const [isTried, setTried] = useState(false);
   const wanted = {
     url: url.trim(),
     description: description.trim() || null,
@@ -51,28 +48,12 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
   });
   const { error, isPending } = saving;
   const own = webhook ? vault.webhooks.validateUpdate(wanted) : vault.webhooks.validateCreate(wanted);
-  const faults = isTried ? [...own, ...faultsOf(error)] : [];
   const typesFault = types.length === 0 ? "Choose at least one." : undefined;
-  const focusFault = () =>
-    setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-wrong] input')?.focus());
-  useEffect(() => {
-    if (faultsOf(error).length > 0) focusFault();
-  }, [error]);
-  const edit = (change: () => void) => {
-    if (saving.isAsked()) return;
-    change();
-    if (saving.isError) saving.reset();
-  };
-  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    setTried(true);
-    if (own.length === 0 && !typesFault) saving.ask();
-    else focusFault();
-  };
+  const { form, isTried, faults, edit, submit } = useCheckedForm(saving, own, own.length === 0 && !typesFault);
   const toggle = (type: EventType) =>
     edit(() => setTypes(types.includes(type) ? types.filter((one) => one !== type) : [...types, type]));
   return (
-    <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
+    <form class="section" ref={form} onSubmit={submit(saving.ask)} noValidate autocomplete="off">
       <TextField
         label="URL"
         type="url"

@@ -5,12 +5,14 @@ import { eventWords } from "../events/words";
 import { Answer } from "../parts/answer";
 import { Empty } from "../parts/empty";
 import { told } from "../parts/failure";
+import { Notice } from "../parts/notice";
 import { useOnce } from "../parts/once";
 import { Page } from "../parts/page";
+import { Secret } from "../parts/secret";
 import { Snippet } from "../parts/snippet";
 import { When } from "../parts/when";
 import { useSession } from "../session/session";
-import { DeleteWebhook, RotateSecret, Secret } from "./ask";
+import { DeleteWebhook, RotateSecret } from "./ask";
 import { WebhookForm } from "./form";
 import { deliveriesHref, useWebhooks, useWebhooksChanged } from "./hooks";
 import { errorWords } from "./words";
@@ -49,13 +51,7 @@ export function WebhooksView() {
         )
       }
     >
-      <div role="status">
-        {notice && (
-          <p class="note" data-tone="good">
-            {notice}
-          </p>
-        )}
-      </div>
+      <Notice>{notice}</Notice>
       <p>
         The service sends events, such as failed connections, to your webhooks as soon as they happen.
         {!mayWrite && " Your key can read webhooks, but not change them."}
@@ -106,7 +102,11 @@ export function WebhooksView() {
           focusAfter={heading}
         />
       )}
-      {asked?.what === "secret" && <Secret webhook={asked.webhook} onClose={close} focusAfter={heading} />}
+      {asked?.what === "secret" && (
+        <Secret title="The webhook's secret" secret={asked.webhook.secret} onClose={close} focusAfter={heading}>
+          Your receiver verifies with it that events come from here.
+        </Secret>
+      )}
     </Page>
   );
 }

@@ -173,6 +173,7 @@ impl Pair {
                     let held = connection.held();
                     let waits = held.reason.as_ref().is_some_and(|it| it.0 == "client_rejected");
                     if let Some(next) = held.next.filter(|next| waits && *next > now) {
+                        held.refused = None;
                         held.chosen = Some(Chosen::Within(now, next.min(now + 10 * MINUTE)));
                     }
                 }

@@ -68,6 +68,8 @@ pub struct Held {
     pub chosen: Option<Chosen>,
     pub handed: Option<u64>,
     pub leased: Option<u64>,
+    /// Whether it is known whose account it is. All sign-ins are of one account.
+    pub knows_account: bool,
 }
 
 impl Held {
@@ -103,6 +105,15 @@ pub enum Chosen {
 pub struct Client {
     pub rejected: bool,
     pub probe: u64,
+    /// Whom the last error was about that may not be the client's.
+    pub suspect: Option<Party>,
+}
+
+/// Whom an error is about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Party {
+    Account,
+    Connection(u128),
 }
 
 /// The pause after so many failures.
@@ -208,7 +219,8 @@ impl Model {
         let held = self.at(slot).held();
         let is_ended =
             failure.class == Class::Ended && held.ended.is_some_and(|first| now - first >= MINUTE);
-        let is_refused = matches!(failure.class, Class::Ended | Class::Refused);
+        let is_refused =
+            matches!(failure.class, Class::Ended | Class::Refused | Class::Unauthorized);
         let is_hopeless = is_refused && held.refused.is_some_and(|first| now - first >= 3 * DAY);
         held.attempts += 1;
         if is_refused {
@@ -228,7 +240,7 @@ impl Model {
             return;
         }
         let mut pause = pause(held.attempts);
-        if failure.class == Class::Client {
+        if matches!(failure.class, Class::Client | Class::Unauthorized) {
             pause = pause.min(HOUR);
         }
         // Not before a second refusal is the end.
@@ -257,7 +269,10 @@ impl Model {
         let now = self.now;
         let held = self.at(slot).held().clone();
         let is_valid = held.is_valid(now);
-        let is_mended = held.reason.as_ref().is_some_and(|reason| reason.0 == "client_rejected")
+        let waits = |reason: &Reason| {
+            reason.0 == "client_rejected" && (reason.2.is_none() || held.refused.is_none())
+        };
+        let is_mended = held.reason.as_ref().is_some_and(waits)
             && client.is_some_and(|client| !client.rejected);
         if occasion != Occasion::Asked && held.next.is_some_and(|next| now < next) && !is_mended {
             return Ok(if is_valid { 200 } else { 503 });
@@ -273,7 +288,7 @@ impl Model {
             return Ok(if can_use { 200 } else { 503 });
         }
         let mut blocked = None;
-        if let Some(Client { rejected: true, probe }) = client {
+        if let Some(Client { rejected: true, probe, .. }) = client {
             if probe > now {
                 blocked = Some(probe - now);
             } else {
@@ -304,8 +319,20 @@ impl Model {
             None => self.renewed(slot, answer, client),
             Some(failure) => {
                 self.fails(slot, failure);
-                let is_said = failure.class == Class::Client && failure.status.is_some();
-                if let Some(live) = self.client.as_mut().filter(|_| is_said) {
+                let id = self.at(slot).id.replace('-', "");
+                let party = if held.knows_account {
+                    Party::Account
+                } else {
+                    Party::Connection(u128::from_str_radix(&id, 16).unwrap())
+                };
+                let mut opens = failure.class == Class::Client && failure.status.is_some();
+                if let Some(live) = &mut self.client
+                    && failure.class == Class::Unauthorized
+                {
+                    opens = live.suspect.is_some_and(|other| other != party);
+                    live.suspect = Some(party);
+                }
+                if let Some(live) = self.client.as_mut().filter(|_| opens) {
                     live.probe = now + HOUR;
                     if !std::mem::replace(&mut live.rejected, true) {
                         let reason = Reason("client_rejected", None, None).json();
@@ -332,10 +359,10 @@ impl Model {
             self.tell(slot, "scopes_changed");
         }
         self.works(slot);
-        if client.is_some_and(|client| client.rejected)
+        if client.is_some_and(|client| client.rejected || client.suspect.is_some())
             && let Some(live) = &mut self.client
         {
-            live.rejected = false;
+            (live.rejected, live.suspect) = (false, None);
         }
     }
 
@@ -360,7 +387,8 @@ impl Model {
             return self.renew(process, slot, occasion, client, answer);
         }
         if held.is_valid(now) {
-            return Ok(200);
+            // A key is not refreshed; a token that can't be is an error.
+            return Ok(if is_asked && !is_key { 409 } else { 200 });
         }
         // It has expired, and nothing renews it: whoever uses it finds out.
         let waits = held.next.is_some_and(|next| now < next);
@@ -490,6 +518,12 @@ impl Model {
         process.step(|| {
             let mut held = Held::default();
             held.take(answer, self.given, self.now, Some("read"));
+            held.knows_account = true;
+            let former = self.slots[slot].as_ref().and_then(|former| former.held.clone());
+            let has_ended =
+                |former: &Held| former.reason.as_ref().is_some_and(|it| it.0 == "grant_ended");
+            let former = former.filter(|former| former.knows_account && !has_ended(former));
+            held.refresh = held.refresh.take().or(former.and_then(|former| former.refresh));
             if self.slots[slot].is_none() {
                 self.create(slot, id, "operational");
             }
@@ -514,11 +548,22 @@ impl Model {
     ) -> Result<bool, Dead> {
         process.step(|| ())?;
         process.step(|| self.calls += 1)?;
-        if !matches!(answer.finding(), Ok(None)) {
-            return Ok(false);
-        }
+        // Only a rejection keeps the key from being stored.
+        let (state, reason) = match answer.finding() {
+            Ok(None) => ("operational", None),
+            Ok(Some(failure)) if failure.class == Class::Ended => return Ok(false),
+            Ok(Some(failure)) => ("unknown", Some(failure.status)),
+            Err(()) => {
+                let is_denied = matches!(answer, Answer::InvalidClient | Answer::Denied);
+                ("unknown", Some(Some(if is_denied { 403 } else { 404 })))
+            }
+        };
+        let detail =
+            "The platform did not say whether it accepts the credentials. They were stored.";
+        let reason = reason.map(|status| Reason("not_checked", Some(detail), status));
+        let held = Held { reason, ..Held::default() };
         process.step(|| self.calls += 1)?;
-        process.step(|| self.store(slot, "operational", Held::default()))?;
+        process.step(|| self.store(slot, state, held))?;
         Ok(true)
     }
 

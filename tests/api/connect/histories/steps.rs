@@ -32,6 +32,8 @@ pub enum Class {
     Refused,
     /// The platform rejects the account's client.
     Client,
+    /// The platform rejects the account's client, or only this connection.
+    Unauthorized,
 }
 
 /// A failed renewal or check.
@@ -129,7 +131,8 @@ impl Answer {
             Self::InvalidGrant => Failure::said(Ended, "grant_rejected", 400, "Gone."),
             Self::InvalidClient => Failure::said(Client, "client_rejected", 401, "invalid_client"),
             Self::UnauthorizedClient => {
-                Failure::said(Client, "client_rejected", 400, "unauthorized_client")
+                let code = "unauthorized_client";
+                Failure::said(Class::Unauthorized, "client_rejected", 400, code)
             }
             Self::InvalidScope => Failure::said(Refused, "request_rejected", 400, "invalid_scope"),
             Self::Denied => Failure::said(Refused, "grant_rejected", 403, "access_denied"),
@@ -158,11 +161,13 @@ impl Answer {
         match self {
             Self::Good { .. } | Self::Html => Ok(None),
             Self::InvalidGrant => rejected(401),
-            Self::InvalidClient | Self::Denied => rejected(403),
-            Self::UnauthorizedClient | Self::InvalidScope => Err(()),
-            Self::Busy(_, wait) => {
+            Self::InvalidClient | Self::Denied | Self::UnauthorizedClient | Self::InvalidScope => {
+                Err(())
+            }
+            Self::Busy(status, wait) => {
                 let bare = Failure::bare(Class::Passing, "platform_unavailable");
-                Ok(Some(Failure { retry_after: wait.unwrap_or(0) * SECOND, ..bare }))
+                let retry_after = wait.unwrap_or(0) * SECOND;
+                Ok(Some(Failure { status: Some(status), retry_after, ..bare }))
             }
             _ => Ok(Some(Failure::bare(Class::Passing, "platform_unavailable"))),
         }

@@ -1,0 +1,196 @@
+// The API of the demo platform: two people's notes.
+import { randomBytes } from "node:crypto";
+
+export const PEOPLE = {
+  ada: { id: "ada", name: "Ada Example", email: "ada@demo-notes.example" },
+  ben: { id: "ben", name: "Ben Example", email: "ben@demo-notes.example" },
+};
+
+const FIRST_NOTES = {
+  ada: [
+    ["Welcome", "These notes are made up. Change them as you like."],
+    ["Shopping list", "Bread, tea, apples"],
+    ["Standup", "Yesterday: the connector. Today: its tests."],
+    ["Books to read", "A field guide to lichens"],
+    ["Trip to the coast", "Trains at 9:12 and 11:12"],
+    ["Pancakes", "Two eggs, 200 ml of milk, 100 g of flour"],
+    ["Meeting with Ben", "Agree on the scopes before Friday"],
+    ["Garden", "Plant the tulips in November"],
+    ["Questions for the review", "Who may revoke, and when does it take effect?"],
+    ["Birthday of Ben", "A lamp for his desk"],
+    ["Bicycle", "The rear brake needs a new cable"],
+    ["Ideas", "A window that says whose account it connects"],
+  ],
+  ben: [
+    ["Welcome", "These notes are made up. Change them as you like."],
+    ["Meeting with Ada", "Bring the list of scopes"],
+    ["Running", "5 km on Tuesday, 8 km on Saturday"],
+  ],
+};
+
+const MOST_NOTES = 1000;
+const LIMIT = { default: 5, most: 50 };
+const LENGTHS = { title: 200, body: 10_000 };
+
+/** The first key of each person, which the documentation names. Nothing but made-up notes on this machine is behind it. */
+const firstKey = (person) => `demo-notes-key-${person}`;
+
+/** A response that reports an error. */
+export class ApiError extends Error {
+  constructor(status, code, message, headers = {}) {
+    super(message);
+    Object.assign(this, { status, code, headers });
+  }
+}
+
+/** What a new demo platform has. */
+export function initialState(now) {
+  const at = new Date(now).toISOString();
+  const noteOf = ([title, body]) => ({ id: newId(), title, body, createdAt: at, updatedAt: at });
+  const each = (make) => Object.fromEntries(Object.keys(PEOPLE).map((person) => [person, make(person)]));
+  return { notes: each((person) => FIRST_NOTES[person].map(noteOf)), keys: each(firstKey), grants: [] };
+}
+
+function newId() {
+  return randomBytes(6).toString("hex");
+}
+
+/** A key in place of the one that a person has. */
+export function replaceKey(state, person) {
+  state.keys[person] = `demo-notes-key-${randomBytes(16).toString("hex")}`;
+}
+
+function fieldsOf(text, required) {
+  let body;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new ApiError(400, "invalid_json", "The body is not JSON.");
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw new ApiError(400, "invalid_body", "The body must be an object.");
+  const unknown = Object.keys(body).find((name) => !Object.hasOwn(LENGTHS, name));
+  if (unknown !== undefined)
+    throw new ApiError(400, "invalid_body", `A note has no member ${JSON.stringify(unknown)}.`);
+  for (const name of required)
+    if (body[name] === undefined) throw new ApiError(400, "invalid_body", `The member ${name} is missing.`);
+  for (const [name, value] of Object.entries(body)) {
+    const isGood = typeof value === "string" && value.length <= LENGTHS[name] && (name !== "title" || value.trim());
+    if (!isGood) {
+      const least = name === "title" ? 1 : 0;
+      throw new ApiError(400, "invalid_body", `${name} must be a string of ${least} to ${LENGTHS[name]} characters.`);
+    }
+  }
+  return body;
+}
+
+/** A page of notes: `cursor` is the id of the last note of the page before. */
+function pageOf(notes, query) {
+  const text = query.get("limit");
+  const limit = text === null ? LIMIT.default : Number(text);
+  if (!/^\d+$/.test(text ?? "1") || limit < 1 || limit > LIMIT.most)
+    throw new ApiError(400, "invalid_query", `limit must be a number from 1 to ${LIMIT.most}.`);
+  const cursor = query.get("cursor");
+  const last = cursor === null ? -1 : notes.findIndex(({ id }) => id === cursor);
+  if (cursor !== null && last < 0)
+    throw new ApiError(400, "invalid_query", "cursor is not one that a list has returned.");
+  const rows = notes.slice(last + 1, last + 1 + limit);
+  const next = last + 1 + limit < notes.length ? rows.at(-1).id : null;
+  return { notes: rows, next };
+}
+
+const without = (note) => new ApiError(404, "not_found", `There is no note ${note}.`);
+
+/** The endpoints: method, path, the scope that each needs, and what each does with the notes of a person. */
+const ENDPOINTS = [
+  ["GET", /^\/me$/, null, ({ person }) => [200, PEOPLE[person]]],
+  ["GET", /^\/notes$/, "notes:read", ({ notes, query }) => [200, pageOf(notes, query)]],
+  [
+    "GET",
+    /^\/notes\/search$/,
+    "notes:read",
+    ({ notes, query }) => {
+      const words = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+      if (words.length === 0) throw new ApiError(400, "invalid_query", "q must contain a word.");
+      const isFound = ({ title, body }) => words.every((word) => `${title}\n${body}`.toLowerCase().includes(word));
+      return [200, pageOf(notes.filter(isFound), query)];
+    },
+  ],
+  [
+    "POST",
+    /^\/notes$/,
+    "notes:write",
+    ({ notes, body, at }) => {
+      const { title, body: text = "" } = fieldsOf(body, ["title"]);
+      if (notes.length >= MOST_NOTES)
+        throw new ApiError(409, "too_many_notes", `A person has at most ${MOST_NOTES} notes.`);
+      const note = { id: newId(), title, body: text, createdAt: at, updatedAt: at };
+      notes.unshift(note);
+      return [201, note];
+    },
+  ],
+  ["GET", /^\/notes\/([^/]+)$/, "notes:read", ({ notes, id }) => [200, notes[indexOf(notes, id)]]],
+  [
+    "PATCH",
+    /^\/notes\/([^/]+)$/,
+    "notes:write",
+    ({ notes, id, body, at }) => {
+      const note = notes[indexOf(notes, id)];
+      return [200, Object.assign(note, fieldsOf(body, []), { updatedAt: at })];
+    },
+  ],
+  [
+    "DELETE",
+    /^\/notes\/([^/]+)$/,
+    "notes:write",
+    ({ notes, id }) => {
+      notes.splice(indexOf(notes, id), 1);
+      return [204];
+    },
+  ],
+];
+
+function indexOf(notes, id) {
+  const index = notes.findIndex((note) => note.id === id);
+  if (index < 0) throw without(id);
+  return index;
+}
+
+/** Who sends a request, and the scopes of its credentials. */
+function authenticate({ headers, state, grants }) {
+  const key = headers["x-api-key"];
+  const token = headers.authorization?.match(/^Bearer +(\S+)$/i)?.[1];
+  if (key !== undefined) {
+    const person = Object.keys(state.keys).find((one) => state.keys[one] === key);
+    if (person) return { person, scopes: ["notes:read", "notes:write"] };
+    throw new ApiError(401, "invalid_key", "The API key is unknown or was replaced.");
+  }
+  const found = token && grants.authenticate(token);
+  if (found) return found;
+  const message = token ? "The access token is expired, revoked or unknown." : "Send an access token or an API key.";
+  const challenge = token ? 'Bearer realm="Demo Notes", error="invalid_token"' : 'Bearer realm="Demo Notes"';
+  throw new ApiError(401, token ? "invalid_token" : "unauthorized", message, { "www-authenticate": challenge });
+}
+
+/**
+ * Answers a request to the API: [status, body].
+ * @param {{ method: string, path: string, query: URLSearchParams, headers: object, body: string, state: object,
+ *   grants: import("./oauth.mjs").Grants, now: number }} request
+ */
+export function answerApi({ method, path, query, headers, body, state, grants, now }) {
+  const { person, scopes } = authenticate({ headers, state, grants });
+  const matches = ENDPOINTS.filter(([, pattern]) => pattern.test(path));
+  if (matches.length === 0) throw new ApiError(404, "not_found", `There is no ${path} here.`);
+  const endpoint = matches.find(([one]) => one === method);
+  if (!endpoint) {
+    const allow = [...new Set(matches.map(([one]) => one))].join(", ");
+    throw new ApiError(405, "method_not_allowed", `${path} takes ${allow}.`, { allow });
+  }
+  const [, pattern, scope, answer] = endpoint;
+  if (scope && !scopes.includes(scope)) {
+    const challenge = `Bearer realm="Demo Notes", error="insufficient_scope", scope="${scope}"`;
+    throw new ApiError(403, "insufficient_scope", `This needs the scope ${scope}.`, { "www-authenticate": challenge });
+  }
+  const [, id] = path.match(pattern);
+  return answer({ person, notes: state.notes[person], id, query, body, at: new Date(now).toISOString() });
+}

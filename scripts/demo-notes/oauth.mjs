@@ -1,0 +1,205 @@
+// The authorization server of the demo platform: authorization code with PKCE (RFC 7636), short access tokens, rotating
+// refresh tokens (RFC 9700, 4.14.2), revocation (RFC 7009). It keeps hashes of tokens, not the tokens.
+import { createHash, randomBytes } from "node:crypto";
+
+/** The only client: a public one, since `npm start` would have to keep a secret of it beside its own storage. */
+export const CLIENT = { id: "connector-vault-local", name: "Connector Vault (local)" };
+export const SCOPES = { "notes:read": "Read notes", "notes:write": "Create, change and delete notes" };
+
+const CODE_MS = 60_000;
+/** How many used refresh tokens of a grant are known as such. */
+const MOST_USED = 100;
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+const create = (prefix) => `${prefix}_${randomBytes(32).toString("base64url")}`;
+const hashOf = (token) => createHash("sha256").update(token).digest("base64url");
+
+/** An error of RFC 6749: `code` is its name there. */
+export class OAuthError extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The only value of a parameter, or undefined if it is missing or empty. A repeated parameter is an error (RFC 6749, 3.1). */
+function one(parameters, name) {
+  const values = parameters.getAll(name);
+  if (values.length > 1) throw new OAuthError("invalid_request", `The parameter ${name} is repeated.`);
+  return values[0] || undefined;
+}
+
+function required(parameters, name) {
+  const value = one(parameters, name);
+  if (value === undefined) throw new OAuthError("invalid_request", `The parameter ${name} is missing.`);
+  return value;
+}
+
+/** The scopes in a parameter, each once; `otherwise` if it is missing. */
+function scopesOf(parameters, otherwise, allowed = Object.keys(SCOPES)) {
+  const text = one(parameters, "scope");
+  if (text === undefined) return otherwise;
+  const scopes = [...new Set(text.split(" ").filter(Boolean))];
+  const unknown = scopes.find((scope) => !allowed.includes(scope));
+  if (scopes.length > 0 && unknown === undefined) return scopes;
+  throw new OAuthError("invalid_scope", `The scopes here are ${allowed.join(" and ")}.`);
+}
+
+/** The client and the address to which the user is sent back. Until both are known to be right, nobody is sent anywhere. */
+export function readClient(parameters, redirectUris) {
+  const id = required(parameters, "client_id");
+  if (id !== CLIENT.id)
+    throw new OAuthError(
+      "unauthorized_client",
+      `There is no app with the client id ${id}; the only one is ${CLIENT.id}.`,
+    );
+  const redirectUri = required(parameters, "redirect_uri");
+  if (!redirectUris.has(redirectUri)) {
+    const known = [...redirectUris].join(" and ");
+    throw new OAuthError(
+      "invalid_request",
+      `${redirectUri} is not a redirect URI of this app; it has ${known || "none"}.`,
+    );
+  }
+  return redirectUri;
+}
+
+/** The rest of an authorization request. */
+export function readAuthorization(parameters) {
+  if (required(parameters, "response_type") !== "code")
+    throw new OAuthError("unsupported_response_type", "response_type must be code.");
+  required(parameters, "state");
+  const challenge = one(parameters, "code_challenge");
+  if (challenge === undefined || one(parameters, "code_challenge_method") !== "S256")
+    throw new OAuthError("invalid_request", "PKCE is required: code_challenge, with the code_challenge_method S256.");
+  if (!CHALLENGE.test(challenge))
+    throw new OAuthError("invalid_request", "code_challenge is not a SHA-256 in base64url without padding.");
+  return { scopes: scopesOf(parameters, Object.keys(SCOPES)), challenge };
+}
+
+/**
+ * The grants: what a person has allowed the app to do, with the hashes of the tokens that were issued for it. They are kept in
+ * `state.grants`, and `save` is called after each change.
+ */
+export class Grants {
+  /** Codes by their hash. They are not saved: they expire within a minute. */
+  #codes = new Map();
+
+  constructor({ state, save, now, accessSeconds }) {
+    Object.assign(this, { state, save, now, accessSeconds });
+  }
+
+  /** A code for what a person has allowed. */
+  issueCode({ person, scopes, challenge, redirectUri }) {
+    for (const [hash, { expiresAt }] of this.#codes) if (expiresAt <= this.now()) this.#codes.delete(hash);
+    const code = create("code");
+    this.#codes.set(hashOf(code), { person, scopes, challenge, redirectUri, expiresAt: this.now() + CODE_MS });
+    return code;
+  }
+
+  /** Answers a token request. */
+  exchange(parameters) {
+    const client = required(parameters, "client_id");
+    if (client !== CLIENT.id) throw new OAuthError("invalid_client", `There is no app with the client id ${client}.`);
+    const type = required(parameters, "grant_type");
+    if (type === "authorization_code") return this.#redeem(parameters);
+    if (type === "refresh_token") return this.#refresh(parameters);
+    throw new OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token.");
+  }
+
+  #redeem(parameters) {
+    const code = this.#codes.get(hashOf(required(parameters, "code")));
+    const redirectUri = required(parameters, "redirect_uri");
+    const verifier = required(parameters, "code_verifier");
+    if (!code) throw new OAuthError("invalid_grant", "The code is unknown or has expired.");
+    if (code.isUsed) {
+      // Two have the code, and one of them is not the app (RFC 6749, 4.1.2).
+      this.end(code.grant);
+      throw new OAuthError("invalid_grant", "The code was used before. Its tokens are revoked.");
+    }
+    // Whoever fails here gets no second attempt with the same code.
+    code.isUsed = true;
+    if (code.expiresAt <= this.now()) throw new OAuthError("invalid_grant", "The code has expired.");
+    if (code.redirectUri !== redirectUri)
+      throw new OAuthError("invalid_grant", "redirect_uri is not that of the authorization request.");
+    if (!VERIFIER.test(verifier) || hashOf(verifier) !== code.challenge)
+      throw new OAuthError("invalid_grant", "code_verifier does not match code_challenge.");
+    const grant = {
+      id: randomBytes(8).toString("hex"),
+      person: code.person,
+      scopes: code.scopes,
+      grantedAt: this.now(),
+      refreshedAt: null,
+      refreshes: 0,
+      accesses: [],
+      refresh: null,
+      used: [],
+    };
+    this.state.grants.push(grant);
+    code.grant = grant.id;
+    return this.#issue(grant, grant.scopes);
+  }
+
+  #refresh(parameters) {
+    const hash = hashOf(required(parameters, "refresh_token"));
+    const grant = this.state.grants.find(({ refresh, used }) => refresh === hash || used.includes(hash));
+    if (!grant) throw new OAuthError("invalid_grant", "The refresh token is unknown or revoked.");
+    if (grant.refresh !== hash) {
+      // Two have the token, and one of them is not the app (RFC 9700, 4.14.2).
+      this.end(grant.id);
+      throw new OAuthError("invalid_grant", "The refresh token was used before. The app's access is revoked.");
+    }
+    const scopes = scopesOf(parameters, grant.scopes, grant.scopes);
+    grant.used = [...grant.used, hash].slice(-MOST_USED);
+    grant.refreshes += 1;
+    grant.refreshedAt = this.now();
+    return this.#issue(grant, scopes);
+  }
+
+  #issue(grant, scopes) {
+    const [access, refresh] = [create("access"), create("refresh")];
+    const now = this.now();
+    grant.accesses = grant.accesses.filter(({ expiresAt }) => expiresAt > now);
+    grant.accesses.push({ hash: hashOf(access), scopes, expiresAt: now + this.accessSeconds * 1000 });
+    grant.refresh = hashOf(refresh);
+    this.save();
+    return {
+      access_token: access,
+      token_type: "Bearer",
+      expires_in: this.accessSeconds,
+      refresh_token: refresh,
+      scope: scopes.join(" "),
+    };
+  }
+
+  /** Answers a revocation request: an unknown token is no error (RFC 7009, 2.2). Either token ends the whole grant. */
+  revoke(parameters) {
+    const hash = hashOf(required(parameters, "token"));
+    const client = required(parameters, "client_id");
+    if (client !== CLIENT.id) throw new OAuthError("invalid_client", `There is no app with the client id ${client}.`);
+    const has = ({ refresh, accesses }) => refresh === hash || accesses.some((access) => access.hash === hash);
+    const grant = this.state.grants.find(has);
+    if (grant) this.end(grant.id);
+  }
+
+  /** Ends a grant and all of its tokens. */
+  end(id) {
+    this.state.grants = this.state.grants.filter((grant) => grant.id !== id);
+    this.save();
+  }
+
+  /** Whose an access token is and what it may do, or undefined if it is expired, revoked or unknown. */
+  authenticate(token) {
+    const hash = hashOf(token);
+    for (const { person, accesses } of this.state.grants) {
+      const found = accesses.find((access) => access.hash === hash && access.expiresAt > this.now());
+      if (found) return { person, scopes: found.scopes };
+    }
+    return undefined;
+  }
+
+  of(person) {
+    return this.state.grants.filter((grant) => grant.person === person);
+  }
+}

@@ -1,0 +1,245 @@
+// The demo platform that `npm start` runs beside the service: something to connect without registering an app anywhere. It
+// listens on this machine's loopback address only, and is not part of the Worker. Its people, notes and keys are made up.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { dirname } from "node:path";
+import { ApiError, PEOPLE, answerApi, initialState, replaceKey } from "./notes.mjs";
+import { Grants, OAuthError, SCOPES, readAuthorization, readClient } from "./oauth.mjs";
+import { consentPage, faultPage, homePage, personPage } from "./pages.mjs";
+
+const HOST = "127.0.0.1";
+/** The port that is tried first. */
+const PORT = 8789;
+const ACCESS_SECONDS = 300;
+const MOST_BYTES = 65_536;
+const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
+  // With `no-referrer`, browsers would send the forms below with `Origin: null`.
+  "referrer-policy": "same-origin",
+  "cache-control": "no-store",
+};
+
+const isCurrent = (state) =>
+  [state?.notes, state?.keys].every((each) => Object.keys(PEOPLE).every((person) => each?.[person])) &&
+  Array.isArray(state.grants);
+
+/** What the file holds. One that is damaged, or of another version, counts as none: everything in it is made up. */
+function read(file, now) {
+  try {
+    const state = JSON.parse(readFileSync(file, "utf8"));
+    if (isCurrent(state)) return state;
+  } catch {}
+  return initialState(now);
+}
+
+/** Tries the ports in turn, and returns that on which the server listens. */
+async function listen(server, [port, ...others]) {
+  try {
+    await new Promise((done, fail) => {
+      server.once("error", fail);
+      server.listen({ port, host: HOST, exclusive: true }, () => done(server.off("error", fail)));
+    });
+    return server.address().port;
+  } catch (error) {
+    if (others.length === 0) throw error;
+    return listen(server, others);
+  }
+}
+
+async function bodyOf(request) {
+  const chunks = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new ApiError(413, "too_large", `A body has at most ${MOST_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+export class DemoNotes {
+  #redirectUris = new Set();
+
+  /**
+   * Starts the demo platform.
+   * @param {{ file: string, ports?: number[], accessSeconds?: number, now?: () => number }} options `file` keeps its state.
+   *   Without `ports`, it listens where it did last, else on the usual port, or if that is taken on any.
+   */
+  static async start({ file, ports, accessSeconds = ACCESS_SECONDS, now = Date.now }) {
+    const demo = new DemoNotes();
+    Object.assign(demo, { file, now, state: read(file, now()) });
+    demo.grants = new Grants({ state: demo.state, save: () => demo.#save(), now, accessSeconds });
+    demo.server = createServer((request, response) => {
+      demo.#answer(request).then(
+        ([status, headers, body]) =>
+          response.writeHead(status, headers).end(request.method === "HEAD" ? undefined : body),
+        // A fault here must not end `npm start`.
+        (error) => response.writeHead(500, { "content-type": "text/plain" }).end(`${error.stack}\n`),
+      );
+    });
+    demo.state.port = await listen(demo.server, ports ?? [demo.state.port ?? PORT, PORT, 0]);
+    demo.origin = `http://${HOST}:${demo.state.port}`;
+    demo.#save();
+    return demo;
+  }
+
+  /** Registers the redirect URIs of a service at an address, in place of those of before. */
+  register(address) {
+    const { protocol, port } = new URL(address);
+    const names = [new URL(address).host, ...["localhost", HOST].map((name) => (port ? `${name}:${port}` : name))];
+    this.#redirectUris = new Set(names.map((name) => `${protocol}//${name}/connect/callback`));
+  }
+
+  /** Stops listening, and ends all connections. */
+  async close() {
+    const closed = new Promise((done) => this.server.close(done));
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  #save() {
+    mkdirSync(dirname(this.file), { recursive: true });
+    writeFileSync(`${this.file}.new`, JSON.stringify(this.state, null, 1), { mode: 0o600 });
+    renameSync(`${this.file}.new`, this.file);
+  }
+
+  /** Answers a request: [status, headers, body]. */
+  async #answer(request) {
+    const { host } = request.headers;
+    // A page of another site could have its own name lead here (DNS rebinding).
+    if (![HOST, "localhost"].some((name) => host === `${name}:${this.state.port}`))
+      return json(421, failure("wrong_host", `This is ${this.origin}.`));
+    const url = new URL(request.url, this.origin);
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    try {
+      const body = await bodyOf(request);
+      if (url.pathname.startsWith("/api/")) return this.#answerApi(request, method, url, body);
+      if (url.pathname.startsWith("/.well-known/") || ["/oauth/token", "/oauth/revoke"].includes(url.pathname))
+        return this.#answerApp(request, method, url.pathname, body);
+      return this.#answerBrowser(request, method, url, body);
+    } catch (error) {
+      if (error instanceof ApiError) return json(error.status, failure(error.code, error.message), error.headers);
+      throw error;
+    }
+  }
+
+  #answerApi({ headers }, method, { pathname, searchParams }, body) {
+    const { state, grants } = this;
+    const path = pathname.slice("/api".length);
+    const [status, value] = answerApi({
+      method,
+      path,
+      query: searchParams,
+      headers,
+      body,
+      state,
+      grants,
+      now: this.now(),
+    });
+    if (method !== "GET") this.#save();
+    return value === undefined ? [status, {}] : json(status, value);
+  }
+
+  /** What the app itself asks the authorization server. */
+  #answerApp({ headers }, method, path, body) {
+    if (path === "/.well-known/oauth-authorization-server") return json(200, this.#metadata());
+    if (path.startsWith("/.well-known/")) throw new ApiError(404, "not_found", `There is no ${path} here.`);
+    if (method !== "POST") throw new ApiError(405, "method_not_allowed", `${path} takes POST.`, { allow: "POST" });
+    try {
+      if (!/^application\/x-www-form-urlencoded\b/i.test(headers["content-type"] ?? ""))
+        throw new OAuthError("invalid_request", "The body must be application/x-www-form-urlencoded.");
+      const parameters = new URLSearchParams(body);
+      if (path === "/oauth/token") return json(200, this.grants.exchange(parameters));
+      this.grants.revoke(parameters);
+      return [200, { "cache-control": "no-store" }];
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      const status = error.code === "invalid_client" ? 401 : 400;
+      return json(status, { error: error.code, error_description: error.message });
+    }
+  }
+
+  #metadata() {
+    return {
+      issuer: this.origin,
+      authorization_endpoint: `${this.origin}/oauth/authorize`,
+      token_endpoint: `${this.origin}/oauth/token`,
+      revocation_endpoint: `${this.origin}/oauth/revoke`,
+      scopes_supported: Object.keys(SCOPES),
+      response_types_supported: ["code"],
+      grant_types_supported: ["authorization_code", "refresh_token"],
+      token_endpoint_auth_methods_supported: ["none"],
+      revocation_endpoint_auth_methods_supported: ["none"],
+      code_challenge_methods_supported: ["S256"],
+      authorization_response_iss_parameter_supported: true,
+    };
+  }
+
+  /** Pages. A form must have been sent by one of them. */
+  #answerBrowser({ headers }, method, url, body) {
+    if (method !== "GET" && method !== "POST")
+      return html(405, faultPage(`There is no ${method} here.`), { allow: "GET, POST" });
+    if (method === "POST" && headers.origin !== `http://${headers.host}`)
+      return html(403, faultPage("Only this site's own pages may send this form."));
+    if (url.pathname === "/oauth/authorize") return this.#authorize(method, url, new URLSearchParams(body));
+    if (url.pathname === "/" && method === "GET") return html(200, homePage());
+    const [, person, action] = url.pathname.match(/^\/people\/([a-z]+)(?:\/(revoke|key))?$/) ?? [];
+    if (!Object.hasOwn(PEOPLE, person ?? "") || (action === undefined) !== (method === "GET"))
+      return html(404, faultPage(`There is no page ${url.pathname}.`));
+    if (action === undefined) {
+      const [grants, key, notes] = [this.grants.of(person), this.state.keys[person], this.state.notes[person]];
+      return html(200, personPage({ person, grants, key, notes, now: this.now() }));
+    }
+    if (action === "revoke") {
+      const id = new URLSearchParams(body).get("grant");
+      if (this.grants.of(person).some((grant) => grant.id === id)) this.grants.end(id);
+    } else {
+      replaceKey(this.state, person);
+      this.#save();
+    }
+    return redirect(`/people/${person}`);
+  }
+
+  #authorize(method, url, form) {
+    let redirectUri;
+    try {
+      redirectUri = readClient(url.searchParams, this.#redirectUris);
+    } catch (error) {
+      if (error instanceof OAuthError) return html(400, faultPage(error.message));
+      throw error;
+    }
+    const back = (answer) => {
+      const address = new URL(redirectUri);
+      const state = url.searchParams.get("state");
+      const all = { ...answer, ...(state !== null && { state }), iss: this.origin };
+      for (const [name, value] of Object.entries(all)) address.searchParams.set(name, value);
+      return redirect(address.href);
+    };
+    try {
+      const { scopes, challenge } = readAuthorization(url.searchParams);
+      const ask = (fault) =>
+        html(fault ? 400 : 200, consentPage({ address: url.pathname + url.search, scopes, fault }));
+      if (method === "GET") return ask();
+      if (form.get("answer") === "deny") throw new OAuthError("access_denied", "The user denied access.");
+      const person = form.get("person");
+      if (!Object.hasOwn(PEOPLE, person ?? "")) return ask("Choose whose account it is.");
+      const allowed = scopes.filter((scope) => form.getAll("scope").includes(scope));
+      if (allowed.length === 0) return ask("Choose something that it may do, or deny.");
+      return back({ code: this.grants.issueCode({ person, scopes: allowed, challenge, redirectUri }) });
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      return back({ error: error.code, error_description: error.message });
+    }
+  }
+}
+
+const failure = (code, message) => ({ error: { code, message } });
+const json = (status, value, headers = {}) => [
+  status,
+  { "content-type": "application/json", "cache-control": "no-store", ...headers },
+  JSON.stringify(value),
+];
+const html = (status, text, headers = {}) => [status, { ...PAGE_HEADERS, ...headers }, text];
+const redirect = (location) => [303, { location, "cache-control": "no-store", "referrer-policy": "no-referrer" }];

@@ -1,0 +1,65 @@
+// The demo platform: something to connect without registering an app anywhere. It runs in the process of `npm start`, its
+// connector is published to this machine's storage only, and the demo account has an OAuth client for it.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PLATFORM, openApi, overrides } from "../demo-notes/description.mjs";
+import { CLIENT, SCOPES } from "../demo-notes/oauth.mjs";
+import { DemoNotes } from "../demo-notes/server.mjs";
+import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
+import { run } from "../lib/run.mjs";
+import { task } from "../lib/status.mjs";
+
+/** The catalog that every publish to this storage adds; `LOCAL_CATALOG` in src/operator/publish.rs. */
+const catalogIn = (state) => join(state, "v3", "local-catalog");
+/** The state of the platform, beside the connections that lead to it: both are deleted together. */
+const fileIn = (state) => join(state, "v3", "demo-notes.json");
+
+/** The record of the catalog with the demo platform, or undefined if there is none in this storage. */
+export function localCatalog(state) {
+  const current = join(catalogIn(state), "current.json");
+  return existsSync(current) ? current : undefined;
+}
+
+/** Starts the platform. */
+export async function startPlatform({ state, demoPort }) {
+  const demo = await DemoNotes.start({ file: fileIn(state), ports: demoPort === undefined ? undefined : [demoPort] });
+  // A start that fails must end.
+  demo.server.unref();
+  return demo;
+}
+
+/** Removes its connector from what the next publish to this storage adds. */
+export const removeConnector = (state) => rmSync(catalogIn(state), { recursive: true, force: true });
+
+/** Imports its connector, unless it is there with the same address. */
+export async function importConnector(program, { state }, { origin }) {
+  const stampFile = join(catalogIn(state), ".imported");
+  const [document, config] = [JSON.stringify(openApi(origin)), overrides(origin)];
+  const wanted = fingerprint([], [document, config, fingerprint(["target/native/connector-vault"])]);
+  if (localCatalog(state) && isStamped(stampFile, wanted)) return;
+  const sources = mkdtempSync(join(tmpdir(), "connector-vault-demo-"));
+  try {
+    const [documentFile, configFile] = [join(sources, `${PLATFORM}.json`), join(sources, "catalog.toml")];
+    writeFileSync(documentFile, document);
+    writeFileSync(configFile, config);
+    const options = ["--licence", "any", "--no-providers", "--config", configFile, "--out", catalogIn(state)];
+    await run(program, ["catalog", "import", documentFile, ...options]);
+  } finally {
+    rmSync(sources, { recursive: true, force: true });
+  }
+  stamp(stampFile, wanted);
+}
+
+/** Sets the demo account's OAuth client: once, and never again for a user who has removed it. */
+export async function setClient(program, { state, place }) {
+  // Beside the database that has it: whoever deletes that deletes this.
+  const done = join(state, "v3", "d1", ".demo-client");
+  if (existsSync(done)) return;
+  const scopes = Object.keys(SCOPES).flatMap((scope) => ["--scope", scope]);
+  const options = ["--account", "demo", "--environment", "test", "--client-id", CLIENT.id, "--no-secret", ...scopes];
+  await task("OAuth client of the demo account for Demo Notes", (detail) =>
+    run(program, ["clients", "set", PLATFORM, ...options, ...place], { detail }),
+  );
+  stamp(done, CLIENT.id);
+}

@@ -1,0 +1,355 @@
+// The demo platform by itself: what its authorization server insists on, its pages, and its API.
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { request as httpRequest } from "node:http";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { CLIENT } from "../demo-notes/oauth.mjs";
+import { DemoNotes } from "../demo-notes/server.mjs";
+
+const SERVICE = "http://localhost:8787";
+const REDIRECT_URI = `${SERVICE}/connect/callback`;
+const ACCESS_SECONDS = 300;
+const ADA = { "x-api-key": "demo-notes-key-ada" };
+
+describe("the demo platform", () => {
+  const folder = mkdtempSync(join(tmpdir(), "connector-vault-demo-test-"));
+  const file = join(folder, "state", "demo-notes.json");
+  let demo;
+  let now = Date.parse("2026-11-27T00:00:00Z");
+  const start = async () => {
+    demo = await DemoNotes.start({ file, ports: [0], accessSeconds: ACCESS_SECONDS, now: () => now });
+    demo.register(SERVICE);
+  };
+  before(start);
+  after(async () => {
+    await demo.close();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(() => {
+    now += 60_000;
+  });
+
+  const ask = (path, options) => fetch(`${demo.origin}${path}`, { redirect: "manual", ...options });
+  const api = async (method, path, { headers = ADA, body } = {}) => {
+    const answer = await ask(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, body: text ? JSON.parse(text) : undefined };
+  };
+  const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
+  const send = async (path, parameters) => {
+    const answer = await ask(path, { method: "POST", body: new URLSearchParams(parameters) });
+    const text = await answer.text();
+    return { status: answer.status, body: text ? JSON.parse(text) : undefined };
+  };
+  const refused = async (answer, code, status = 400) => {
+    const { status: found, body } = await answer;
+    assert.deepEqual([found, body.error], [status, code], JSON.stringify(body));
+  };
+
+  /** The query of an authorization request; `changes` replaces parameters, and undefined leaves one out. */
+  const query = (changes = {}) => {
+    const all = {
+      response_type: "code",
+      client_id: CLIENT.id,
+      redirect_uri: REDIRECT_URI,
+      state: "s",
+      code_challenge_method: "S256",
+      ...changes,
+    };
+    return new URLSearchParams(Object.entries(all).filter(([, value]) => value !== undefined));
+  };
+  const pkce = () => {
+    const verifier = randomBytes(32).toString("base64url");
+    return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
+  };
+  /** Answers the form of the consent page, and returns the response. */
+  const decide = (parameters, form, origin = demo.origin) =>
+    ask(`/oauth/authorize?${parameters}`, { method: "POST", headers: { origin }, body: new URLSearchParams(form) });
+  const allowing = [
+    ["answer", "allow"],
+    ["person", "ada"],
+    ["scope", "notes:read"],
+    ["scope", "notes:write"],
+  ];
+  /** A code for Ada's notes, with what its exchange needs. */
+  const authorize = async (form = allowing) => {
+    const { verifier, challenge } = pkce();
+    const answer = await decide(query({ code_challenge: challenge }), form);
+    assert.equal(answer.status, 303);
+    const back = new URL(answer.headers.get("location"));
+    assert.equal(`${back.origin}${back.pathname}`, REDIRECT_URI);
+    assert.deepEqual([back.searchParams.get("state"), back.searchParams.get("iss")], ["s", demo.origin]);
+    const code = back.searchParams.get("code");
+    const client_id = CLIENT.id;
+    return { grant_type: "authorization_code", client_id, redirect_uri: REDIRECT_URI, code, code_verifier: verifier };
+  };
+  const connect = async (form) => {
+    const { status, body } = await send("/oauth/token", await authorize(form));
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  };
+  const refresh = (refresh_token, more = {}) =>
+    send("/oauth/token", { grant_type: "refresh_token", client_id: CLIENT.id, refresh_token, ...more });
+  const works = async (token) => (await api("GET", "/me", bearer(token))).status === 200;
+
+  test("sends nobody to an address that is not exactly a redirect URI of the app", async () => {
+    const { challenge } = pkce();
+    for (const changes of [
+      { redirect_uri: `${REDIRECT_URI}/` },
+      { redirect_uri: `${REDIRECT_URI}?a=1` },
+      { redirect_uri: "http://localhost:8788/connect/callback" },
+      { redirect_uri: "https://evil.example/connect/callback" },
+      { redirect_uri: undefined },
+      { client_id: "another" },
+      { client_id: undefined },
+    ]) {
+      const parameters = query({ code_challenge: challenge, ...changes });
+      for (const answer of [await ask(`/oauth/authorize?${parameters}`), await decide(parameters, allowing)]) {
+        assert.equal(answer.status, 400, JSON.stringify(changes));
+        assert.equal(answer.headers.get("location"), null);
+      }
+    }
+    const aliased = query({ code_challenge: challenge, redirect_uri: "http://127.0.0.1:8787/connect/callback" });
+    assert.equal((await ask(`/oauth/authorize?${aliased}`)).status, 200);
+  });
+
+  test("refuses an authorization request without PKCE, without state, or for unknown scopes", async () => {
+    const { challenge } = pkce();
+    for (const [changes, error] of [
+      [{}, "invalid_request"],
+      [{ code_challenge: challenge, code_challenge_method: "plain" }, "invalid_request"],
+      [{ code_challenge: challenge, code_challenge_method: undefined }, "invalid_request"],
+      [{ code_challenge: "short" }, "invalid_request"],
+      [{ code_challenge: challenge, state: undefined }, "invalid_request"],
+      [{ code_challenge: challenge, response_type: "token" }, "unsupported_response_type"],
+      [{ code_challenge: challenge, scope: "notes:read admin" }, "invalid_scope"],
+    ]) {
+      const answer = await ask(`/oauth/authorize?${query(changes)}`);
+      const back = new URL(answer.headers.get("location"));
+      assert.deepEqual([answer.status, back.searchParams.get("error")], [303, error], JSON.stringify(changes));
+    }
+    const twice = query({ code_challenge: challenge });
+    twice.append("state", "other");
+    const back = new URL((await ask(`/oauth/authorize?${twice}`)).headers.get("location"));
+    assert.equal(back.searchParams.get("error"), "invalid_request");
+  });
+
+  test("lets the person choose whose account it is and what the app may do, or deny", async () => {
+    const { challenge } = pkce();
+    const parameters = query({ code_challenge: challenge, scope: "notes:read" });
+    const page = await (await ask(`/oauth/authorize?${parameters}`)).text();
+    assert.ok(page.includes("Ada Example") && page.includes("Ben Example"));
+    assert.ok(page.includes('value="notes:read"') && !page.includes('value="notes:write"'));
+    const denied = new URL((await decide(parameters, [["answer", "deny"]])).headers.get("location"));
+    assert.equal(denied.searchParams.get("error"), "access_denied");
+    // What was not asked for cannot be allowed, and nobody is taken for Ada or Ben.
+    for (const form of [
+      [allowing[0], allowing[1], ["scope", "notes:write"]],
+      [allowing[0], ["person", "eve"], allowing[2]],
+      [allowing[0], allowing[2]],
+    ])
+      assert.equal((await decide(parameters, form)).status, 400, JSON.stringify(form));
+    const { access_token, scope } = await connect([allowing[0], ["person", "ben"], allowing[2]]);
+    assert.equal(scope, "notes:read");
+    assert.equal((await api("GET", "/me", bearer(access_token))).body.id, "ben");
+  });
+
+  test("takes its own forms only", async () => {
+    const parameters = query({ code_challenge: pkce().challenge });
+    for (const origin of ["https://evil.example", "null", "http://localhost:8787"])
+      assert.equal((await decide(parameters, allowing, origin)).status, 403, origin);
+    assert.equal((await ask("/people/ada/key", { method: "POST" })).status, 403);
+  });
+
+  test("exchanges a code once, within a minute, with its own redirect URI and verifier", async () => {
+    for (const [changes, code, status] of [
+      [{ code_verifier: randomBytes(32).toString("base64url") }, "invalid_grant"],
+      [{ redirect_uri: "http://127.0.0.1:8787/connect/callback" }, "invalid_grant"],
+      [{ code: "unknown" }, "invalid_grant"],
+      [{ code_verifier: "" }, "invalid_request"],
+      [{ grant_type: "password" }, "unsupported_grant_type"],
+      [{ client_id: "another" }, "invalid_client", 401],
+    ])
+      await refused(send("/oauth/token", { ...(await authorize()), ...changes }), code, status);
+    const missed = await authorize();
+    await refused(send("/oauth/token", { ...missed, code_verifier: "x".repeat(43) }), "invalid_grant");
+    await refused(send("/oauth/token", missed), "invalid_grant");
+    const late = await authorize();
+    now += 60_000;
+    await refused(send("/oauth/token", late), "invalid_grant");
+    const once = await authorize();
+    const { body } = await send("/oauth/token", once);
+    assert.ok(await works(body.access_token));
+    await refused(send("/oauth/token", once), "invalid_grant");
+    // Two had the code.
+    assert.ok(!(await works(body.access_token)));
+    await refused(refresh(body.refresh_token), "invalid_grant");
+    const inJson = await ask("/oauth/token", { method: "POST", body: JSON.stringify(await authorize()) });
+    assert.equal(inJson.status, 400);
+  });
+
+  test("access tokens expire, refresh tokens rotate, and a used one revokes all", async () => {
+    const first = await connect();
+    assert.deepEqual([first.token_type, first.expires_in], ["Bearer", ACCESS_SECONDS]);
+    now += ACCESS_SECONDS * 1000;
+    const expired = await api("GET", "/notes", bearer(first.access_token));
+    assert.equal(expired.status, 401);
+    assert.match(expired.headers.get("www-authenticate"), /error="invalid_token"/);
+    const { body: second } = await refresh(first.refresh_token);
+    assert.notEqual(second.refresh_token, first.refresh_token);
+    assert.ok(await works(second.access_token));
+    await refused(refresh(second.refresh_token, { scope: "admin" }), "invalid_scope");
+    const { body: third } = await refresh(second.refresh_token, { scope: "notes:read" });
+    assert.equal(third.scope, "notes:read");
+    assert.equal((await api("POST", "/notes", { ...bearer(third.access_token), body: { title: "x" } })).status, 403);
+    await refused(refresh(first.refresh_token), "invalid_grant");
+    assert.ok(!(await works(third.access_token)));
+    await refused(refresh(third.refresh_token), "invalid_grant");
+  });
+
+  test("the app revokes either token, and the person the app", async () => {
+    const revoke = (token) => send("/oauth/revoke", { token, client_id: CLIENT.id });
+    for (const kind of ["access_token", "refresh_token"]) {
+      const tokens = await connect();
+      assert.equal((await revoke(tokens[kind])).status, 200);
+      assert.ok(!(await works(tokens.access_token)), kind);
+      await refused(refresh(tokens.refresh_token), "invalid_grant");
+    }
+    assert.equal((await revoke("unknown")).status, 200);
+    await refused(send("/oauth/revoke", { token: "t", client_id: "another" }), "invalid_client", 401);
+    const { access_token } = await connect();
+    const page = await (await ask("/people/ada")).text();
+    const grant = page.match(/name="grant" value="([^"]+)"/)[1];
+    const press = (person) =>
+      ask(`/people/${person}/revoke`, {
+        method: "POST",
+        headers: { origin: demo.origin },
+        body: new URLSearchParams({ grant }),
+      });
+    await press("ben");
+    assert.ok(await works(access_token), "a person revokes only their own");
+    assert.equal((await press("ada")).status, 303);
+    assert.ok(!(await works(access_token)));
+  });
+
+  test("lists, searches, creates, changes and deletes notes", async () => {
+    const met = [];
+    for (let cursor; cursor !== null; ) {
+      const { body } = await api("GET", `/notes?limit=5${cursor ? `&cursor=${cursor}` : ""}`);
+      met.push(...body.notes.map(({ id }) => id));
+      cursor = body.next;
+    }
+    assert.equal(met.length, 12);
+    assert.equal(new Set(met).size, met.length);
+    const { status, body: made } = await api("POST", "/notes", { body: { title: "Quince jam" } });
+    assert.deepEqual([status, made.title, made.body], [201, "Quince jam", ""]);
+    const changed = await api("PATCH", `/notes/${made.id}`, { body: { body: "Boil for an hour" } });
+    assert.deepEqual([changed.body.title, changed.body.body], ["Quince jam", "Boil for an hour"]);
+    const found = await api("GET", "/notes/search?q=QUINCE+hour");
+    assert.deepEqual(found.body, { notes: [changed.body], next: null });
+    // The notes of Ben are others.
+    const ben = { headers: { "x-api-key": "demo-notes-key-ben" } };
+    assert.equal((await api("GET", `/notes/${made.id}`, ben)).status, 404);
+    assert.equal((await api("DELETE", `/notes/${made.id}`)).status, 204);
+    assert.equal((await api("GET", `/notes/${made.id}`)).status, 404);
+  });
+
+  test("says what is wrong with a request to the API", async () => {
+    for (const [method, path, body, status] of [
+      ["GET", "/notes?limit=0", undefined, 400],
+      ["GET", "/notes?limit=51", undefined, 400],
+      ["GET", "/notes?limit=", undefined, 400],
+      ["GET", "/notes?cursor=x", undefined, 400],
+      ["GET", "/notes/search", undefined, 400],
+      ["POST", "/notes", {}, 400],
+      ["POST", "/notes", [], 400],
+      ["POST", "/notes", { title: " " }, 400],
+      ["POST", "/notes", { title: "a", other: 1 }, 400],
+      ["POST", "/notes", { title: "a", body: 1 }, 400],
+      ["POST", "/notes", { title: "a".repeat(201) }, 400],
+      ["POST", "/notes", { title: "a", body: "b".repeat(70_000) }, 413],
+      ["PATCH", "/notes/unknown", { title: "a" }, 404],
+      ["PUT", "/notes", {}, 405],
+      ["GET", "/other", undefined, 404],
+    ]) {
+      const answer = await api(method, path, { body });
+      assert.deepEqual([answer.status, typeof answer.body.error.message], [status, "string"], `${method} ${path}`);
+    }
+    for (const headers of [{}, { "x-api-key": "wrong" }, { authorization: "Bearer wrong" }])
+      assert.equal((await api("GET", "/me", { headers })).status, 401);
+  });
+
+  test("a token without the scope gets a 403 that names the scope", async () => {
+    const { access_token } = await connect([allowing[0], allowing[1], ["scope", "notes:read"]]);
+    assert.equal((await api("GET", "/notes", bearer(access_token))).status, 200);
+    const { status, headers, body } = await api("POST", "/notes", { ...bearer(access_token), body: { title: "a" } });
+    assert.deepEqual([status, body.error.code], [403, "insufficient_scope"]);
+    assert.match(headers.get("www-authenticate"), /error="insufficient_scope", scope="notes:write"/);
+  });
+
+  test("keeps notes, grants and keys when it is started again, but no token", async () => {
+    const { body } = await api("POST", "/notes", { body: { title: "Kept" } });
+    const { access_token, refresh_token } = await connect();
+    await ask("/people/ben/key", { method: "POST", headers: { origin: demo.origin } });
+    await demo.close();
+    const kept = readFileSync(file, "utf8");
+    assert.ok(!kept.includes(access_token) && !kept.includes(refresh_token));
+    await start();
+    assert.equal((await api("GET", `/notes/${body.id}`)).body.title, "Kept");
+    assert.ok(await works(access_token));
+    assert.equal((await refresh(refresh_token)).status, 200);
+    assert.equal((await api("GET", "/me", { headers: { "x-api-key": "demo-notes-key-ben" } })).status, 401);
+  });
+
+  test("a damaged file counts as none", async () => {
+    await demo.close();
+    for (const content of [
+      "{",
+      "null",
+      "[]",
+      '{"notes":{}}',
+      '{"notes":{"ada":[],"ben":[]},"keys":{"ada":"a","ben":"b"}}',
+    ]) {
+      writeFileSync(file, content);
+      await start();
+      assert.equal((await api("GET", "/me")).status, 200, content);
+      await demo.close();
+    }
+    await start();
+  });
+
+  test("listens on loopback only, where it did before, else on another port", async () => {
+    assert.equal(demo.server.address().address, "127.0.0.1");
+    const other = await DemoNotes.start({
+      file: join(folder, "other.json"),
+      ports: [demo.state.port, 0],
+      now: () => now,
+    });
+    assert.notEqual(other.origin, demo.origin);
+    await other.close();
+    const again = await DemoNotes.start({ file: join(folder, "other.json"), now: () => now });
+    assert.equal(again.origin, other.origin);
+    await again.close();
+  });
+
+  test("answers to its own name only", async () => {
+    const status = await new Promise((done, fail) => {
+      const options = { host: "127.0.0.1", port: demo.state.port, headers: { host: "evil.example", ...ADA } };
+      httpRequest({ ...options, path: "/api/me" }, (answer) => done(answer.resume().statusCode))
+        .once("error", fail)
+        .end();
+    });
+    assert.equal(status, 421);
+  });
+
+  test("pages show what notes contain as text", async () => {
+    await api("POST", "/notes", { body: { title: "<script>alert(1)</script>" } });
+    const page = await (await ask("/people/ada")).text();
+    assert.ok(page.includes("&lt;script&gt;alert(1)&lt;/script&gt;") && !page.includes("<script"));
+    const bad = await (await ask(`/oauth/authorize?${query({ redirect_uri: "<script>" })}`)).text();
+    assert.ok(!bad.includes("<script"));
+  });
+});

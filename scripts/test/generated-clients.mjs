@@ -1,0 +1,66 @@
+// The OpenAPI document as users feed it to generators: a client of each of four, with types that hold.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+import { run } from "../lib/run.mjs";
+import { npmPackages } from "../setup/npm-packages.mjs";
+import { pythonPackages, pythonProgram } from "../setup/python.mjs";
+
+const HERE = join("tests", "generators");
+const DOCUMENT = join(root, "www", "public", "v1", "openapi.json");
+const OUT = join(root, "target", "generated-clients");
+
+const python = (program, args, env) => run(pythonProgram("generators", program), args, { cwd: OUT, env });
+const node = (program, args) => run("node", [join(root, HERE, "node_modules", program), ...args], { cwd: OUT });
+
+/** The classes that a generator has numbered, because their schemas have no name. `Oauth2` and `Sigv4` are names. */
+const numbered = (source) =>
+  [...source.matchAll(/^class (\w+?\d+)\b/gm)]
+    .map(([, name]) => name)
+    .filter((name) => !/(?:Oauth2|Sigv4)$/.test(name));
+
+async function pydanticModels() {
+  const options = ["--output-model-type", "pydantic_v2.BaseModel", "--use-annotated", "--set-default-enum-member"];
+  const fixed = ["--target-python-version", "3.11", "--formatters", "builtin", "--disable-timestamp"];
+  const args = ["--input", DOCUMENT, "--input-file-type", "openapi", "--output", "models.py", ...options, ...fixed];
+  await python("datamodel-codegen", args);
+  const names = numbered(readFileSync(join(OUT, "models.py"), "utf8"));
+  if (names.length > 0)
+    throw new Problem(`datamodel-code-generator numbers schemas that have no name: ${names.join(", ")}.`);
+}
+
+async function pythonClient() {
+  // Its warnings name what it leaves out.
+  const args = ["generate", "--path", DOCUMENT, "--output-path", "client", "--meta", "none", "--fail-on-warning"];
+  await python("openapi-python-client", [...args, "--config", join(root, HERE, "openapi-python-client.yml")]);
+}
+
+/** Generates the clients anew and checks their types. */
+export async function generatedClients() {
+  await Promise.all([npmPackages(join(root, HERE)), pythonPackages("generators", join(HERE, "requirements.txt"))]);
+  rmSync(OUT, { recursive: true, force: true });
+  mkdirSync(OUT, { recursive: true });
+  const config = {
+    compilerOptions: {
+      target: "es2022",
+      module: "esnext",
+      moduleResolution: "bundler",
+      lib: ["es2022", "dom", "dom.iterable"],
+    },
+    files: ["schema.ts", "orval.ts"],
+  };
+  Object.assign(config.compilerOptions, { strict: true, noEmit: true, types: [] });
+  writeFileSync(join(OUT, "tsconfig.json"), JSON.stringify(config));
+  const types = [
+    node("openapi-typescript/bin/cli.js", [DOCUMENT, "--output", "schema.ts"]),
+    node("orval/dist/bin/orval.mjs", ["--input", DOCUMENT, "--output", "orval.ts", "--client", "fetch"]),
+  ];
+  const checked = [
+    Promise.all(types).then(() => run("node", [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", OUT])),
+    Promise.all([pydanticModels(), pythonClient()]).then(() =>
+      python("mypy", ["--config-file", join(root, HERE, "mypy.ini"), "models.py", "client"]),
+    ),
+  ];
+  await Promise.all(checked);
+}

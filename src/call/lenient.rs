@@ -1,0 +1,191 @@
+//! Input of clients that write values as strings: a string is read as JSON where the schema allows no string, but what the
+//! string says. Clients of the Model Context Protocol send objects and numbers that way.
+
+use serde_json::{Map, Value};
+
+/// The most schemas that a value is compared with.
+const MOST_SCHEMAS: usize = 200;
+
+/// The same input, with what its schema says in place of strings that say it. What fits nowhere stays as it is.
+#[must_use]
+pub fn coerced(schema: &Value, input: Value) -> Value {
+    Lenient { root: schema }.value(&[schema], input)
+}
+
+struct Lenient<'s> {
+    root: &'s Value,
+}
+
+/// The schemas that may describe a value, without combinations and references.
+#[derive(Default)]
+struct Leaves<'s> {
+    schemas: Vec<&'s Map<String, Value>>,
+    /// Whether one of several alternatives allows anything.
+    allow_anything: bool,
+}
+
+impl<'s> Lenient<'s> {
+    fn value(&self, schemas: &[&'s Value], value: Value) -> Value {
+        let mut leaves = Leaves::default();
+        for schema in schemas {
+            self.gather(schema, false, &mut leaves);
+        }
+        let value = match value {
+            Value::String(text) => read(&leaves, text),
+            other => other,
+        };
+        match value {
+            Value::Object(members) => {
+                let member = |(name, value): (String, Value)| {
+                    let value = self.value(&of_member(&leaves, &name), value);
+                    (name, value)
+                };
+                Value::Object(members.into_iter().map(member).collect())
+            }
+            Value::Array(items) => {
+                let item = |(nth, item)| self.value(&of_item(&leaves, nth), item);
+                Value::Array(items.into_iter().enumerate().map(item).collect())
+            }
+            other => other,
+        }
+    }
+
+    fn gather(&self, schema: &'s Value, is_alternative: bool, leaves: &mut Leaves<'s>) {
+        if leaves.schemas.len() >= MOST_SCHEMAS {
+            return;
+        }
+        let Value::Object(map) = schema else {
+            leaves.allow_anything |= is_alternative && *schema == Value::Bool(true);
+            return;
+        };
+        leaves.schemas.push(map);
+        let target = map.get("$ref").and_then(Value::as_str);
+        let target = target.and_then(|reference| self.root.pointer(reference.strip_prefix('#')?));
+        if let Some(target) = target {
+            self.gather(target, is_alternative, leaves);
+        }
+        let list = |key: &str| map.get(key).and_then(Value::as_array).into_iter().flatten();
+        for schema in list("allOf") {
+            self.gather(schema, false, leaves);
+        }
+        let mut has_alternatives = false;
+        for schema in list("anyOf").chain(list("oneOf")) {
+            has_alternatives = true;
+            self.gather(schema, true, leaves);
+        }
+        let says = target.is_some() || has_alternatives || map.contains_key("allOf");
+        leaves.allow_anything |= is_alternative && !says && types(map).is_empty();
+    }
+}
+
+/// The types that a schema itself allows; none if it does not say.
+fn types(schema: &Map<String, Value>) -> Vec<&str> {
+    let of_value = |value: &Value| match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    match (schema.get("type"), schema.get("enum"), schema.get("const")) {
+        (Some(Value::String(kind)), ..) => vec![kind],
+        (Some(Value::Array(kinds)), ..) => kinds.iter().filter_map(Value::as_str).collect(),
+        (_, Some(Value::Array(values)), _) => values.iter().map(of_value).collect(),
+        (.., Some(value)) => vec![of_value(value)],
+        _ if schema.contains_key("properties") => vec!["object"],
+        _ if schema.contains_key("items") => vec!["array"],
+        _ => Vec::new(),
+    }
+}
+
+/// What a string says, if the schemas allow that and no string.
+fn read(leaves: &Leaves<'_>, text: String) -> Value {
+    let allowed: Vec<&str> = leaves.schemas.iter().flat_map(|schema| types(schema)).collect();
+    if leaves.allow_anything || allowed.is_empty() || allowed.contains(&"string") {
+        return Value::String(text);
+    }
+    let trimmed = text.trim();
+    let lower = trimmed.to_ascii_lowercase();
+    // Languages write these words in different ways.
+    let json = if matches!(lower.as_str(), "true" | "false") { lower.as_str() } else { trimmed };
+    let Ok(value) = serde_json::from_str::<Value>(json) else { return Value::String(text) };
+    let fits = match &value {
+        Value::Null => allowed.contains(&"null"),
+        Value::Bool(_) => allowed.contains(&"boolean"),
+        Value::Array(_) => allowed.contains(&"array"),
+        Value::Object(_) => allowed.contains(&"object"),
+        Value::String(_) => false,
+        Value::Number(number) => {
+            let is_whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
+            // A number whose digits would be lost is better refused than changed.
+            let is_exact = !number.is_f64() || json.len() <= 15 || json.contains(['.', 'e', 'E']);
+            is_exact && (allowed.contains(&"number") || (is_whole && allowed.contains(&"integer")))
+        }
+    };
+    if fits { value } else { Value::String(text) }
+}
+
+fn of_member<'s>(leaves: &Leaves<'s>, name: &str) -> Vec<&'s Value> {
+    let own = |schema: &&'s Map<String, Value>| schema.get("properties")?.get(name);
+    let found: Vec<&Value> = leaves.schemas.iter().filter_map(own).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    leaves.schemas.iter().filter_map(|schema| schema.get("additionalProperties")).collect()
+}
+
+fn of_item<'s>(leaves: &Leaves<'s>, nth: usize) -> Vec<&'s Value> {
+    let one = |schema: &&'s Map<String, Value>| {
+        let first = schema.get("prefixItems").and_then(Value::as_array);
+        first.and_then(|first| first.get(nth)).or_else(|| schema.get("items"))
+    };
+    leaves.schemas.iter().filter_map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::coerced;
+
+    #[test]
+    #[rustfmt::skip] // a case a line
+    fn a_string_is_read_where_the_schema_allows_what_it_says_and_no_string() {
+        for (schema, given, expected) in [
+            (json!({"type": "integer"}), json!("5"), json!(5)),
+            (json!({"type": "integer"}), json!(" 5 "), json!(5)),
+            (json!({"type": "integer"}), json!("5.5"), json!("5.5")),
+            (json!({"type": "integer"}), json!("9007199254740993"), json!(9_007_199_254_740_993_u64)),
+            (json!({"type": "integer"}), json!("123456789012345678901234567890"), json!("123456789012345678901234567890")),
+            (json!({"type": "integer"}), json!("five"), json!("five")),
+            (json!({"type": "number"}), json!("-1.5e3"), json!(-1.5e3)),
+            (json!({"type": "boolean"}), json!("false"), json!(false)),
+            (json!({"type": "boolean"}), json!("True"), json!(true)),
+            (json!({"type": "boolean"}), json!("yes"), json!("yes")),
+            (json!({"type": ["integer", "null"]}), json!("null"), json!(null)),
+            (json!({"type": "string"}), json!("5"), json!("5")),
+            (json!({"type": ["string", "integer"]}), json!("5"), json!("5")),
+            (json!({}), json!("5"), json!("5")),
+            (json!(true), json!("{}"), json!("{}")),
+            (json!({"enum": [1, 2]}), json!("2"), json!(2)),
+            (json!({"enum": ["1", 2]}), json!("2"), json!("2")),
+            (json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!("2"), json!(2)),
+            (json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}), json!("2"), json!("2")),
+            (json!({"anyOf": [{"type": "integer"}, {}]}), json!("2"), json!("2")),
+            (json!({"allOf": [{"type": "integer"}, {"description": "x"}]}), json!("2"), json!(2)),
+            (json!({"type": "array", "items": {"type": "integer"}}), json!("[1, \"2\"]"), json!([1, 2])),
+            (json!({"type": "array", "items": {"type": "string"}}), json!(["1"]), json!(["1"])),
+            (json!({"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "boolean"}}), json!(["1", "true"]), json!([1, true])),
+            (json!({"properties": {"a": {"type": "integer"}}}), json!("{\"a\": \"1\"}"), json!({"a": 1})),
+            (json!({"additionalProperties": {"type": "integer"}}), json!({"a": "1"}), json!({"a": 1})),
+            (json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "integer"}}), json!({"a": "1", "b": "1"}), json!({"a": "1", "b": 1})),
+            (json!({"$ref": "#/$defs/n", "$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}, "v": {"type": "integer"}}}}}), json!({"n": "{\"v\": \"1\"}"}), json!({"n": {"v": 1}})),
+            (json!({"$ref": "#"}), json!("1"), json!("1")),
+            (json!({"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {"type": "boolean"}}}]}), json!({"a": "1", "b": "true"}), json!({"a": 1, "b": true})),
+        ] {
+            assert_eq!(coerced(&schema, given.clone()), expected, "{schema} {given}");
+        }
+    }
+}

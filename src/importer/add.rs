@@ -1,0 +1,136 @@
+//! `catalog add`: documents beside those that a catalog was made from. Each import notes how it was run, and this command
+//! runs it again with more documents, once it has said what they would change.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+
+use super::cli::{DEFAULT_OUT, ImportArgs, from_where_npm_was_called};
+use super::folder::{Folder, replace};
+use super::report::counted;
+use super::{Import, Watch, check, gather};
+use crate::fold::fold;
+use crate::importer::oauth_list::OAuthList;
+
+/// The file of the catalog folder that says how the catalog was imported.
+const NOTE: &str = "import.json";
+
+/// Add OpenAPI documents to the catalog that is there
+///
+/// Says first what they become, what of them can't be imported, and which platforms the catalog has already. It changes
+/// nothing if one of them can't be imported, or if the catalog has actions of its platform and --replace is missing. To
+/// serve the new catalog, publish it afterwards, on this machine or with --remote.
+#[derive(Debug, Args)]
+pub struct AddArgs {
+    /// Documents, or folders of documents, which are taken whatever their licence
+    #[arg(required = true, value_name = "FILE|DIR")]
+    sources: Vec<PathBuf>,
+    /// Take them in place of the documents about the same platforms
+    #[arg(long)]
+    replace: bool,
+    /// Only say what would change
+    #[arg(long)]
+    dry_run: bool,
+    /// The catalog folder
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
+    catalog: PathBuf,
+}
+
+/// Notes how a catalog was imported.
+///
+/// # Errors
+/// When the file can't be written.
+pub fn remember(import: &ImportArgs, folder: &Folder) -> Result<()> {
+    replace(&folder.0.join(NOTE), &serde_json::to_vec_pretty(import)?)
+}
+
+/// How a catalog was imported.
+fn remembered(folder: &Folder) -> Result<ImportArgs> {
+    let path = folder.0.join(NOTE);
+    let json = fs::read(&path).with_context(|| {
+        format!(
+            "{} does not say how its catalog was imported: import it once more with `npm run catalog -- import`",
+            folder.0.display()
+        )
+    })?;
+    serde_json::from_slice(&json).with_context(|| path.display().to_string())
+}
+
+/// Nobody waits for a few documents.
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn found(&self, _: usize, _: u64) {}
+    fn read(&self, _: u64) {}
+}
+
+impl AddArgs {
+    /// Adds the documents, or says why not.
+    ///
+    /// # Errors
+    /// When there is no catalog, or a document can't be read.
+    pub fn run(&self) -> Result<ExitCode> {
+        let folder = Folder(self.catalog.clone());
+        let had = check::connectors(&folder)?;
+        let mut import = remembered(&folder)?;
+        import.out.clone_from(&self.catalog);
+        let absolute = |path: &PathBuf| {
+            let path = from_where_npm_was_called(path);
+            std::path::absolute(&path).with_context(|| path.display().to_string())
+        };
+        let sources = self.sources.iter().map(absolute).collect::<Result<Vec<_>>>()?;
+
+        // The documents alone, as the whole import would read them.
+        let job = Import {
+            sources: Vec::new(),
+            also: sources.clone(),
+            newer: Vec::new(),
+            oauth_list: OAuthList::default(),
+            ..import.job()?
+        };
+        let (summary, platforms) = gather(&job, &Unwatched)?;
+        let mut has_conflict = false;
+        for (path, name) in &summary.documents {
+            let actions = summary.platforms.iter().find(|(known, _)| known == name);
+            let actions = actions.map_or(0, |(_, actions)| *actions);
+            println!("{}: {name}, {}", path.display(), counted(actions, "action"));
+            let platform = platforms.iter().find(|platform| platform.connector.name == *name);
+            let is_same = |entry: &&check::ConnectorEntry| {
+                platform.map_or_else(
+                    || fold(&entry.connector.name) == fold(name),
+                    |platform| entry.connector.platform == platform.connector.platform,
+                )
+            };
+            if let Some(entry) = had.iter().find(is_same).filter(|entry| entry.connector.tools > 0)
+            {
+                has_conflict = true;
+                let what = if self.replace { "are replaced" } else { "would be replaced" };
+                let tools = counted(entry.connector.tools as usize, "action");
+                println!("  the catalog has {}: its {tools} {what}", entry.connector.platform);
+            }
+        }
+        summary.warnings.iter().for_each(|line| println!("warning: {line}"));
+        for (path, reason) in &summary.skipped {
+            println!("not imported: {}", reason.line(path));
+        }
+        if summary.documents.is_empty() || !summary.skipped.is_empty() {
+            bail!("nothing was changed, because not every document can be imported");
+        }
+        if has_conflict && !self.replace {
+            bail!(
+                "nothing was changed: pass --replace to take these documents in place of what the catalog has"
+            );
+        }
+        if self.dry_run {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let added = if self.replace { &mut import.newer } else { &mut import.also };
+        added.extend(sources.into_iter().filter(|path| !added.contains(path)).collect::<Vec<_>>());
+        let done = import.run()?;
+        eprintln!("To serve it: npm run catalog -- publish, with --remote for a deployment");
+        Ok(done)
+    }
+}

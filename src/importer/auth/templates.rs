@@ -1,0 +1,84 @@
+//! Headers and query parameters of every request: whether their names and templates can be used.
+
+use super::{key_name, parameter_variables};
+use crate::call::headers::may_be_sent;
+use crate::catalog::detail::{AuthMethod, In, Parameters};
+use crate::credentials::placing::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
+
+/// The variables of OAuth 2.0 that no field has.
+const OF_OAUTH: [&str; 3] = [ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET];
+
+/// The templates of a method's headers and query parameters.
+pub fn of_method(method: &AuthMethod) -> impl Iterator<Item = &str> {
+    method.headers.values().chain(method.query.values()).map(String::as_str)
+}
+
+/// These headers and those that win over them. Names differ whatever their case.
+#[must_use]
+pub fn merged(mut headers: Parameters, over: &Parameters) -> Parameters {
+    headers.retain(|name, _| !over.keys().any(|other| other.eq_ignore_ascii_case(name)));
+    headers.extend(over.clone());
+    headers
+}
+
+/// The first variable of a template for which a method has no value.
+#[must_use]
+pub fn unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
+    let oauth = method.oauth2();
+    let is_known = |name: &str| {
+        method.fields.iter().any(|field| field.name == name)
+            || oauth.is_some_and(|oauth| {
+                OF_OAUTH.contains(&name) || oauth.token_members.iter().any(|member| member == name)
+            })
+    };
+    parameter_variables(template).find(|name| !is_known(name))
+}
+
+/// Checks that requests to a platform can have a header of this name.
+///
+/// # Errors
+/// When the name is no header's, or the header is never passed on.
+pub fn check_header(name: &str) -> Result<(), String> {
+    key_name(In::Header, name.to_owned())
+        .map_err(|_| format!("`{name}` cannot be the name of a header"))?;
+    let lower = name.to_ascii_lowercase();
+    if may_be_sent(&lower) || matches!(lower.as_str(), "authorization" | "cookie") {
+        Ok(())
+    } else {
+        Err(format!("the header `{name}` is never sent to a platform"))
+    }
+}
+
+/// Checks the headers and query parameters of a method.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn check(method: &AuthMethod) -> Result<(), String> {
+    let mut names = std::collections::HashSet::new();
+    for name in method.headers.keys() {
+        check_header(name)?;
+        if !names.insert(name.to_ascii_lowercase()) {
+            return Err(format!("`headers` has `{name}` twice"));
+        }
+    }
+    if method.query.keys().any(String::is_empty) {
+        return Err("a parameter of `query` has no name".to_owned());
+    }
+    for template in of_method(method) {
+        if let Some(name) = unfilled(method, template) {
+            return Err(format!("no field stands for `{{{name}}}` in `{template}`"));
+        }
+    }
+    let has_secret = |value: &String| parameter_variables(value).any(|name| name == CLIENT_SECRET);
+    if method.is_oauth2() && method.query.values().any(has_secret) {
+        return Err(format!("`{{{CLIENT_SECRET}}}` must be in a header: URLs are logged"));
+    }
+    let taken = method.fields.iter().find(|field| OF_OAUTH.contains(&field.name.as_str()));
+    if let Some(field) = taken.filter(|_| method.is_oauth2()) {
+        return Err(format!(
+            "`{}` cannot be the name of a field: templates use it for what OAuth 2.0 has",
+            field.name
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! Security schemes that an operation requires together: one method with the secrets of all of them.
+
+use super::templates::check;
+use super::{MAX_DESCRIPTION, default_fields, fields, is_same, rank, slug};
+use crate::catalog::detail::{ApiKey, AuthMethod, Field, In, Kind, Parameters};
+use crate::credentials::placing::{CLIENT_ID, after};
+use crate::importer::scalar::FirstText;
+use crate::importer::server::{self, Found};
+use crate::importer::text;
+
+/// A scheme of a document, and what it means.
+pub struct Meant<'d> {
+    /// Its name.
+    pub name: &'d str,
+    /// Its description.
+    pub description: &'d FirstText,
+    /// The methods that it is; empty when it can't be used.
+    pub kinds: Vec<Kind>,
+}
+
+impl Meant<'_> {
+    fn is_same(&self, other: &Self) -> bool {
+        self.kinds.len() == other.kinds.len()
+            && self.kinds.iter().zip(&other.kinds).all(|(one, other)| is_same(one, other))
+    }
+}
+
+/// The schemes of an alternative without those that mean the same, such as two flows of one authorization server.
+#[must_use]
+pub fn distinct<'m, 'd>(schemes: &'m [Meant<'d>], names: &[String]) -> Vec<&'m Meant<'d>> {
+    let mut distinct: Vec<&Meant<'_>> = Vec::new();
+    for name in names {
+        let Some(scheme) = schemes.iter().find(|scheme| scheme.name == name) else { continue };
+        if scheme.kinds.is_empty() || !distinct.iter().any(|known| known.is_same(scheme)) {
+            distinct.push(scheme);
+        }
+    }
+    distinct
+}
+
+/// The methods that satisfy all of these schemes at once: the strongest with the keys of the others beside it.
+///
+/// # Errors
+/// Why one request cannot carry all of them.
+pub fn methods(all: &[&Meant<'_>], servers: &Found) -> Result<Vec<AuthMethod>, String> {
+    let main = all.iter().min_by_key(|scheme| strength(scheme)).ok_or("it is empty")?;
+    let mut keys = Vec::new();
+    for scheme in all.iter().filter(|scheme| scheme.name != main.name) {
+        match scheme.kinds.as_slice() {
+            [Kind::ApiKey(key)] => keys.push((key, *scheme)),
+            [] => return Err(format!("`{}` cannot be used", text::verbatim(scheme.name, 100))),
+            _ => return Err("both stand in the header Authorization".to_owned()),
+        }
+    }
+    if main.kinds.is_empty() {
+        return Err(format!("`{}` cannot be used", text::verbatim(main.name, 100)));
+    }
+    let id = slug(&all.iter().map(|scheme| scheme.name).collect::<Vec<_>>().join(" "));
+    let method = |kind: &Kind| method(&id, kind, main, &keys, servers);
+    main.kinds.iter().map(method).collect()
+}
+
+/// What comes first becomes the method's own kind. Of several keys, that is the one that is called an API key.
+fn strength(scheme: &Meant<'_>) -> (u8, bool) {
+    let kind = scheme.kinds.iter().map(rank).min().unwrap_or(u8::MAX);
+    let is_api_key =
+        |kind: &Kind| matches!(kind, Kind::ApiKey(key) if letters(&key.name).contains("apikey"));
+    (kind, !scheme.kinds.iter().any(is_api_key))
+}
+
+fn method(
+    id: &str,
+    kind: &Kind,
+    main: &Meant<'_>,
+    keys: &[(&ApiKey, &Meant<'_>)],
+    servers: &Found,
+) -> Result<AuthMethod, String> {
+    let mut method = AuthMethod {
+        id: id.to_owned(),
+        kind: kind.clone(),
+        fields: default_fields(kind),
+        headers: Parameters::new(),
+        query: Parameters::new(),
+    };
+    if let (Kind::ApiKey(key), [field]) = (kind, method.fields.as_mut_slice()) {
+        field.label = label(&key.name);
+    }
+    if let Some(field) = method.fields.iter_mut().find(|field| field.secret) {
+        field.description = help(main);
+    }
+    let mut cookies = match kind {
+        Kind::ApiKey(key) if key.r#in == In::Cookie => vec![format!("{}={{apiKey}}", key.name)],
+        _ => Vec::new(),
+    };
+    let is_taken = |key: &ApiKey| match kind {
+        Kind::ApiKey(own) => own.r#in == key.r#in && own.name.eq_ignore_ascii_case(&key.name),
+        _ => key.r#in == In::Header && key.name.eq_ignore_ascii_case("authorization"),
+    };
+    for (key, scheme) in keys {
+        // OAuth clients have an ID already.
+        let variable = if method.is_oauth2() && letters(&key.name).ends_with("clientid") {
+            CLIENT_ID.to_owned()
+        } else {
+            let name = unused(&variable(&key.name), &method.fields);
+            let field = Field::secret(&name, &label(&key.name));
+            method.fields.push(Field { description: help(scheme), ..field });
+            name
+        };
+        let template = after(&key.prefix, &format!("{{{variable}}}"));
+        let former = match key.r#in {
+            In::Header => method.headers.insert(key.name.clone(), template),
+            In::Query => method.query.insert(key.name.clone(), template),
+            In::Cookie => {
+                cookies.push(format!("{}={template}", key.name));
+                None
+            }
+        };
+        if former.is_some() || is_taken(key) {
+            return Err(format!("both are called `{}`", text::verbatim(&key.name, 100)));
+        }
+    }
+    if cookies.len() > 1
+        || (!cookies.is_empty() && !matches!(kind, Kind::ApiKey(key) if key.r#in == In::Cookie))
+    {
+        method.headers.insert("Cookie".to_owned(), cookies.join("; "));
+    }
+    // The variables of URLs.
+    for field in fields(kind, None, servers) {
+        if !method.fields.iter().any(|known| known.name == field.name) {
+            method.fields.push(field);
+        }
+    }
+    check(&method)?;
+    Ok(method)
+}
+
+fn help(scheme: &Meant<'_>) -> Option<String> {
+    let help = text::line(scheme.description.as_str(), MAX_DESCRIPTION);
+    Some(help).filter(|help| !help.is_empty())
+}
+
+/// A name's letters and digits, in lower case.
+fn letters(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+/// The words of a header's name, without the `X-` of many.
+fn words(name: &str) -> Vec<String> {
+    let bare = name.strip_prefix("X-").or_else(|| name.strip_prefix("x-")).unwrap_or(name);
+    text::words(bare)
+}
+
+/// A header's name for people: `X-App-Id` → `App ID`.
+fn label(name: &str) -> String {
+    let word = |word: &String| match word.to_ascii_lowercase().as_str() {
+        acronym @ ("id" | "api" | "url") => acronym.to_ascii_uppercase(),
+        word => word.to_owned(),
+    };
+    let label = words(name).iter().map(word).collect::<Vec<_>>().join(" ");
+    let mut letters = label.chars();
+    let first = letters.next().map(|first| first.to_uppercase().chain(letters).collect());
+    first.unwrap_or_else(|| name.to_owned())
+}
+
+/// A header's name as that of a field: `X-App-Id` → `appId`.
+fn variable(name: &str) -> String {
+    let words = words(name);
+    let words = words.iter().map(|word| word.to_ascii_lowercase());
+    let camel = words.enumerate().map(|(nth, word)| {
+        let mut letters = word.chars();
+        let first = letters.next().filter(|_| nth > 0).map(|first| first.to_ascii_uppercase());
+        first.map_or_else(|| word.clone(), |first| format!("{first}{}", letters.as_str()))
+    });
+    let name: String = camel.collect::<String>().chars().filter(char::is_ascii).take(60).collect();
+    if server::is_name(&name) { name } else { "key".to_owned() }
+}
+
+/// A name that no field has: the wanted one, or that with a number.
+fn unused(wanted: &str, fields: &[Field]) -> String {
+    let numbered = (2_u32..).map(|number| format!("{wanted}{number}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    let taken = |name: &String| fields.iter().any(|field| field.name == *name);
+    names.find(|name| !taken(name)).unwrap_or_default()
+}
+
+/// Whether requests of a method carry what an API key of this name is.
+#[must_use]
+pub fn carries(method: &AuthMethod, common: &Parameters, key: &ApiKey) -> bool {
+    let header = |name: &String| name.eq_ignore_ascii_case(&key.name);
+    match key.r#in {
+        In::Header => method.headers.keys().chain(common.keys()).any(header),
+        In::Query => method.query.contains_key(&key.name),
+        In::Cookie => {
+            let mut headers = method.headers.iter().chain(common);
+            headers.any(|(name, cookies)| {
+                let own = cookies.split("; ").filter_map(|cookie| cookie.split('=').next());
+                name.eq_ignore_ascii_case("cookie") && own.into_iter().any(|own| own == key.name)
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{label, variable};
+
+    #[test]
+    fn a_headers_name_becomes_a_label_and_a_field() {
+        for (name, expected, field) in [
+            ("X-App-Id", "App ID", "appId"),
+            ("DD-APPLICATION-KEY", "Dd application key", "ddApplicationKey"),
+            ("token", "Token", "token"),
+            ("api_key", "API key", "apiKey"),
+            ("---", "---", "key"),
+        ] {
+            assert_eq!((label(name).as_str(), variable(name).as_str()), (expected, field));
+        }
+    }
+}

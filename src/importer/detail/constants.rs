@@ -1,0 +1,69 @@
+//! Headers that almost every action needs with the same value, such as the version of the API.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::definitions::Definitions;
+use super::units::Draft;
+use crate::catalog::action::constant::only_value;
+use crate::catalog::action::stored::Place;
+use crate::catalog::detail::{Parameters, variables};
+use crate::importer::server;
+
+/// How many of ten actions need a header that becomes one of the connector.
+const ALMOST_ALL: usize = 8;
+
+/// How many references in a row are followed.
+const MAX_CHAIN: usize = 5;
+
+/// The headers that at least eight of ten actions require, and of which they allow the same single value.
+#[must_use]
+pub fn of<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters {
+    // By the name in lower case: the name as it was first written, and how many actions need each value.
+    let mut found: BTreeMap<String, (&str, BTreeMap<String, usize>)> = BTreeMap::new();
+    for draft in drafts {
+        let parameters = draft.action.parameters.iter();
+        for one in parameters.filter(|one| one.required && one.r#in == Place::Header) {
+            let value = only_value(&followed(&one.schema, draft, definitions));
+            let Some(value) = value.filter(|value| is_sendable(value)) else { continue };
+            let lower = one.name.to_ascii_lowercase();
+            let (_, values) = found.entry(lower).or_insert_with(|| (&one.name, BTreeMap::new()));
+            let times = values.entry(value).or_default();
+            *times = times.saturating_add(1);
+        }
+    }
+    let mut headers = Parameters::new();
+    for (name, values) in found.into_values() {
+        let most = values.into_iter().max_by_key(|(_, times)| *times);
+        if let Some((value, times)) = most
+            && times.saturating_mul(10) >= drafts.len().saturating_mul(ALMOST_ALL)
+        {
+            headers.insert(name.to_owned(), value);
+        }
+    }
+    headers
+}
+
+/// A schema, or the definition that it is a reference to.
+fn followed<F>(schema: &RawValue, draft: &Draft, definitions: &Definitions<'_, F>) -> Value {
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let mut value = parsed(schema.get());
+    for _ in 0..MAX_CHAIN {
+        let name = value.get("$ref").and_then(Value::as_str);
+        let Some(name) = name.and_then(|name| name.strip_prefix("#/$defs/")) else { break };
+        let mut reached = draft.input.roots.iter().filter_map(|number| definitions.get(*number));
+        let Some(found) = reached.find(|found| found.name == name) else { break };
+        value = parsed(&found.schema);
+    }
+    value
+}
+
+/// Whether a value can be sent in a header as it is, and has nothing that a template would replace.
+fn is_sendable(value: &str) -> bool {
+    value.trim() == value
+        && (1..=1000).contains(&value.len())
+        && value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && !variables(value).any(server::is_name)
+}

@@ -1,0 +1,134 @@
+//! Forms in parts: a file of one is bytes in base64, or an object that has these and the file's name and media type.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::definitions::Definitions;
+use crate::catalog::action::stored::Encoding;
+use crate::media::{essence, is_json};
+
+/// The deepest `allOf`.
+const MAX_DEPTH: u8 = 8;
+
+/// The schema of a form in which a file can have a name and a media type. Returns `None` when the form has no file.
+pub fn with_files<F>(
+    schema: &Value,
+    encoding: &BTreeMap<String, Encoding>,
+    definitions: &mut Definitions<'_, F>,
+) -> Option<Value> {
+    let mut form = Map::new();
+    let mut members = Members::default();
+    gather(schema.clone(), definitions, &mut form, &mut members, 0);
+    let mut has_file = false;
+    for (name, schema) in &mut members.properties {
+        let encoding = encoding.get(name);
+        let Some(own) = definitions.sources.resolved(schema.clone()) else { continue };
+        let items = own.get("items").and_then(|items| definitions.sources.resolved(items.clone()));
+        if is_file(&own, encoding) {
+            *schema = file(own, encoding);
+        } else if let Some(items) = items.filter(|items| is_file(items, encoding)) {
+            let mut list = own;
+            list.insert("items".to_owned(), file(items, encoding));
+            *schema = Value::Object(list);
+        } else {
+            continue;
+        }
+        has_file = true;
+    }
+    form.remove("allOf");
+    form.insert("properties".to_owned(), Value::Object(members.properties));
+    form.insert("required".to_owned(), Value::Array(members.required));
+    has_file.then_some(Value::Object(form))
+}
+
+#[derive(Default)]
+struct Members {
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+}
+
+/// Adds a form's own keywords to `form` and its members to `members`, with those of `allOf`.
+fn gather<F>(
+    schema: Value,
+    definitions: &mut Definitions<'_, F>,
+    form: &mut Map<String, Value>,
+    members: &mut Members,
+    depth: u8,
+) {
+    let Some(own) = definitions.resolved(schema).filter(|_| depth <= MAX_DEPTH) else { return };
+    for (key, value) in own {
+        match (key.as_str(), value) {
+            ("properties", Value::Object(properties)) => members.properties.extend(properties),
+            ("required", Value::Array(names)) => {
+                let known = &mut members.required;
+                let new =
+                    names.into_iter().filter(|name| !known.contains(name)).collect::<Vec<_>>();
+                known.extend(new);
+            }
+            ("allOf", Value::Array(all)) => {
+                for one in all {
+                    gather(one, definitions, form, members, depth.saturating_add(1));
+                }
+            }
+            (_, value) => drop(form.entry(key).or_insert(value)),
+        }
+    }
+}
+
+/// Whether a member is a file: bytes that are not written in any encoding of text.
+fn is_file(schema: &Map<String, Value>, encoding: Option<&Encoding>) -> bool {
+    let says = |key: &str, wanted: &str| schema.get(key).and_then(Value::as_str) == Some(wanted);
+    let is_string = match schema.get("type") {
+        None => !["properties", "allOf", "anyOf", "oneOf", "items", "enum", "const"]
+            .iter()
+            .any(|key| schema.contains_key(*key)),
+        Some(Value::Array(kinds)) => kinds.contains(&json!("string")),
+        Some(kind) => kind == "string",
+    };
+    let is_of_bytes = |media: &str| {
+        let media = essence(media);
+        !media.starts_with("text/") && !is_json(&media) && media != "application/xml"
+    };
+    let media = schema.get("contentMediaType").and_then(Value::as_str);
+    let accepted = encoding.and_then(|encoding| encoding.content_type.as_deref());
+    says("type", "file")
+        || (is_string && says("format", "binary"))
+        || (is_string
+            && !schema.contains_key("contentEncoding")
+            && !["format", "enum", "const"].iter().any(|key| schema.contains_key(*key))
+            && (media.is_some_and(is_of_bytes)
+                || accepted.is_some_and(|all| all.split(',').any(|one| is_of_bytes(one.trim())))))
+}
+
+/// The schema of a file.
+fn file(mut own: Map<String, Value>, encoding: Option<&Encoding>) -> Value {
+    let aside = ["description", "title", "deprecated", "nullable", "x-nullable"];
+    let mut schema = Map::new();
+    for key in aside {
+        schema.extend(own.remove(key).map(|value| (key.to_owned(), value)));
+    }
+    own.insert("type".to_owned(), json!("string"));
+    own.insert("format".to_owned(), json!("binary"));
+    let mut properties = json!({
+        "content": { "type": "string", "format": "binary", "description": "The bytes in base64." },
+        "filename": { "type": "string", "minLength": 1, "description": "The file's name." },
+        "contentType": { "type": "string", "minLength": 1, "description": "The file's media type." },
+    });
+    let headers = encoding.map(|encoding| encoding.headers.as_slice()).unwrap_or_default();
+    let headers: Map<String, Value> =
+        headers.iter().map(|name| (name.clone(), json!({ "type": "string" }))).collect();
+    if let Some(properties) = properties.as_object_mut().filter(|_| !headers.is_empty()) {
+        let of_part = json!({
+            "type": "object", "properties": headers, "additionalProperties": false,
+            "description": "Headers of the part.",
+        });
+        properties.insert("headers".to_owned(), of_part);
+    }
+    let described = json!({
+        "type": "object", "properties": properties, "required": ["content"],
+        "additionalProperties": false,
+    });
+    schema.insert("anyOf".to_owned(), json!([own, described]));
+    Value::Object(schema)
+}

@@ -1,0 +1,162 @@
+//! Values that are strings because their schema says so: `type: string` with `enum: [1.10, 01234]` or `default: off`
+//! means these texts as they are written, whatever else they may mean.
+
+use std::rc::Rc;
+
+use super::{Kind, Node};
+use crate::importer::action::percent_decoded;
+use crate::importer::detail::schema::json_type;
+
+/// The most schemas that lead from one to the next.
+const MAX_CHAIN: u8 = 16;
+/// The members of a schema that are values which it describes.
+const VALUES: [&str; 3] = ["const", "default", "example"];
+/// Those that are lists of such values.
+const LISTS: [&str; 2] = ["enum", "examples"];
+
+/// The same document, in which all values that its schemas describe as strings are strings.
+pub(super) fn as_written(root: Node) -> Node {
+    let root = Rc::new(root);
+    let written = Strings { root: &root }.node(&root);
+    drop(root);
+    Rc::unwrap_or_clone(written)
+}
+
+struct Strings<'r> {
+    root: &'r Node,
+}
+
+impl Strings<'_> {
+    /// A node with its values as they are written. An unchanged node stays the same.
+    fn node(&self, node: &Rc<Node>) -> Rc<Node> {
+        let children =
+            changed(node, |_, child| self.node(child)).unwrap_or_else(|| Rc::clone(node));
+        self.values(&children)
+    }
+
+    /// A map whose values of a schema are as written: its own, or those beside `schema`.
+    fn values(&self, node: &Rc<Node>) -> Rc<Node> {
+        let is_value = |key: &str| VALUES.contains(&key) || LISTS.contains(&key);
+        if !matches!(&node.kind, Kind::Map(entries) if entries.iter().any(|(key, _)| is_value(key)))
+        {
+            return Rc::clone(node);
+        }
+        let schema = node.get("schema").unwrap_or(node);
+        let value = |key: &str, child: &Rc<Node>| {
+            if VALUES.contains(&key) {
+                return self.typed(child, schema, 0);
+            }
+            if !LISTS.contains(&key) {
+                return Rc::clone(child);
+            }
+            // Parameters map names to examples, each with a `value`.
+            let is_list = matches!(child.kind, Kind::List(_));
+            let one = |_: &str, item: &Rc<Node>| {
+                let of_example = |key: &str, value: &Rc<Node>| {
+                    if key == "value" { self.typed(value, schema, 0) } else { Rc::clone(value) }
+                };
+                if is_list {
+                    self.typed(item, schema, 0)
+                } else {
+                    changed(item, of_example).unwrap_or_else(|| Rc::clone(item))
+                }
+            };
+            changed(child, one).unwrap_or_else(|| Rc::clone(child))
+        };
+        changed(node, value).unwrap_or_else(|| Rc::clone(node))
+    }
+
+    /// A value that a schema describes.
+    fn typed(&self, value: &Rc<Node>, schema: &Node, chain: u8) -> Rc<Node> {
+        if chain > MAX_CHAIN {
+            return Rc::clone(value);
+        }
+        let next = chain.saturating_add(1);
+        if let Some(target) = schema.get("$ref").and_then(|reference| self.target(reference)) {
+            return self.typed(value, target, next);
+        }
+        if let Some(Kind::List(all)) = schema.get("allOf").map(|all| &all.kind) {
+            let own = self.described(value, schema, next);
+            return all.iter().fold(own, |value, schema| self.typed(&value, schema, next));
+        }
+        self.described(value, schema, next)
+    }
+
+    /// A value by the keywords of a schema itself.
+    fn described(&self, value: &Rc<Node>, schema: &Node, chain: u8) -> Rc<Node> {
+        let child = match &value.kind {
+            Kind::Scalar { text, is_plain: true } if is_string(schema) && !is_null(text) => {
+                let kind = Kind::Scalar { text: text.clone(), is_plain: false };
+                return Rc::new(Node { kind, ..Node::clone(value) });
+            }
+            Kind::Scalar { .. } => None,
+            Kind::List(_) => changed(value, |_, item| match schema.get("items") {
+                Some(items) => self.typed(item, items, chain),
+                None => Rc::clone(item),
+            }),
+            Kind::Map(_) => changed(value, |key, member| {
+                let own = schema.get("properties").and_then(|all| all.get(key));
+                match own.or_else(|| schema.get("additionalProperties")) {
+                    Some(schema) => self.typed(member, schema, chain),
+                    None => Rc::clone(member),
+                }
+            }),
+        };
+        child.unwrap_or_else(|| Rc::clone(value))
+    }
+
+    /// What a reference within the document leads to.
+    fn target(&self, reference: &Node) -> Option<&Node> {
+        let Kind::Scalar { text, .. } = &reference.kind else { return None };
+        let step = |step: &str| percent_decoded(step).replace("~1", "/").replace("~0", "~");
+        let mut steps = text.strip_prefix("#/")?.split('/').map(step);
+        steps.try_fold(self.root, |node, step| match &node.kind {
+            Kind::List(list) => list.get(step.parse::<usize>().ok()?).map(Rc::as_ref),
+            _ => node.get(&step).map(Rc::as_ref),
+        })
+    }
+}
+
+/// The node with each child replaced. Returns `None` when all of them stay the same.
+fn changed(
+    node: &Rc<Node>,
+    mut child: impl FnMut(&str, &Rc<Node>) -> Rc<Node>,
+) -> Option<Rc<Node>> {
+    let mut is_changed = false;
+    let mut replaced = |key: &str, old: &Rc<Node>| {
+        let new = child(key, old);
+        is_changed |= !Rc::ptr_eq(&new, old);
+        new
+    };
+    let kind = match &node.kind {
+        Kind::Scalar { .. } => return None,
+        Kind::List(list) => Kind::List(list.iter().map(|item| replaced("", item)).collect()),
+        Kind::Map(entries) => Kind::Map(
+            entries.iter().map(|(key, value)| (key.clone(), replaced(key, value))).collect(),
+        ),
+    };
+    is_changed
+        .then(|| Rc::new(Node { kind, place: node.place, depth: node.depth, weight: node.weight }))
+}
+
+fn is_null(text: &str) -> bool {
+    super::resolve::resolve(text) == super::resolve::Scalar::Null
+}
+
+/// Whether a schema allows strings, and no other scalar but null.
+fn is_string(schema: &Node) -> bool {
+    let Some(kind) = schema.get("type") else { return false };
+    let types: Vec<Option<&str>> = match &kind.kind {
+        Kind::Scalar { text, .. } => vec![json_type(text)],
+        Kind::List(list) => {
+            let text = |item: &Rc<Node>| match &item.kind {
+                Kind::Scalar { text, .. } => json_type(text),
+                Kind::List(_) | Kind::Map(_) => None,
+            };
+            list.iter().map(text).collect()
+        }
+        Kind::Map(_) => return false,
+    };
+    types.contains(&Some("string"))
+        && types.iter().all(|one| matches!(one, Some("string" | "null" | "array" | "object")))
+}

@@ -1,0 +1,71 @@
+//! Which scopes an authorization server has not granted, by what its token response says.
+
+/// Scopes that many servers leave out of a response although they grant them. They ask for an ID token, for claims in it, or
+/// for a refresh token, and say nothing about what an access token may do.
+///
+/// `OpenID` Connect Core 1.0, sections 5.4 and 11, defines them. Microsoft's servers never return `offline_access`:
+/// <https://learn.microsoft.com/en-us/answers/questions/806413/scope-offline-access-isnt-being-returned-in-the-to>; its
+/// own library expects neither that one nor `openid` and `profile`:
+/// <https://github.com/AzureAD/microsoft-authentication-library-for-go/pull/445>. Another product that showed
+/// `offline_access` as missing: <https://github.com/OpenFn/lightning/issues/3363>. Google returns
+/// `https://www.googleapis.com/auth/userinfo.email` for `email`, and the like for `profile`:
+/// <https://developers.google.com/identity/protocols/oauth2/scopes>.
+const OF_ID_TOKENS: [&str; 6] =
+    ["openid", "offline_access", "profile", "email", "address", "phone"];
+
+/// Microsoft's servers take a scope without a resource as one of this resource:
+/// <https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc>.
+const GRAPH: &str = "https://graph.microsoft.com/";
+
+/// Stands for the scopes that the registration of the app lists, which are returned instead; see the same page.
+const REGISTERED: &str = "/.default";
+
+/// The scopes that were asked for and not granted.
+#[must_use]
+pub fn missing(asked: &[String], granted: &[String]) -> Vec<String> {
+    let is_granted = |asked: &&String| {
+        OF_ID_TOKENS.contains(&asked.as_str())
+            || asked.ends_with(REGISTERED)
+            || granted.iter().any(|granted| are_equal(asked, granted))
+    };
+    asked.iter().filter(|scope| !is_granted(scope)).cloned().collect()
+}
+
+fn are_equal(asked: &str, granted: &str) -> bool {
+    if asked == granted {
+        return true;
+    }
+    match (asked.strip_prefix(GRAPH), granted.strip_prefix(GRAPH)) {
+        (Some(asked), None) => asked == granted,
+        (None, Some(granted)) => asked == granted,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_is_missing_if_the_access_token_lacks_it() {
+        for (asked, granted, expected) in [
+            ("read write", "read", "write"),
+            ("read write", "write read", ""),
+            ("read", "", "read"),
+            ("Read", "read", "Read"),
+            ("openid profile email address phone offline_access read", "read", ""),
+            ("User.Read offline_access", "User.Read openid profile email", ""),
+            ("https://graph.microsoft.com/Mail.Read", "Mail.Read", ""),
+            ("Mail.Read", "https://graph.microsoft.com/Mail.Read", ""),
+            ("Mail.Send", "https://graph.microsoft.com/Mail.Read", "Mail.Send"),
+            ("https://graph.microsoft.com/.default", "User.Read", ""),
+            ("https://other.example/Mail.Read", "Mail.Read", "https://other.example/Mail.Read"),
+            ("read:openid", "", "read:openid"),
+        ] {
+            let words = |text: &str| -> Vec<String> {
+                text.split_whitespace().map(str::to_owned).collect()
+            };
+            assert_eq!(missing(&words(asked), &words(granted)), words(expected), "{asked}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What the document says about API keys.
+
+use super::about::{About, Body, SERVICE};
+use super::bodies::body;
+use super::node::{Node, object};
+use super::schema::{boolean, names, record, reference, string, text_or_null, time, time_or_null};
+use super::texts::said;
+use crate::api::fields::KEY_FIELDS;
+use crate::api::paging::MAX_LIMIT;
+use crate::terms::{KeyState, Scope};
+
+/// Bodies that create an API key, each with a name and what it is.
+pub const CREATING: [(&str, &str, &str); 2] = [
+    ("minimal", "Required fields only", r#"{"scopes":["connections:read"]}"#),
+    (
+        "whole",
+        "All fields",
+        r#"{"name":"Nightly export","scopes":["catalog:read","connections:read"],"expiresAt":"2030-01-31T12:00:00Z"}"#,
+    ),
+];
+
+/// The keys.
+pub const LIST: About = About {
+    tag: SERVICE,
+    summary: "List API keys",
+    description: "Lists the API keys of the key's account and environment, newest first, with those that are revoked or expired. To read on, pass `next` as `before`. Secrets are never returned.",
+    answer: "A page of the list.",
+    schema: Some("ApiKeyPage"),
+    body: None,
+    address: "/v1/keys?limit=5",
+    script: "\
+for await (const { id, name, state, lastUsedOn } of vault.keys.list()) console.log(id, name, state, lastUsedOn);
+",
+};
+
+/// A key to create.
+pub const CREATE: About = About {
+    tag: SERVICE,
+    summary: "Create an API key",
+    description: "Creates an API key for the account and the environment of the key that you send, with scopes that this key has itself. It never outlives this key: it expires no later, and is revoked when this key is revoked. An environment can have 100 valid keys. The secret is returned only here.",
+    answer: "The new key, with its secret.",
+    schema: Some("ApiKeyWithSecret"),
+    body: Some(Body { schema: "NewApiKey", examples: &CREATING, sample: 0 }),
+    address: "/v1/keys",
+    script: "\
+const key = await vault.keys.create({ name: \"Nightly export\", scopes: [\"connections:read\"] });
+console.log(key.id, key.secret.length);
+",
+};
+
+/// A key to replace.
+pub const ROTATE: About = About {
+    tag: SERVICE,
+    summary: "Rotate an API key",
+    description: "Creates a key that replaces this one: with the same name and scopes, all of which the key that you send must have too. The new key expires when the old one does, or when the key that you send does if that is earlier. The old key stays valid for 24 hours, to leave time for the switch; revoke it to end it earlier. Keys that the old one created belong to the new one from now on. The secret is returned only here.",
+    answer: "The new key, with its secret.",
+    schema: Some("ApiKeyWithSecret"),
+    body: None,
+    address: "/v1/keys/$API_KEY/rotate",
+    script: "\
+const { id, secret } = await vault.keys.rotate(process.env.API_KEY);
+console.log(id, secret.length);
+",
+};
+
+/// A key to revoke.
+pub const REVOKE: About = About {
+    tag: SERVICE,
+    summary: "Revoke an API key",
+    description: "Revokes a key at once and for good, with its tokens and with the keys that it created. A key that replaces it stays valid. A revoked key stays in the list.",
+    answer: "The key is revoked.",
+    schema: None,
+    body: None,
+    address: "/v1/keys/$API_KEY",
+    script: "\
+await vault.keys.revoke(process.env.API_KEY);\n",
+};
+
+fn members() -> Vec<(&'static str, Node)> {
+    let scopes = object! {
+        "type": "array", "items": object! {"type": "string", "enum": Node::texts(Scope::NAMES)},
+    };
+    let day = object! {"type": Node::texts(["string", "null"]), "format": "date"};
+    vec![
+        ("id", said("Identifies the key; reveals nothing of it.", id())),
+        ("name", text_or_null("What it is for.")),
+        ("scopes", said("What it may do.", scopes)),
+        ("state", names("Whether it can be used.", KeyState::NAMES)),
+        ("createdAt", time("When it was created.")),
+        ("expiresAt", time_or_null("When it expires; `null` for never.")),
+        ("revokedAt", time_or_null("When it was revoked; `null` if it was not.")),
+        ("lastUsedOn", said("The day of its last use, in UTC; `null` if no use is recorded.", day)),
+        ("replacedBy", text_or_null("The id of the key that replaces it.")),
+        (
+            "createdBy",
+            text_or_null("The id of the key that created it; `null` if the operator did."),
+        ),
+        ("current", boolean("Whether it is the key of this request.")),
+    ]
+}
+
+/// The id of a key.
+#[must_use]
+pub fn id() -> Node {
+    object! {"type": "string", "format": "uuid"}
+}
+
+/// A key.
+#[must_use]
+pub fn key() -> Node {
+    record("An API key.", members())
+}
+
+/// A key whose secret was generated just now.
+#[must_use]
+pub fn with_secret() -> Node {
+    let secret = string("The key itself: `sk_test_…` or `sk_live_…`. Returned only once.");
+    let members = members().into_iter().chain([("secret", secret)]).collect();
+    record("An API key, with its secret.", members)
+}
+
+/// A page of keys.
+#[must_use]
+pub fn page() -> Node {
+    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("ApiKey")};
+    record(
+        "A page of API keys.",
+        vec![
+            ("rows", said("The keys of this page, newest first.", rows)),
+            ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
+        ],
+    )
+}
+
+/// What a key is created from.
+#[must_use]
+pub fn new() -> Node {
+    let about = [
+        ("name", "What it is for; `null` for nothing."),
+        ("scopes", "What it may do: scopes that the key of this request has too."),
+        (
+            "expiresAt",
+            "When it expires: no later than the key of this request, and when that key does if omitted.",
+        ),
+    ];
+    body("A new API key.", &KEY_FIELDS, &about, &object! {})
+}

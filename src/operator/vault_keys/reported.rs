@@ -1,0 +1,59 @@
+//! Which keys the running services have, as they report each minute (`migrations/0018_vault_key_reports.sql`).
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use crate::credentials::reports::{Report, reports};
+use crate::operator::shards::Shards;
+use crate::operator::sql::filled;
+
+const MINUTE_MS: u64 = 60_000;
+/// A service that has not reported for so long does not run: a report may be late, or be lost.
+const SILENT_MS: u64 = 5 * MINUTE_MS;
+/// Of how many databases a service looks after in a minute (`src/edge/turn.js`).
+const IN_A_MINUTE: usize = 10;
+
+#[derive(Deserialize)]
+struct Now {
+    now: u64,
+}
+
+/// What running services have reported, for each database. The time is that of the database, whatever this machine's is.
+///
+/// # Errors
+/// When a database cannot be reached.
+pub fn reported(shards: &Shards) -> Result<Vec<Vec<Report>>> {
+    let turns = u64::try_from(shards.0.len().div_ceil(IN_A_MINUTE)).unwrap_or(u64::MAX);
+    let silent = SILENT_MS.saturating_mul(turns);
+    let read = |database: &crate::operator::d1::Database| {
+        let clock = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now".to_owned();
+        let answers = database.query(&[clock, filled(&reports(0))])?;
+        let now = answers.rows::<Now>(0)?.first().map_or(0, |row| row.now);
+        let mut all: Vec<Report> = answers.rows(1)?;
+        all.retain(|report| report.last_at() >= now.saturating_sub(silent));
+        Ok(all)
+    };
+    shards.0.iter().map(read).collect()
+}
+
+/// The ids of the keys that were reported, each once.
+#[must_use]
+pub fn names(reports: &[Report]) -> String {
+    let mut ids: Vec<String> = Vec::new();
+    for key in reports.iter().flat_map(Report::keys) {
+        let id = format!("`{}`", key.split(':').next().unwrap_or_default().escape_debug());
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    if ids.is_empty() { "no keys".into() } else { ids.join(", ") }
+}
+
+/// What the running services have, in a sentence.
+#[must_use]
+pub fn said(reports: &[Report]) -> String {
+    if reports.is_empty() {
+        return "No running service has reported its keys in the last minutes.".into();
+    }
+    format!("Running services have {}.", names(reports))
+}

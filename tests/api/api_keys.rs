@@ -1,0 +1,220 @@
+//! `/v1/keys`: keys that keys create, replace and revoke.
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::api::Response;
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use crate::support::{Api, as_key, body, with_body};
+use crate::vault::{UNKNOWN_ID, code};
+
+const KEYS: &str = "/v1/keys";
+const DAY_MS: u64 = 86_400_000;
+const READS: [Scope; 3] = [Scope::ConnectionsRead, Scope::KeysRead, Scope::KeysWrite];
+
+fn post(api: &Api, key: &ApiKey, path: &str, document: &Value) -> Response {
+    api.send(&with_body(as_key(key, "POST", path), &document.to_string()))
+}
+
+/// Creates a key with a key. Returns what the API shows of it, and the key itself.
+fn create(api: &Api, by: &ApiKey, document: &Value) -> (Value, ApiKey) {
+    let response = post(api, by, KEYS, document);
+    assert_eq!(response.status, 201, "{}", body(&response));
+    revealed(&response)
+}
+
+fn revealed(response: &Response) -> (Value, ApiKey) {
+    let shown = body(response);
+    let key = ApiKey::parse(shown["secret"].as_str().unwrap()).unwrap();
+    (shown, key)
+}
+
+fn rotate(api: &Api, by: &ApiKey, id: &Value) -> Response {
+    api.send(&as_key(by, "POST", &format!("{KEYS}/{}/rotate", id.as_str().unwrap())))
+}
+
+fn revoke(api: &Api, by: &ApiKey, id: &Value) -> u16 {
+    api.send(&as_key(by, "DELETE", &format!("{KEYS}/{}", id.as_str().unwrap()))).status
+}
+
+/// The status of a request that every valid key may send.
+fn whoami(api: &Api, key: &ApiKey) -> u16 {
+    api.send(&as_key(key, "GET", "/v1/whoami")).status
+}
+
+/// The id of a key: a UUID, as the operator's command gives it one.
+fn id_of(api: &Api, key: &ApiKey) -> Value {
+    let hash = key.hash().to_string();
+    let start = hash.get(..8).unwrap();
+    let id = format!("{start}-0000-4000-8000-000000000000");
+    let sql = format!("UPDATE api_keys SET id = '{id}' WHERE hash = '{hash}' AND id LIKE 'key-%'");
+    api.world.database.execute(&sql, []).unwrap();
+    json!(api.world.texts(&format!("SELECT id FROM api_keys WHERE hash = '{hash}'"))[0])
+}
+
+fn after(api: &Api, milliseconds: u64) -> String {
+    connector_vault::rfc3339::rfc3339(api.world.now.get() + milliseconds).unwrap()
+}
+
+/// A service, and a key that expires in 10 days.
+fn expiring() -> (Api, ApiKey) {
+    let api = Api::with_catalog();
+    let end = api.world.now.get() + 10 * DAY_MS;
+    let key = api.world.key("acme", Environment::Test, &READS, Some(end));
+    (api, key)
+}
+
+#[test]
+fn a_created_key_works_and_its_secret_is_shown_once() {
+    let api = Api::with_catalog();
+    let own = id_of(&api, &api.key);
+    let document = json!({"name": "Export", "scopes": ["connections:read", "catalog:read"]});
+    let (shown, key) = create(&api, &api.key, &document);
+    assert_eq!(shown["name"], "Export");
+    assert_eq!(shown["scopes"], json!(["catalog:read", "connections:read"]));
+    assert_eq!((&shown["state"], &shown["expiresAt"]), (&json!("active"), &Value::Null));
+    assert_eq!(shown["createdBy"], own);
+    let whoami = body(&api.send(&as_key(&key, "GET", "/v1/whoami")));
+    assert_eq!(whoami["account"], "acme");
+    assert_eq!(whoami["environment"], "test");
+    assert_eq!(whoami["scopes"], shown["scopes"]);
+    let list = api.get(KEYS);
+    let text = String::from_utf8_lossy(&list.body);
+    assert!(!text.contains("secret") && !text.contains(key.reveal()), "{text}");
+    assert!(!text.contains(&key.hash().to_string()), "{text}");
+    let rows = body(&list)["rows"].clone();
+    let current = rows.as_array().unwrap().iter().filter(|row| row["current"] == true);
+    assert_eq!(current.map(|row| &row["id"]).collect::<Vec<_>>(), [&own]);
+}
+
+#[test]
+fn a_key_grants_no_scope_that_it_lacks() {
+    let (api, key) = expiring();
+    for lacked in Scope::ALL.into_iter().filter(|scope| !READS.contains(scope)) {
+        let document = json!({"scopes": ["connections:read", lacked.as_str()]});
+        let refused = post(&api, &key, KEYS, &document);
+        assert_eq!((refused.status, code(&refused).as_str()), (403, "insufficient_scope"));
+        let detail = body(&refused)["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(lacked.as_str()), "{detail}");
+        let other = api.world.key("acme", Environment::Test, &[lacked], None);
+        let refused = rotate(&api, &key, &id_of(&api, &other));
+        assert_eq!((refused.status, code(&refused).as_str()), (403, "insufficient_scope"));
+        assert_eq!(whoami(&api, &other), 200);
+    }
+    assert_eq!(api.world.texts("SELECT id FROM api_keys WHERE created_by IS NOT NULL"), [""; 0]);
+}
+
+#[test]
+fn a_key_creates_none_that_outlives_it() {
+    let (api, key) = expiring();
+    let end = after(&api, 10 * DAY_MS);
+    let of = |expires_at: Value| json!({"scopes": ["connections:read"], "expiresAt": expires_at});
+    for (asked, expected) in [
+        (json!(after(&api, DAY_MS)), after(&api, DAY_MS)),
+        (json!(end), end.clone()),
+        (Value::Null, end.clone()),
+    ] {
+        assert_eq!(create(&api, &key, &of(asked)).0["expiresAt"], json!(expected));
+    }
+    for wrong in [after(&api, 10 * DAY_MS + 1000), after(&api, 0), "2030-01-31".into()] {
+        let refused = post(&api, &key, KEYS, &of(json!(wrong)));
+        assert_eq!((refused.status, code(&refused).as_str()), (400, "invalid_body"), "{wrong}");
+        assert_eq!(body(&refused)["errors"][0]["pointer"], "/expiresAt");
+    }
+}
+
+#[test]
+fn rotation_extends_no_key() {
+    let (api, key) = expiring();
+    let (api_end, end) = (after(&api, 10 * DAY_MS), after(&api, DAY_MS));
+    // Itself: the new key ends when the old one would have.
+    let (itself, successor) = revealed(&rotate(&api, &key, &id_of(&api, &key)));
+    assert_eq!(itself["expiresAt"], json!(api_end));
+    // One that ends earlier, and one that never does.
+    let (early, _) =
+        create(&api, &successor, &json!({"scopes": ["connections:read"], "expiresAt": end}));
+    let (shown, _) = revealed(&rotate(&api, &successor, &early["id"]));
+    assert_eq!(shown["expiresAt"], json!(end));
+    let endless = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let (shown, _) = revealed(&rotate(&api, &successor, &id_of(&api, &endless)));
+    assert_eq!(shown["expiresAt"], json!(api_end));
+    // The old ones end after a day at the latest; none is replaced twice.
+    let again = rotate(&api, &successor, &early["id"]);
+    assert_eq!((again.status, code(&again).as_str()), (409, "key_inactive"));
+    assert_eq!((whoami(&api, &key), whoami(&api, &endless)), (200, 200));
+    api.world.wait(DAY_MS);
+    assert_eq!((whoami(&api, &key), whoami(&api, &endless)), (401, 401));
+    assert_eq!(whoami(&api, &successor), 200);
+}
+
+#[test]
+fn revocation_takes_effect_at_once_and_ends_what_the_key_created() {
+    let api = Api::with_catalog();
+    let document = json!({"scopes": ["connections:read", "keys:write"]});
+    let (first, one) = create(&api, &api.key, &document);
+    let (_, two) = create(&api, &one, &document);
+    let (_, three) = create(&api, &two, &document);
+    let (_, other) = create(&api, &api.key, &document);
+    assert_eq!(revoke(&api, &api.key, &first["id"]), 204);
+    assert_eq!([&one, &two, &three, &other].map(|key| whoami(&api, key)), [401, 401, 401, 200]);
+    // Once more changes nothing.
+    assert_eq!(revoke(&api, &api.key, &first["id"]), 204);
+    // A key may end itself.
+    assert_eq!(revoke(&api, &other, &id_of(&api, &other)), 204);
+    assert_eq!(whoami(&api, &other), 401);
+}
+
+#[test]
+fn keys_that_a_replaced_key_created_go_on_with_its_successor() {
+    let api = Api::with_catalog();
+    let document = json!({"scopes": ["connections:read", "keys:write"]});
+    let (parent, old) = create(&api, &api.key, &document);
+    let (_, child) = create(&api, &old, &document);
+    let (successor, new) = revealed(&rotate(&api, &api.key, &parent["id"]));
+    // What the old one creates in its last hours ends with it.
+    let (late, last) = create(&api, &old, &document);
+    assert!(late["expiresAt"].is_string());
+    assert_eq!(revoke(&api, &api.key, &parent["id"]), 204);
+    let all = [&old, &last, &new, &child];
+    assert_eq!(all.map(|key| whoami(&api, key)), [401, 401, 200, 200]);
+    assert_eq!(revoke(&api, &api.key, &successor["id"]), 204);
+    assert_eq!([&new, &child].map(|key| whoami(&api, key)), [401, 401]);
+}
+
+#[test]
+fn keys_of_others_are_not_there() {
+    let api = Api::with_catalog();
+    let others = [("acme", Environment::Live), ("globex", Environment::Test)];
+    for key in others.map(|(account, at)| api.world.key(account, at, &Scope::ALL, None)) {
+        let id = id_of(&api, &key);
+        let text = String::from_utf8(api.get(KEYS).body).unwrap();
+        assert!(!text.contains(id.as_str().unwrap()), "{text}");
+        assert_eq!(revoke(&api, &api.key, &id), 404);
+        let refused = rotate(&api, &api.key, &id);
+        assert_eq!((refused.status, code(&refused).as_str()), (404, "key_not_found"));
+        assert_eq!(whoami(&api, &key), 200);
+    }
+    for id in [UNKNOWN_ID, "none", "%00"] {
+        assert_eq!(revoke(&api, &api.key, &json!(id)), 404, "{id}");
+    }
+}
+
+#[test]
+fn pages_of_keys_neither_repeat_nor_skip() {
+    let api = Api::with_catalog();
+    // Several were created at the same moment.
+    for nth in 0..7 {
+        create(&api, &api.key, &json!({"scopes": ["connections:read"]}));
+        api.world.wait(nth % 2);
+    }
+    let whole = body(&api.get(KEYS))["rows"].as_array().unwrap().clone();
+    assert_eq!(whole.len(), 8);
+    let (mut rows, mut before) = (Vec::new(), String::new());
+    loop {
+        let page = body(&api.get(&format!("{KEYS}?limit=3{before}")));
+        rows.extend(page["rows"].as_array().unwrap().clone());
+        let Some(next) = page["next"].as_str() else { break };
+        before = format!("&before={next}");
+    }
+    assert_eq!(rows, whole);
+}

@@ -1,0 +1,171 @@
+//! How a caller goes on after a call: the next page of a list, and retries.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use connector_vault::catalog::action::unit::Units;
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn the_root_of_a_server_is_called_without_a_slash_too() {
+    let api = calling(&[], Units::default());
+    platform(&api, |_| Ok(answered(200, &[], "")));
+    let acme = acme(&api);
+    let bearer = held(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
+    for (path, url) in [
+        (format!("{acme}/proxy"), "https://api.acme.example/v2"),
+        (format!("{acme}/proxy?x=1"), "https://api.acme.example/v2?x=1"),
+        (format!("{acme}/proxy/"), "https://api.acme.example/v2/"),
+        (format!("{acme}/proxy/?x=1"), "https://api.acme.example/v2/?x=1"),
+        (format!("{bearer}/proxy"), "https://api.bearer.example/"),
+        (format!("{bearer}/proxy?x=1"), "https://api.bearer.example/?x=1"),
+    ] {
+        for method in ["GET", "POST"] {
+            sent(&api);
+            assert_eq!(call(&api, method, &path, "").status, 200, "{path}");
+            assert_eq!(sent(&api)[0].url, url, "{path}");
+        }
+    }
+    assert_eq!(call(&api, "GET", &format!("{acme}/proxyx"), "").status, 404);
+}
+
+#[test]
+fn a_whole_address_is_understood_if_it_is_the_servers() {
+    let api = calling(&[], Units::default());
+    platform(&api, |_| Ok(answered(200, &[], "")));
+    let acme = acme(&api);
+    let called = |address: &str| call(&api, "GET", &format!("{acme}/proxy/{address}"), "");
+    assert_eq!(called("https://api.acme.example/v2/users?page=2").status, 200);
+    assert_eq!(sent(&api)[0].url, "https://api.acme.example/v2/users?page=2");
+    for address in [
+        "https://api.acme.example/v3/users",
+        "https://files.acme.example:8443/x",
+        "https://elsewhere.example/v2/users",
+        "http://api.acme.example/v2/users",
+    ] {
+        let refused = called(address);
+        assert_eq!((refused.status, &body(&refused)["code"]), (400, &json!("invalid_parameter")));
+        let detail = &body(&refused)["detail"];
+        assert_eq!(
+            detail, "`path` must be a path below `https://api.acme.example/v2`",
+            "{address}"
+        );
+    }
+    assert!(sent(&api).is_empty());
+}
+
+#[test]
+fn a_body_with_get_is_refused() {
+    let api = calling(&[], Units::default());
+    platform(&api, |_| Ok(answered(200, &[], "")));
+    let path = format!("{}/proxy/search", acme(&api));
+    for method in ["GET", "HEAD"] {
+        for sent_body in [Body::Whole(b"{}".to_vec()), Body::Arriving, Body::TooLarge] {
+            let mut request = api.request(method, &path);
+            request.body = sent_body;
+            let refused = api.send(&request);
+            assert_eq!(refused.status, 400, "{method}");
+            if method == "GET" {
+                assert_eq!(
+                    (&body(&refused)["code"], &body(&refused)["detail"]),
+                    (
+                        &json!("invalid_body"),
+                        &json!(
+                            "A request with `GET` can't have a body. If the platform accepts it, use `POST`."
+                        )
+                    )
+                );
+            }
+        }
+    }
+    assert!(sent(&api).is_empty());
+}
+
+#[test]
+fn the_next_page_is_a_path_below_the_proxy() {
+    let api = calling(&[], Units::default());
+    let acme = acme(&api);
+    let query = held(&api, "query", &json!({"type": "api_key", "apiKey": "s"}));
+    for (path, link, next, shown) in [
+        (
+            &acme,
+            "<https://api.acme.example/v2/users?page=2>; rel=\"next\"",
+            Some("users?page=2"),
+            None,
+        ),
+        (&acme, "</v2/users?page=2>; rel=next", Some("users?page=2"), None),
+        (&acme, "<https://api.acme.example/v3/users?page=2>; rel=\"next\"", None, None),
+        (&acme, "<https://elsewhere.example/v2/users?page=2>; rel=\"next\"", None, None),
+        (&acme, "<https://api.acme.example/v2/users?page=0>; rel=\"prev\"", None, None),
+        (
+            &query,
+            "<https://api.query.example/users?page=2&api%20key=s>; rel=\"next\", <https://api.query.example/users?api%20key=s&page=9>; rel=\"last\"",
+            Some("users?page=2"),
+            Some(
+                "<https://api.query.example/users?page=2>; rel=\"next\", <https://api.query.example/users?page=9>; rel=\"last\"",
+            ),
+        ),
+    ] {
+        platform(&api, move |_| {
+            Ok(answered(200, &[("link", link), ("x-vault-next", "theirs")], "[]"))
+        });
+        let response = call(&api, "GET", &format!("{path}/proxy/users"), "");
+        assert_eq!(response.header("x-vault-next"), next, "{link}");
+        assert_eq!(passed(&response, "link"), Some(shown.unwrap_or(link)), "{link}");
+        if let Some(next) = next {
+            sent(&api);
+            assert_eq!(call(&api, "GET", &format!("{path}/proxy/{next}"), "").status, 200);
+            let asked = sent(&api).remove(0).url;
+            assert!(asked.contains("/users?page=2"), "{asked}");
+        }
+    }
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn a_request_that_is_refused_for_now_is_repeated_when_the_platform_says() {
+    let api = calling(&[], Units::default());
+    let path = format!("{}/proxy/users", acme(&api));
+    for (method, retries, key, refusals, status, wait, calls, slept, retry_at) in [
+        ("GET", "3", None, 1, 429, "2", 2, vec![2000], None),
+        ("GET", "3", None, 9, 503, "1", 4, vec![1000, 1000, 1000], Some(1000)),
+        ("GET", "1", None, 9, 429, "20", 2, vec![20_000], Some(20_000)),
+        ("GET", "3", None, 9, 429, "21", 1, vec![], Some(21_000)),
+        ("GET", "3", None, 9, 429, "", 1, vec![], None),
+        ("GET", "3", None, 9, 500, "1", 1, vec![], None),
+        ("GET", "0", None, 9, 429, "1", 1, vec![], Some(1000)),
+        ("HEAD", "1", None, 1, 429, "1", 2, vec![1000], None),
+        ("POST", "3", None, 9, 429, "1", 1, vec![], Some(1000)),
+        ("POST", "3", Some("k"), 1, 429, "1", 2, vec![1000], None),
+        ("DELETE", "3", None, 9, 429, "1", 1, vec![], Some(1000)),
+    ] {
+        let count = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&count);
+        platform(&api, move |_| {
+            counted.set(counted.get() + 1);
+            let headers = if wait.is_empty() { vec![] } else { vec![("retry-after", wait)] };
+            Ok(if counted.get() > refusals { answered(200, &[], "") } else { answered(status, &headers, "") })
+        });
+        api.world.slept.take();
+        let mut request = with_header(api.request(method, &path), "x-vault-retries", retries);
+        if let Some(key) = key {
+            request = with_header(request, "idempotency-key", key);
+        }
+        let response = api.send(&request);
+        let name = format!("{method} {retries} {status} {wait}");
+        assert_eq!(response.status, if calls > refusals { 200 } else { status }, "{name}");
+        let pauses: Vec<u32> = api.world.slept.take();
+        assert_eq!((count.get(), pauses), (calls, slept), "{name}");
+        let expected = retry_at.map(|wait| connector_vault::rfc3339::rfc3339(api.world.now.get() + wait).unwrap());
+        assert_eq!(response.header("x-vault-retry-at").map(str::to_owned), expected, "{name}");
+        assert!(sent(&api).iter().all(|request| header(request, "x-vault-retries").is_none()));
+    }
+    for wrong in ["4", "-1", "x", "", "1.0"] {
+        let refused = api.send(&with_header(api.request("GET", &path), "x-vault-retries", wrong));
+        let error = &body(&refused)["errors"][0];
+        assert_eq!((refused.status, &error["parameter"]), (400, &json!("x-vault-retries")), "{wrong}");
+        assert_eq!(error["detail"], "`x-vault-retries` must be a whole number from 0 to 3");
+    }
+}

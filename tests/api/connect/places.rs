@@ -1,0 +1,640 @@
+//! Where platforms say things: tokens in other places, tokens that are exchanged or renewed by themselves, and values that
+//! the platform knows better than its user.
+
+use super::*;
+
+const HOUR: u64 = 3_600_000;
+const DAY: u64 = 24 * HOUR;
+
+fn api_with_method(more: &Value) -> Api {
+    api_of(&[("acme", json!({"authMethods": [oauth("oauth", more)]}))])
+}
+
+/// Connects an account of the only platform; the platform answers as scripted.
+fn connect_with(api: &Api, platform: &str, answers: &[(u16, Value)]) -> String {
+    let (id, browser, state) = followed(api, &of_ann(platform));
+    script(api, answers);
+    let page = browser.back(api, &format!("code=c&state={state}"));
+    let status = attempt(api, &id);
+    assert_eq!(status["status"], "succeeded", "{status} {}", text(&page));
+    format!("/v1/vault/connections/{}", status["connection"]["id"].as_str().unwrap())
+}
+
+fn credentials(api: &Api, path: &str, query: &str) -> Value {
+    let response = api.get(&format!("{path}/credentials{query}"));
+    assert_eq!(response.status, 200, "{}", body(&response));
+    body(&response)
+}
+
+fn later(api: &Api, milliseconds: u64) {
+    api.world.now.set(api.world.now.get() + milliseconds);
+}
+
+/// The URL of the nth request that was sent to a platform.
+fn url(api: &Api, nth: usize) -> String {
+    api.world.sent.borrow()[nth].url.clone()
+}
+
+/// Calls the platform through the proxy. Returns the URL to which the call went.
+fn called(api: &Api, path: &str, rest: &str) -> String {
+    script(api, &[(200, json!({}))]);
+    let before = api.world.sent.borrow().len();
+    let response = api.get(&format!("{path}/proxy/{rest}"));
+    assert_eq!(response.status, 200, "{}", text(&response));
+    url(api, before)
+}
+
+#[test]
+fn the_life_of_a_token_has_several_names_and_units() {
+    for (more, tokens, life) in [
+        (json!({}), json!({"expires_in": 0}), None),
+        (json!({}), json!({"expires": 5_183_944}), Some(5_183_944_000)),
+        (json!({"expiresUnit": "ms"}), json!({"expires_in": 3_600_000}), Some(HOUR)),
+        (json!({"expiresUnit": "s"}), json!({"expires_in": 3600}), Some(HOUR)),
+    ] {
+        let api = api_with_method(&more);
+        let mut answer = tokens.clone();
+        answer["access_token"] = json!("at-1");
+        let path = connect_with(&api, "acme", &[(200, answer)]);
+        let expected =
+            life.map(|life| connector_vault::rfc3339::rfc3339(api.world.now.get() + life));
+        assert_eq!(
+            credentials(&api, &path, "")["expiresAt"],
+            json!(expected.flatten()),
+            "{tokens}"
+        );
+    }
+    // As a form, as Stack Exchange sends it.
+    let api = api_with_method(&json!({}));
+    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    *api.world.platform.borrow_mut() = Box::new(|_| {
+        Ok(HttpResponse {
+            status: 200,
+            headers: Vec::new(),
+            body: b"access_token=at-1&expires=86400".to_vec(),
+        })
+    });
+    browser.back(&api, &format!("code=c&state={state}"));
+    let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
+    let expected = connector_vault::rfc3339::rfc3339(api.world.now.get() + DAY);
+    assert_eq!(
+        credentials(&api, &format!("/v1/vault/connections/{connection}"), "")["expiresAt"],
+        json!(expected)
+    );
+}
+
+#[test]
+fn tokens_below_another_member_and_beside_a_failure_are_taken() {
+    let api = api_with_method(&json!({"tokenPointer": "/data"}));
+    let tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
+    let path = connect_with(&api, "acme", &[(200, json!({"code": 0, "data": tokens}))]);
+    assert_eq!(credentials(&api, &path, "")["accessToken"], "at-1");
+    script(
+        &api,
+        &[(200, json!({"success": false, "access_token": "at-2", "refresh_token": "rt-2"}))],
+    );
+    assert_eq!(credentials(&api, &path, "?refresh=true")["accessToken"], "at-2");
+    script(&api, &[(200, json!({"data": {"access_token": "at-3"}}))]);
+    assert_eq!(credentials(&api, &path, "?refresh=true")["accessToken"], "at-3");
+    assert_eq!(value_of(&form(&api, 2), "refresh_token").as_deref(), Some("rt-2"));
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn slack_installs_for_a_bot_a_user_and_both_have_their_tokens() {
+    let user =
+        json!({"id": "U1", "access_token": "xoxp-1", "scope": "chat:write", "token_type": "user"});
+    let bot = json!({"ok": true, "access_token": "xoxb-1", "token_type": "bot", "authed_user": {"id": "U1"}});
+    let rotating_user = json!({"id": "U1", "access_token": "xoxp-1", "refresh_token": "xoxe-user", "expires_in": 43_200});
+    let who = (200, json!({"ok": true, "user_id": "U1"}));
+    let install = |tokens: &Value| {
+        let api = api_of_provider("slack");
+        let mut sent = of_ann("slack");
+        sent["authMethod"] = json!("oauth2");
+        let (id, browser, state) = followed(&api, &sent);
+        script(&api, &[(200, tokens.clone()), who.clone()]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        let status = attempt(&api, &id);
+        assert_eq!(status["status"], "succeeded", "{status}");
+        let path =
+            format!("/v1/vault/connections/{}", status["connection"]["id"].as_str().unwrap());
+        (api, path)
+    };
+    let both = json!({"ok": true, "access_token": "xoxb-1", "refresh_token": "xoxe-bot", "expires_in": 43_200,
+        "authed_user": rotating_user});
+    for (tokens, expected) in [
+        (json!({"ok": true, "authed_user": user}), "xoxp-1"),
+        (bot, "xoxb-1"),
+        (both.clone(), "xoxb-1"),
+        (json!({"ok": true, "authed_user": rotating_user}), "xoxp-1"),
+    ] {
+        let (api, path) = install(&tokens);
+        let shown = credentials(&api, &path, "");
+        assert_eq!(shown["accessToken"], expected, "{tokens}");
+        assert_eq!(shown["members"]["authed_user"]["id"], "U1", "{tokens}");
+        assert!(!shown.to_string().contains("xoxe-"), "{shown}");
+    }
+    // Each is renewed with its own refresh token, and the answer has the new one around it.
+    for (tokens, spent, next) in [
+        (both, "xoxe-bot", "xoxb-2"),
+        (json!({"ok": true, "authed_user": rotating_user}), "xoxe-user", "xoxp-2"),
+    ] {
+        let (api, path) = install(&tokens);
+        script(
+            &api,
+            &[(
+                200,
+                json!({"ok": true, "access_token": next, "refresh_token": "xoxe-3", "expires_in": 43_200}),
+            )],
+        );
+        let shown = credentials(&api, &path, "?refresh=true");
+        assert_eq!(shown["accessToken"], next);
+        assert!(!shown.to_string().contains("xoxe-"), "{shown}");
+        assert_eq!(value_of(&form(&api, 2), "refresh_token").as_deref(), Some(spent));
+    }
+}
+
+#[test]
+fn no_member_has_a_refresh_token() {
+    let members = ["user", "refresh_token", "/user/refresh_token", "list", "copy"];
+    let api = api_with_method(&json!({"tokenMembers": members}));
+    let tokens = json!({
+        "access_token": "at-1", "refresh_token": "rt-secret", "copy": "rt-secret", "list": [{"refreshToken": "rt-list"}],
+        "user": {"id": 1, "refresh_token": "rt-user", "deep": {"bot_refresh_token": "rt-deep"}},
+    });
+    let path = connect_with(&api, "acme", &[(200, tokens)]);
+    let shown = credentials(&api, &path, "");
+    assert!(!shown.to_string().contains("rt-"), "{shown}");
+    assert_eq!(shown["members"], json!({"user": {"id": 1, "deep": {}}, "list": [{}]}));
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn a_short_lived_token_is_exchanged_and_renewed_by_itself() {
+    let api = api_of_provider("instagram");
+    let short = json!({"data": [{"access_token": "short", "user_id": 7}]});
+    let long = |nth: u64| json!({"access_token": format!("long-{nth}"), "token_type": "bearer", "expires_in": 5_184_000});
+    let path =
+        connect_with(&api, "instagram", &[(200, short), (200, long(1)), (200, json!({"id": "7"}))]);
+    assert_eq!(
+        url(&api, 1),
+        "https://graph.instagram.com/access_token?access_token=short&client_secret=a%3Asecret&grant_type=ig_exchange_token"
+    );
+    assert_eq!(credentials(&api, &path, "")["accessToken"], "long-1");
+    // The platform refuses to renew a token on its first day: the daily check asks for it in the second half of its life.
+    api.world.sent.borrow_mut().clear();
+    later(&api, 2 * DAY);
+    script(&api, &[(200, json!({"id": "7"}))]);
+    assert_eq!(send(&api, "POST", &format!("{path}/check"), &json!({})).status, 200);
+    assert!(url(&api, 0).starts_with("https://graph.instagram.com/me"), "{}", url(&api, 0));
+    later(&api, 30 * DAY);
+    script(&api, &[(200, long(2))]);
+    assert_eq!(send(&api, "POST", &format!("{path}/check"), &json!({})).status, 200);
+    assert_eq!(
+        url(&api, 1),
+        "https://graph.instagram.com/refresh_access_token?access_token=long-1&grant_type=ig_refresh_token"
+    );
+    later(&api, 59 * DAY);
+    assert_eq!(credentials(&api, &path, "")["accessToken"], "long-2");
+    // Whoever asks for a new one gets it at once.
+    script(&api, &[(200, long(3))]);
+    assert_eq!(credentials(&api, &path, "?refresh=true")["accessToken"], "long-3");
+    // One that the platform no longer accepts ends the connection.
+    let ended = json!({"error": {"message": "Error validating access token: Session has expired", "type": "OAuthException", "code": 190}});
+    for expected in [503, 409] {
+        script(&api, &[(400, ended.clone())]);
+        assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, expected);
+        later(&api, 61_000);
+    }
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn facebook_tokens_are_exchanged_for_long_lived_ones() {
+    let api = api_of_provider("facebook");
+    let answers = [
+        (200, json!({"access_token": "short", "expires_in": 5400})),
+        (200, json!({"access_token": "long", "token_type": "bearer", "expires_in": 5_183_944})),
+        (200, json!({"id": "7"})),
+    ];
+    let path = connect_with(&api, "facebook", &answers);
+    let exchange = url(&api, 1);
+    assert!(
+        exchange.starts_with("https://graph.facebook.com/v24.0/oauth/access_token?"),
+        "{exchange}"
+    );
+    for part in [
+        "grant_type=fb_exchange_token",
+        "client_id=an%20id",
+        "client_secret=a%3Asecret",
+        "fb_exchange_token=short",
+    ] {
+        assert!(exchange.contains(part), "{part}: {exchange}");
+    }
+    assert_eq!(credentials(&api, &path, "")["accessToken"], "long");
+    // Nothing renews it.
+    let response = api.get(&format!("{path}/credentials?refresh=true"));
+    assert_eq!((response.status, body(&response)["code"].clone()), (409, json!("not_refreshable")));
+    // Where the exchange fails, nothing is connected: the token would be over in an hour.
+    let (id, browser, state) =
+        followed(&api, &json!({"platform": "facebook", "identity": "bob", "identityType": "user"}));
+    script(&api, &[(200, json!({"access_token": "short"})), (500, json!({}))]);
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(attempt(&api, &id)["error"]["code"], "platform_unavailable");
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn shopify_is_asked_for_tokens_that_expire() {
+    let api = api_of_provider("shopify");
+    let mut sent = of_ann("shopify");
+    (sent["authMethod"], sent["fields"]) = (json!("oauth2"), json!({"shop": "acme"}));
+    let (_, browser, state) = followed(&api, &sent);
+    script(&api, &[(200, json!({"access_token": "at-1"})), (200, json!({"shop": {"id": 1}}))]);
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(value_of(&form(&api, 0), "expiring").as_deref(), Some("1"));
+}
+
+#[test]
+fn a_sign_in_without_a_refresh_token_keeps_that_of_the_same_account() {
+    let account =
+        json!({"method": "GET", "path": "https://api.acme.example/me", "id": "/id", "name": null});
+    let methods = json!([oauth("oauth", &json!({})), oauth("other", &json!({}))]);
+    let tokens = |nth: u64, refresh: Option<&str>| {
+        let mut tokens = json!({"access_token": format!("at-{nth}"), "expires_in": 3600});
+        if let Some(refresh) = refresh {
+            tokens["refresh_token"] = json!(refresh);
+        }
+        tokens
+    };
+    // The account before and after, the method of the second sign-in, and whether the refresh token stays.
+    for (before, after, method, stays) in [
+        (Some("u1"), Some("u1"), "oauth", true),
+        (Some("u1"), Some("u2"), "oauth", false),
+        (Some("u1"), None, "oauth", false),
+        (None, Some("u1"), "oauth", false),
+        (None, None, "oauth", false),
+        (Some("u1"), Some("u1"), "other", false),
+    ] {
+        let of = format!("{before:?} {after:?} {method}");
+        let api = api_of(&[("acme", json!({"authMethods": methods, "account": account}))]);
+        let who = |id: Option<&str>| id.map_or((404, json!({})), |id| (200, json!({"id": id})));
+        let mut sent = of_ann("acme");
+        sent["authMethod"] = json!("oauth");
+        let (id, browser, state) = followed(&api, &sent);
+        script(&api, &[(200, tokens(1, Some("r1"))), who(before)]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        let connection = attempt(&api, &id)["connection"]["id"].clone();
+        let sent =
+            json!({"connection": connection, "authMethod": method, "allowOtherAccount": true});
+        let (id, browser, state) = followed(&api, &sent);
+        script(&api, &[(200, tokens(2, None)), who(after)]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        assert_eq!(attempt(&api, &id)["status"], "succeeded", "{of}");
+        let path = format!("/v1/vault/connections/{}", connection.as_str().unwrap());
+        assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{of}");
+        script(&api, &[(200, tokens(3, None))]);
+        api.world.sent.borrow_mut().clear();
+        let response = api.get(&format!("{path}/credentials?refresh=true"));
+        if stays {
+            assert_eq!(body(&response)["accessToken"], "at-3", "{of}");
+            assert_eq!(value_of(&form(&api, 0), "refresh_token").as_deref(), Some("r1"), "{of}");
+        } else {
+            let problem = body(&response);
+            assert_eq!(
+                (response.status, problem["code"].clone()),
+                (409, json!("not_refreshable")),
+                "{of}"
+            );
+            assert!(problem["detail"].as_str().unwrap().contains("no refresh token"), "{problem}");
+            assert_eq!(api.world.sent.borrow().len(), 0, "{of}");
+            // It is still valid: whoever does not ask for a new one gets it.
+            assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{of}");
+        }
+    }
+}
+
+#[test]
+fn a_refresh_token_that_the_platform_has_ended_does_not_come_back() {
+    let account =
+        json!({"method": "GET", "path": "https://api.acme.example/me", "id": "/id", "name": null});
+    let api = api_of(&[(
+        "acme",
+        json!({"authMethods": [oauth("oauth", &json!({}))], "account": account}),
+    )]);
+    let who = (200, json!({"id": "u1"}));
+    let first = json!({"access_token": "at-1", "expires_in": 3600, "refresh_token": "r1"});
+    let path = connect_with(&api, "acme", &[(200, first), who.clone()]);
+    for _ in 0..2 {
+        script(&api, &[(400, json!({"error": "invalid_grant"}))]);
+        api.get(&format!("{path}/credentials?refresh=true"));
+        later(&api, 61_000);
+    }
+    assert_eq!(body(&api.get(&format!("{path}/status")))["state"], "failed");
+    connect_with(&api, "acme", &[(200, json!({"access_token": "at-2", "expires_in": 3600})), who]);
+    assert_eq!(
+        body(&api.get(&format!("{path}/credentials?refresh=true")))["code"],
+        "not_refreshable"
+    );
+}
+
+/// A platform with servers for each account: what its method and servers are.
+fn placed(fields: &Value, sources: &Value, servers: &[&str], more: &Value) -> Value {
+    let mut members = json!({"fields": fields, "fieldSources": sources});
+    for (name, value) in more.as_object().unwrap() {
+        members[name] = value.clone();
+    }
+    let servers: Vec<Value> = servers.iter().map(|url| server(url)).collect();
+    json!({"authMethods": [oauth("oauth", &members)], "servers": servers})
+}
+
+fn optional(name: &str, pattern: Option<&str>) -> Value {
+    json!({"name": name, "label": name, "required": false, "pattern": pattern})
+}
+
+#[test]
+fn the_redirect_says_which_company_it_is_and_wins_over_what_was_typed() {
+    for (sources, query) in [
+        (json!([{"field": "realmId", "from": "callback", "at": "realmId"}]), "realmId=9130"),
+        (json!([{"field": "realmId", "from": "callback", "at": "company"}]), "company=9130"),
+        // A parameter with the field's own name needs no source.
+        (json!([]), "realmId=9130"),
+    ] {
+        for typed in [None, Some("123")] {
+            let fields = json!([optional("realmId", Some("^[0-9]+$"))]);
+            let api = api_of(&[(
+                "acme",
+                placed(
+                    &fields,
+                    &sources,
+                    &["https://api.acme.example/company/{realmId}"],
+                    &json!({}),
+                ),
+            )]);
+            let mut sent = of_ann("acme");
+            if let Some(typed) = typed {
+                sent["fields"] = json!({"realmId": typed});
+            }
+            let (id, browser, state) = followed(&api, &sent);
+            script(&api, &[(200, json!({"access_token": "at-1"}))]);
+            browser.back(&api, &format!("code=c&state={state}&{query}"));
+            let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
+            let path = format!("/v1/vault/connections/{connection}");
+            assert_eq!(called(&api, &path, "query"), "https://api.acme.example/company/9130/query");
+        }
+    }
+}
+
+#[test]
+fn what_the_redirect_must_say_is_not_required_before() {
+    // Also where the catalog calls the field required.
+    let fields =
+        json!([{"name": "realmId", "label": "Company", "required": true, "pattern": "^[0-9]+$"}]);
+    let sources = json!([{"field": "realmId", "from": "callback", "at": "realmId"}]);
+    let detail = placed(
+        &fields,
+        &sources,
+        &["https://api.acme.example/{realmId}"],
+        &json!({"revocationUrl": null}),
+    );
+    let api = api_of(&[("acme", detail)]);
+    for (query, is_connected) in [("&realmId=9130", true), ("", false), ("&realmId=../x", false)] {
+        let (id, browser, state) = followed(
+            &api,
+            &json!({"platform": "acme", "identity": format!("i{query}").replace(['&', '=', '.', '/'], ""), "identityType": "user"}),
+        );
+        script(&api, &[(200, json!({"access_token": "at-1"}))]);
+        browser.back(&api, &format!("code=c&state={state}{query}"));
+        let attempt = attempt(&api, &id);
+        if is_connected {
+            assert_eq!(attempt["status"], "succeeded", "{attempt}");
+        } else {
+            assert_eq!(attempt["error"]["code"], "invalid_answer", "{attempt}");
+            assert!(
+                attempt["error"]["detail"].as_str().unwrap().contains("did not say where"),
+                "{attempt}"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_the_address_of_the_sign_in_must_be_known_before() {
+    let fields = json!([optional("shop", None)]);
+    let sources = json!([{"field": "shop", "from": "callback", "at": "shop", "template": "{shop}.shops.example"}]);
+    let servers = ["https://{shop}.shops.example"];
+    let more = json!({"tokenUrl": "https://{shop}.shops.example/token"});
+    let api = api_of(&[("acme", placed(&fields, &sources, &servers, &more))]);
+    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    script(&api, &[(200, json!({"access_token": "at-1"}))]);
+    browser.back(&api, &format!("code=c&state={state}&shop=big.shops.example"));
+    assert_eq!(attempt(&api, &id)["status"], "succeeded");
+    assert_eq!(url(&api, 0), "https://big.shops.example/token");
+    // Who is to be asked for tokens is not known: nobody is.
+    for (query, code) in [("code=c", "invalid_answer"), ("error=access_denied", "denied")] {
+        let (id, browser, state) =
+            followed(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+        api.world.sent.borrow_mut().clear();
+        browser.back(&api, &format!("{query}&state={state}"));
+        assert_eq!(attempt(&api, &id)["error"]["code"], code);
+        assert_eq!(api.world.sent.borrow().len(), 0);
+    }
+    // What the sign-in itself needs, somebody must fill in.
+    let more = json!({"authorizationUrl": "https://{shop}.shops.example/authorize"});
+    let api = api_of(&[("acme", placed(&fields, &sources, &servers, &more))]);
+    let refused = connect(&api, &of_ann("acme"));
+    assert_eq!(
+        (refused.status, body(&refused)["errors"][0]["pointer"].clone()),
+        (400, json!("/fields/shop"))
+    );
+    let mut sent = of_ann("acme");
+    sent["fields"] = json!({"shop": "typed"});
+    assert_eq!(connect(&api, &sent).status, 202);
+}
+
+#[test]
+fn the_token_answer_says_where_the_api_is_also_later() {
+    let fields = json!([optional("company", None)]);
+    let sources = json!([{"field": "company", "from": "token", "at": "/api_domain", "template": "https://{company}.acme.example"}]);
+    let servers = ["https://{company}.acme.example", "https://api.acme.example"];
+    let api = api_of(&[("acme", placed(&fields, &sources, &servers, &json!({})))]);
+    let mut sent = of_ann("acme");
+    sent["fields"] = json!({"company": "typed"});
+    let (id, browser, state) = followed(&api, &sent);
+    let tokens = |domain: &str| json!({"access_token": "at-1", "refresh_token": "rt-1", "api_domain": domain});
+    script(&api, &[(200, tokens("https://big.acme.example"))]);
+    browser.back(&api, &format!("code=c&state={state}"));
+    let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/vault/connections/{connection}");
+    assert_eq!(called(&api, &path, "v1/deals"), "https://big.acme.example/v1/deals");
+    // It moves, and a renewal says so.
+    script(&api, &[(200, tokens("https://moved.acme.example/"))]);
+    credentials(&api, &path, "?refresh=true");
+    assert_eq!(called(&api, &path, "v1/deals"), "https://moved.acme.example/v1/deals");
+    // Nothing but labels before the domain that the method states.
+    for evil in [
+        "https://acme.example.evil.example",
+        "https://evil.example/.acme.example",
+        "https://evil.example#.acme.example",
+        "https://a@evil.example",
+        "http://big.acme.example",
+        "https://.acme.example",
+        "evil.example",
+    ] {
+        script(&api, &[(200, tokens(evil))]);
+        credentials(&api, &path, "?refresh=true");
+        let to = called(&api, &path, "v1/deals");
+        assert!(
+            to.starts_with("https://moved.acme.example/")
+                || to.starts_with("https://api.acme.example/"),
+            "{evil}: {to}"
+        );
+    }
+}
+
+#[test]
+fn a_platform_chooses_among_hosts_that_the_catalog_lists_and_no_others() {
+    let fields =
+        json!([{"name": "region", "label": "Region", "enum": ["com", "eu"], "default": "com"}]);
+    let sources = json!([
+        {"field": "region", "from": "callback", "at": "accounts-server", "template": "https://accounts.acme.{region}"},
+    ]);
+    let more = json!({"tokenUrl": "https://accounts.acme.{region}/token"});
+    let detail = placed(&fields, &sources, &["https://api.acme.{region}"], &more);
+    for (said, token_url, server) in [
+        (
+            "https%3A%2F%2Faccounts.acme.eu",
+            "https://accounts.acme.eu/token",
+            "https://api.acme.eu/x",
+        ),
+        (
+            "https%3A%2F%2Faccounts.acme.evil",
+            "https://accounts.acme.com/token",
+            "https://api.acme.com/x",
+        ),
+        ("https%3A%2F%2Fevil.example", "https://accounts.acme.com/token", "https://api.acme.com/x"),
+    ] {
+        let api = api_of(&[("acme", detail.clone())]);
+        let (id, browser, state) = followed(&api, &of_ann("acme"));
+        script(&api, &[(200, json!({"access_token": "at-1"}))]);
+        browser.back(&api, &format!("code=c&state={state}&accounts-server={said}"));
+        assert_eq!(url(&api, 0), token_url, "{said}");
+        let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
+        assert_eq!(
+            called(&api, &format!("/v1/vault/connections/{connection}"), "x"),
+            server,
+            "{said}"
+        );
+    }
+    // A host that the OAuth client chose stays, whoever says something else.
+    let fields = json!([optional("host", None)]);
+    let sources = json!([
+        {"field": "host", "from": "callback", "at": "host"}, {"field": "host", "from": "token", "at": "/host"},
+    ]);
+    let api = api_of(&[(
+        "acme",
+        placed(
+            &fields,
+            &sources,
+            &["https://{host}"],
+            &json!({"tokenUrl": "https://{host}/token"}),
+        ),
+    )]);
+    let sent = json!({"clientId": "an id", "clientSecret": "a:secret", "variables": {"host": "own.example"}});
+    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &sent).status, 200);
+    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    script(&api, &[(200, json!({"access_token": "at-1", "host": "evil.example"}))]);
+    browser.back(&api, &format!("code=c&state={state}&host=evil.example"));
+    assert_eq!(url(&api, 0), "https://own.example/token");
+    let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        called(&api, &format!("/v1/vault/connections/{connection}"), "x"),
+        "https://own.example/x"
+    );
+}
+
+#[test]
+fn the_account_request_says_where_the_api_is() {
+    let fields = json!([optional("server", None)]);
+    let sources = json!([
+        {"field": "server", "from": "account", "at": "/accounts/0/base_uri", "template": "https://{server}.acme.example"},
+    ]);
+    let mut detail = placed(&fields, &sources, &["https://{server}.acme.example/api"], &json!({}));
+    detail["account"] = json!({"method": "GET", "path": "https://account.acme.example/userinfo", "id": "/sub", "name": null});
+    let api = api_of(&[("acme", detail)]);
+    let info = json!({"sub": "u1", "accounts": [{"base_uri": "https://na3.acme.example"}]});
+    // An ID token says whose account it is; the request is made all the same.
+    let path = connect_with(
+        &api,
+        "acme",
+        &[
+            (200, json!({"access_token": "at-1", "id_token": "e30.eyJzdWIiOiJ1MSJ9.x"})),
+            (200, info),
+        ],
+    );
+    assert_eq!(called(&api, &path, "x"), "https://na3.acme.example/api/x");
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn salesforce_pipedrive_wrike_and_quickbooks_say_where_the_account_is() {
+    for (platform, query, said, rest, expected) in [
+        (
+            "salesforce",
+            "",
+            json!({"instance_url": "https://acme--dev.sandbox.my.salesforce.com"}),
+            "services/data",
+            "https://acme--dev.sandbox.my.salesforce.com/services/data",
+        ),
+        (
+            "salesforce",
+            "",
+            json!({"instance_url": "https://x-dev-ed.develop.my.salesforce.com"}),
+            "services/data",
+            "https://x-dev-ed.develop.my.salesforce.com/services/data",
+        ),
+        (
+            "pipedrive",
+            "",
+            json!({"api_domain": "https://acme.pipedrive.com"}),
+            "v1/deals",
+            "https://acme.pipedrive.com/v1/deals",
+        ),
+        ("pipedrive", "", json!({}), "v1/deals", "https://api.pipedrive.com/v1/deals"),
+        (
+            "wrike",
+            "",
+            json!({"host": "app-eu.wrike.com"}),
+            "tasks",
+            "https://app-eu.wrike.com/api/v4/tasks",
+        ),
+        ("wrike", "", json!({}), "tasks", "https://www.wrike.com/api/v4/tasks"),
+        (
+            "quickbooks",
+            "&realmId=9130",
+            json!({}),
+            "v3/x",
+            "https://quickbooks.api.intuit.com/v3/x",
+        ),
+    ] {
+        let api = api_of_provider(platform);
+        let mut sent = of_ann(platform);
+        sent["authMethod"] = json!("oauth2");
+        let (id, browser, state) = followed(&api, &sent);
+        let mut tokens = said.clone();
+        tokens["access_token"] = json!("at-1");
+        script(&api, &[(200, tokens), (404, json!({}))]);
+        browser.back(&api, &format!("code=c&state={state}{query}"));
+        let attempt = attempt(&api, &id);
+        assert_eq!(attempt["status"], "succeeded", "{platform} {said}: {attempt}");
+        if platform == "quickbooks" {
+            assert_eq!(
+                url(&api, 1),
+                "https://quickbooks.api.intuit.com/v3/company/9130/companyinfo/9130"
+            );
+        }
+        let path =
+            format!("/v1/vault/connections/{}", attempt["connection"]["id"].as_str().unwrap());
+        assert_eq!(called(&api, &path, rest), expected, "{platform} {said}");
+    }
+}

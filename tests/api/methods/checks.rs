@@ -1,0 +1,117 @@
+//! What a platform's answer to the `verify` request does to new credentials.
+
+use super::*;
+
+fn providers(more: &str) -> String {
+    format!(
+        "[platforms.acme]\nname = 'Acme'\nservers = ['https://api.acme.example']\nverify = 'GET /me'\n{more}\n[[platforms.acme.auth]]\nid = 'key'\ntype = 'api_key'\nin = 'header'\nname = 'X-Key'\nsource = 's'\nread = '2026-11-27'\n"
+    )
+}
+
+#[test]
+fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
+    for (nth, (more, status, sent_back, state, reason)) in [
+        ("", 200, "{}", Some("operational"), None),
+        ("", 204, "", Some("operational"), None),
+        ("", 401, "{}", None, None),
+        ("", 403, "{}", Some("unknown"), Some(403)),
+        ("", 400, "{}", Some("unknown"), Some(400)),
+        ("", 404, "{}", Some("unknown"), Some(404)),
+        ("", 302, "", Some("unknown"), Some(302)),
+        ("", 429, "{}", Some("unknown"), Some(429)),
+        ("", 500, "{}", Some("unknown"), Some(500)),
+        ("rejected = [400, 403]", 403, "{}", None, None),
+        ("rejected = [400, 403]", 401, "{}", Some("unknown"), Some(401)),
+        // A platform that answers 200 with an error.
+        ("rejectedWhen = { pointer = '/ok', value = false }", 200, r#"{"ok": false}"#, None, None),
+        (
+            "rejectedWhen = { pointer = '/ok', value = false }",
+            200,
+            r#"{"ok": true}"#,
+            Some("operational"),
+            None,
+        ),
+        (
+            "rejectedWhen = { pointer = '/ok', value = false }",
+            200,
+            "no JSON",
+            Some("operational"),
+            None,
+        ),
+        (
+            "rejectedWhen = { pointer = '/e/0/code', value = 7 }",
+            200,
+            r#"{"e": [{"code": 7}]}"#,
+            None,
+            None,
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let api = imported(&format!("verdict-{nth}"), &[], &providers(more));
+        platform(&api, move |_| Ok(answered(status, &[], sent_back)));
+        let mut wanted = of_ann("acme");
+        wanted["fields"] = json!({"apiKey": "k"});
+        let response = connect(&api, &wanted);
+        let Some(state) = state else {
+            assert_eq!((response.status, code(&response).as_str()), (422, "credentials_rejected"));
+            let count = body(&api.get("/v1/vault/connections"))["total"].clone();
+            assert_eq!(count, 0, "{more} {status}");
+            continue;
+        };
+        assert_eq!((response.status, &body(&response)["state"]), (201, &json!(state)), "{status}");
+        let path = at(body(&response)["id"].as_str().unwrap());
+        let status = body(&api.get(&format!("{path}/status")));
+        assert_eq!(status["state"], state);
+        match reason {
+            None => assert_eq!(status["reason"], Value::Null, "{more}"),
+            Some(http_status) => {
+                let reason = &status["reason"];
+                assert_eq!(
+                    (&reason["code"], &reason["httpStatus"], &status["actor"]),
+                    (&json!("not_checked"), &json!(http_status), &json!("nobody"))
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_platform_that_can_not_be_reached_costs_no_connection() {
+    for status in [0, 1] {
+        let api = imported(&format!("unreachable-{status}"), &[], &providers(""));
+        script(&api, &[(status, json!({}))]);
+        let mut wanted = of_ann("acme");
+        wanted["fields"] = json!({"apiKey": "k"});
+        let response = connect(&api, &wanted);
+        assert_eq!((response.status, &body(&response)["state"]), (201, &json!("unknown")));
+        let path = at(body(&response)["id"].as_str().unwrap());
+        let reason = body(&api.get(&format!("{path}/status")))["reason"].clone();
+        assert_eq!((&reason["code"], &reason["httpStatus"]), (&json!("not_checked"), &Value::Null));
+        // The next check finds out.
+        script(&api, &[(200, json!({}))]);
+        let checked = api.send(&api.request("POST", &format!("{path}/check")));
+        assert_eq!(body(&checked)["state"], "operational");
+        assert_eq!(body(&api.get(&format!("{path}/status")))["reason"], Value::Null);
+    }
+}
+
+#[test]
+fn imported_credentials_are_stored_although_the_check_says_nothing() {
+    let api = imported("import", &[], &providers(""));
+    let created = send(&api, "POST", "/v1/vault/connections", &of_ann("acme"));
+    let path = at(body(&created)["id"].as_str().unwrap());
+    for (status, expected, state) in
+        [(401, 422, "unknown"), (403, 204, "unknown"), (200, 204, "operational")]
+    {
+        script(&api, &[(status, json!({}))]);
+        let key = json!({"type": "api_key", "apiKey": "k"});
+        let stored = send(&api, "PUT", &format!("{path}/credentials"), &key);
+        assert_eq!(stored.status, expected, "{status}");
+        let found = body(&api.get(&format!("{path}/status")));
+        assert_eq!(found["state"], state, "{status}");
+        let reason = if status == 403 { json!(403) } else { Value::Null };
+        assert_eq!(found["reason"]["httpStatus"], reason, "{status}");
+    }
+}

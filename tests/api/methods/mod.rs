@@ -1,0 +1,115 @@
+//! Methods with several secrets, constant headers and data of the OAuth client: documents and `providers.toml` are
+//! imported, and the service is asked.
+
+mod checks;
+mod documents;
+mod headers;
+mod platforms;
+
+use std::path::Path;
+
+use connector_vault::api::Response;
+use connector_vault::catalog::write::Sizes;
+use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::providers::Providers;
+use connector_vault::importer::{Import, Watch, gather};
+use connector_vault::ports::HttpRequest;
+use serde_json::{Value, json};
+
+use crate::call::{answered, header, platform, sent};
+use crate::connect::{KEYS, connect, of_ann, script, send, set_client, text};
+use crate::support::{Api, body, config, with_header};
+use crate::vault::{at, code};
+
+struct Silent;
+
+impl Watch for Silent {
+    fn found(&self, _: usize, _: u64) {}
+    fn read(&self, _: u64) {}
+}
+
+/// A document of `https://api.acme.example` with these security schemes, requirements and paths.
+fn document(schemes: &Value, security: &Value, paths: &Value) -> Value {
+    json!({
+        "openapi": "3.0.3",
+        "info": {"title": "Acme", "version": "1", "x-providerName": "acme.example"},
+        "servers": [{"url": "https://api.acme.example"}],
+        "components": {"securitySchemes": schemes}, "security": security, "paths": paths,
+    })
+}
+
+/// An operation that answers with a 200.
+fn operation(id: &str, more: &Value) -> Value {
+    let mut operation = json!({"operationId": id, "responses": {"200": {"description": "ok"}}});
+    for (name, value) in more.as_object().unwrap() {
+        operation[name] = value.clone();
+    }
+    operation
+}
+
+/// The service with what is imported from these documents and this `providers.toml`. `name` is the test's own.
+fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("methods").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    // There must be a document.
+    let unrelated =
+        json!({"openapi": "3.0.3", "info": {"title": "Unrelated", "version": "1"}, "paths": {}});
+    std::fs::write(folder.join("unrelated.json"), unrelated.to_string()).unwrap();
+    for (nth, document) in documents.iter().enumerate() {
+        std::fs::write(folder.join(format!("{nth}.json")), document.to_string()).unwrap();
+    }
+    let providers = Providers::parse("providers.toml", providers).unwrap();
+    let job =
+        Import { sources: vec![folder], licence: Wanted::Any, providers, ..Import::default() };
+    let (_, platforms) = gather(&job, &Silent).unwrap();
+    let settings = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
+    let api = Api::new(config(&settings));
+    api.world.publish_platforms(Sizes::PUBLISHED, &platforms);
+    api
+}
+
+/// The connector with its detail.
+fn detail(api: &Api, name: &str) -> Value {
+    body(&api.get(&format!("/v1/available-connectors/{name}")))
+}
+
+/// The action with its detail.
+fn action(api: &Api, key: &str) -> Value {
+    body(&api.get(&format!("/v1/available-actions/acme/{key}")))
+}
+
+/// Ann's connection by a method without a redirect, whose credentials the platform accepts if it is asked.
+fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> String {
+    platform(api, |_| Ok(answered(200, &[], "{}")));
+    let mut body_sent = of_ann(name);
+    body_sent["fields"] = fields.clone();
+    if let Some(method) = method {
+        body_sent["authMethod"] = json!(method);
+    }
+    let response = connect(api, &body_sent);
+    assert_eq!(response.status, 201, "{}", text(&response));
+    sent(api);
+    at(body(&response)["id"].as_str().unwrap())
+}
+
+/// Ann's connection with imported credentials.
+fn held(api: &Api, name: &str, credentials: &Value) -> String {
+    platform(api, |_| Ok(answered(200, &[], "{}")));
+    let created = send(api, "POST", "/v1/vault/connections", &of_ann(name));
+    let path = at(body(&created)["id"].as_str().unwrap());
+    let stored = send(api, "PUT", &format!("{path}/credentials"), credentials);
+    assert_eq!(stored.status, 204, "{}", text(&stored));
+    sent(api);
+    path
+}
+
+/// The only request that a platform gets because of this call, and the response.
+fn asked(api: &Api, path: &str, headers: &[(&str, &str)]) -> (Response, Vec<HttpRequest>) {
+    let mut request = api.request("GET", path);
+    for (name, value) in headers {
+        request = with_header(request, name, value);
+    }
+    let response = api.send(&request);
+    (response, sent(api))
+}

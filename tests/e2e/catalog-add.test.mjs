@@ -1,0 +1,85 @@
+// `catalog add`: documents beside those of the catalog that is there.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { nativeCli, program } from "../../scripts/lib/native-cli.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { environment } from "../../scripts/lib/run.mjs";
+import { folder, wranglerEnvironment } from "./support/workspace.mjs";
+
+/** Runs `catalog …`: { status, said }. */
+function catalog(...args) {
+  const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8" };
+  const done = spawnSync(program, ["catalog", ...args], options);
+  return { status: done.status, said: done.stdout + done.stderr };
+}
+
+/** Writes a document about a platform, and gives its path. */
+function document(name, title, operations, host = name) {
+  const path = join(folder, `${name}.json`);
+  const operation = (id) => ({ get: { operationId: id, summary: id, responses: { 200: { description: "Done." } } } });
+  const paths = Object.fromEntries(operations.map((id) => [`/${id}`, operation(id)]));
+  const servers = [{ url: `https://${host}.example` }];
+  writeFileSync(path, JSON.stringify({ openapi: "3.1.0", info: { title, version: "1" }, servers, paths }));
+  return path;
+}
+
+describe("catalog add", { timeout: 300_000 }, () => {
+  const out = join(folder, "added-catalog");
+  const add = (...args) => catalog("add", ...args, "--catalog", out);
+  const find = (word) => catalog("find", word, "--catalog", out).said;
+  const current = () => readFileSync(join(out, "current.json"), "utf8");
+
+  before(async () => {
+    await nativeCli();
+    const first = document("first", "First", ["listFirst"]);
+    const done = catalog("import", first, "--licence", "any", "--no-providers", "--out", out);
+    assert.equal(done.status, 0, done.said);
+  });
+
+  test("a dry run says what would be imported, and changes nothing", () => {
+    const before = current();
+    const { status, said } = add(document("second", "Second", ["listSecond", "getSecond"]), "--dry-run");
+    assert.equal(status, 0, said);
+    assert.match(said, /second\.json: second, 2 actions/);
+    assert.equal(current(), before);
+  });
+
+  test("what is added comes to what is there, and stays with the next addition", () => {
+    const done = add(join(folder, "second.json"));
+    assert.equal(done.status, 0, done.said);
+    const next = add(document("third", "Third", ["listThird"]));
+    assert.equal(next.status, 0, next.said);
+    for (const [word, actions] of [
+      ["first", "1 action"],
+      ["second", "2 actions"],
+      ["third", "1 action"],
+    ])
+      assert.match(find(word), new RegExp(`${word} +${actions}`));
+  });
+
+  test("a platform that is there is a conflict, and is replaced only when that is asked for", () => {
+    const before = current();
+    const newer = document("newer", "Second", ["listSecond"], "second");
+    const refused = add(newer);
+    assert.equal(refused.status, 1, refused.said);
+    assert.match(refused.said, /the catalog has second: its 2 actions would be replaced[^]*nothing was changed/);
+    assert.equal(current(), before);
+    const done = add(newer, "--replace");
+    assert.equal(done.status, 0, done.said);
+    assert.match(find("second"), /second +1 action /);
+    assert.match(find("first"), /first +1 action /);
+  });
+
+  test("a document that can't be imported changes nothing", () => {
+    const before = current();
+    const broken = join(folder, "broken.json");
+    writeFileSync(broken, "{");
+    const { status, said } = add(broken, document("fourth", "Fourth", ["listFourth"]));
+    assert.equal(status, 1);
+    assert.match(said, /not imported: [^]*broken\.json[^]*nothing was changed/);
+    assert.equal(current(), before);
+  });
+});

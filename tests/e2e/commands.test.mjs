@@ -1,0 +1,114 @@
+// Every command that a help text, a page, a message or a comment names exists, with the options that it names.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { program } from "../../scripts/lib/native-cli.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { SCRIPTS, expectCommand } from "./support/docs-commands.mjs";
+import { build } from "./support/workspace.mjs";
+
+const run = promisify(execFile);
+/** Where commands are named. What is generated from these, or measures with commands of its own, is left out. */
+const SOURCES = [
+  "README.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  "wrangler.toml",
+  "catalog.toml",
+  "docs",
+  "migrations",
+  "scripts",
+  "lab",
+  "src",
+  "www/src",
+];
+const READ = /\.(md|toml|mjs|js|ts|tsx|rs|sql|html)$/;
+/** The operator's scripts, which take commands of their own. */
+const OPERATOR = Object.keys(SCRIPTS).filter((name) => SCRIPTS[name].startsWith("node scripts/operator.mjs"));
+
+function files(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  const entries = readdirSync(path, { withFileTypes: true }).filter(({ name }) => name !== "node_modules");
+  return entries
+    .flatMap((entry) => (entry.isDirectory() ? files(join(path, entry.name)) : [join(path, entry.name)]))
+    .filter((name) => READ.test(name));
+}
+
+/** The command that a line names, as words: what stands for something else, and whatever is behind it, is left out. */
+function typed(line) {
+  const words = line.trim().split(/\s+/);
+  const end = words.findIndex((word) => !/^(--|--?[a-z][\w-]*|[a-z](?:[\w:./@-]*\w)?|\d+)$/.test(word));
+  return end < 0 ? words : words.slice(0, end);
+}
+
+/** The commands that a text names: { line, words }. */
+function named(text) {
+  const found = [];
+  // To the end of the quotation, the line or the sentence.
+  for (const [line] of text.matchAll(/\b(?:npm (?:run|start|test)|npx wrangler)\b(?: [^\s`'"<[{$\\),;&|…]+)*/g)) {
+    const words = typed(line.replace(/[.:]$/, ""));
+    if (words[1] === "run" && words.length < 3) continue;
+    found.push({ line, words });
+  }
+  // In quotation marks, the operator's commands have no `npm run` before them.
+  for (const [line, first, second] of text.matchAll(/[`']([a-z-]+) ([a-z-]+)(?: [^`'\n]*)?[`']/g)) {
+    if (!OPERATOR.includes(first)) continue;
+    found.push({ line, words: ["npm", "run", first, "--", second] });
+  }
+  return found;
+}
+
+/** The help of a command, and of each one below it. */
+async function helps(path = []) {
+  const { stdout } = await run(program, [...path, "--help"]);
+  const below = stdout.split(/^Commands:\n/m)[1]?.split("\n\n")[0] ?? "";
+  const names = [...below.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name).filter((name) => name !== "help");
+  const others = await Promise.all(names.map((name) => helps([...path, name])));
+  return [{ name: `${[...path, "--help"].join(" ")}`, text: stdout }, ...others.flat()];
+}
+
+describe("commands that are named", { timeout: 600_000 }, () => {
+  before(build);
+
+  async function expectAll(texts, least) {
+    const commands = texts.flatMap(({ name, text }) => named(text).map((found) => ({ name, ...found })));
+    assert.ok(commands.length >= least, `${commands.length} commands were found`);
+    const faults = [];
+    for (const { name, line, words } of commands) {
+      await expectCommand(words).catch((error) => faults.push(`${name}: ${line}: ${error.message.split("\n")[0]}`));
+    }
+    assert.deepEqual(faults, []);
+  }
+
+  test("by the help of the operator's commands", async () => {
+    const texts = await helps();
+    assert.ok(texts.length > 25);
+    for (const { name, text } of texts.slice(1)) assert.match(text, /^Usage: npm run [a-z-]+ --/m, name);
+    await expectAll(texts, 20);
+  });
+
+  test("by the help of the other scripts", async () => {
+    const scripts = ["scripts/start.mjs", "scripts/deploy.mjs", "lab/run.mjs"];
+    const texts = scripts.map(async (name) => ({
+      name,
+      text: (await run(process.execPath, [join(root, name), "--help"])).stdout,
+    }));
+    await expectAll(await Promise.all(texts), 3);
+  });
+
+  test("by pages, messages and comments", async () => {
+    const all = SOURCES.flatMap((source) => files(join(root, source)));
+    await expectAll(
+      all.map((name) => ({ name: name.slice(root.length + 1), text: readFileSync(name, "utf8") })),
+      200,
+    );
+  });
+
+  test("a command that does not exist is found", async () => {
+    for (const wrong of ["npm run nothing", "npm run keys -- lst", "npm run keys -- list --nothing", "`keys lst`"])
+      await assert.rejects(expectAll([{ name: "a page", text: `Run ${wrong} now.` }], 1), wrong);
+  });
+});

@@ -1,0 +1,211 @@
+// Rotating the keys that seal credentials, as docs/operating.md says it, in every order and while a service runs: whatever
+// is done when, the service opens what it has sealed, and nothing is lost.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, symlinkSync, unwatchFile, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { program } from "../../scripts/lib/native-cli.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { environment } from "../../scripts/lib/run.mjs";
+import { watchSecrets } from "../../scripts/start/secrets.mjs";
+import { page } from "./support/docs.mjs";
+import { key, store } from "./support/keys.mjs";
+import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
+import { State, build, folder, importPlatforms, wranglerEnvironment } from "./support/workspace.mjs";
+
+const caller = key({ scopes: "catalog:read connections:read connections:connect credentials:read" });
+const SCHEDULED = "/cdn-cgi/local/scheduled?cron=*+*+*+*+*";
+
+/** A platform whose users have a key. */
+const KEYED = {
+  openapi: "3.1.0",
+  info: { title: "Keyed", version: "1" },
+  servers: [{ url: "https://api.keyed.example" }],
+  security: [{ key: [] }],
+  components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "x-api-key" } } },
+  paths: { "/things": { get: { operationId: "listThings", responses: { 200: { description: "Things." } } } } },
+};
+
+/** All orders of some steps. */
+const orders = (steps) =>
+  steps.length === 0
+    ? [[]]
+    : steps.flatMap((step, at) => orders(steps.toSpliced(at, 1)).map((others) => [step, ...others]));
+
+describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => {
+  const state = new State("rotation");
+  const project = join(folder, "configurations", "rotation");
+  const secrets = { SESSION_SECRET, VAULT_KEYS };
+  let server;
+  let ids = [];
+
+  /** Runs `vault-keys …` in the project: { status, said }. Whatever comes of it, no key is shown. */
+  function vaultKeys(...args) {
+    const options = { cwd: project, env: environment(wranglerEnvironment), encoding: "utf8" };
+    const done = spawnSync(program, ["vault-keys", ...args, "--persist-to", state.path], options);
+    assert.doesNotMatch(done.stdout + done.stderr, /[A-Za-z\d+/]{43}/);
+    return { status: done.status, stdout: done.stdout, said: done.stdout + done.stderr };
+  }
+  const needed = () => JSON.parse(vaultKeys("status", "--json").stdout);
+
+  async function minute() {
+    assert.equal((await server.send(SCHEDULED)).status, 200);
+  }
+
+  /** Waits until the service has been loaded again. */
+  async function reloaded(change) {
+    const loads = () => server.output.match(/Local server updated and ready/g)?.length ?? 0;
+    const before = loads();
+    change();
+    await server.until(() => loads() > before, "the service was not loaded again");
+    await server.until(async () => (await server.send("/health")).status === 200, "the service does not answer");
+  }
+
+  const touch = () => {
+    const now = new Date();
+    utimesSync(join(project, "wrangler.toml"), now, now);
+  };
+
+  async function expectOpened(what) {
+    for (const id of ids) {
+      const answer = await server.send(`/v1/vault/connections/${id}/credentials`, { secret: caller.secret });
+      assert.equal(answer.status, 200, `${what}: ${answer.body}`);
+      assert.equal(JSON.parse(answer.body).apiKey, "a user's key");
+    }
+  }
+
+  before(async () => {
+    await build();
+    await state.migrate();
+    const document = join(folder, "keyed.json");
+    writeFileSync(document, JSON.stringify(KEYED));
+    await state.publish(await importPlatforms("keyed", [document], join(root, "tests", "fixtures", "github.toml")));
+    await state.use(({ vault }) => store(vault, [caller]));
+    server = await Server.start(state, { name: "rotation", secrets, byWrangler: true });
+    for (const name of ["node_modules", "scripts", "migrations"]) symlinkSync(join(root, name), join(project, name));
+    const platform = "keyed";
+    const shown = await server.send(`/v1/available-connectors/${platform}`, { secret: caller.secret });
+    const authMethod = JSON.parse(shown.body).authMethods.find(({ type }) => type === "api_key").id;
+    const connect = async (identity) => {
+      const body = { platform, authMethod, identity, identityType: "user" };
+      const headers = [["content-type", "application/json"]];
+      const given = JSON.stringify({ ...body, fields: { apiKey: "a user's key" } });
+      const options = { method: "POST", secret: caller.secret, headers, body: given };
+      const answer = await server.send("/v1/vault/connect", options);
+      assert.equal(answer.status, 201, answer.body);
+      return JSON.parse(answer.body).id;
+    };
+    ids = [await connect("ann"), await connect("bob")];
+  });
+
+  after(() => server?.stop());
+
+  test("no service has reported yet: nothing is sealed anew", () => {
+    const { status, said } = vaultKeys("reseal");
+    assert.equal(status, 1);
+    assert.match(said, /no service has reported its keys .* Start it with `npm start`/);
+  });
+
+  for (const order of orders(["rotate", "reload", "reseal"])) {
+    for (const minutes of [0, 1, 2]) {
+      test(`${order.join(", ")}, with ${minutes} runs of the schedule between`, async () => {
+        const wanted = () => needed().find(({ role }) => role === "seals").id;
+        let loaded = wanted();
+        for (const step of order) {
+          if (step === "rotate") assert.equal(vaultKeys("rotate").status, 0);
+          if (step === "reload") {
+            await reloaded(touch);
+            loaded = wanted();
+          }
+          if (step === "reseal") {
+            const { status, said } = vaultKeys("reseal");
+            const has = loaded === wanted();
+            // Without the key, whatever was reported: it is refused. With it, only reports decide.
+            if (!has) assert.equal(status, 1, said);
+            if (has && minutes === 2) assert.equal(status, 0, said);
+          }
+          await expectOpened(`after ${step}`);
+          for (let n = 0; n < minutes; n += 1) await minute();
+          await expectOpened(`${minutes} minutes after ${step}`);
+        }
+        // What the documentation says brings it to its end from wherever it is.
+        await reloaded(touch);
+        await minute();
+        await minute();
+        const { status, said } = vaultKeys("reseal");
+        assert.equal(status, 0, said);
+        const [first, ...others] = needed();
+        assert.equal(first.needed.connections, ids.length);
+        for (const { needed: of } of others) assert.equal(of.connections, 0);
+        await expectOpened("in the end");
+      });
+    }
+  }
+
+  test("a second service on the same database that lacks the key holds it up", async () => {
+    const old = readFileSync(join(project, ".dev.vars"), "utf8").match(/VAULT_KEYS="(.*)"/)[1];
+    const second = await Server.start(state, { name: "second", secrets: { SESSION_SECRET, VAULT_KEYS: old } });
+    try {
+      assert.equal(vaultKeys("rotate").status, 0);
+      await reloaded(touch);
+      await minute();
+      assert.equal((await second.send(SCHEDULED)).status, 200);
+      await minute();
+      const { status, said } = vaultKeys("reseal");
+      assert.equal(status, 1, said);
+      assert.match(said, /some lack it, and could not open what it seals/);
+      // The schedule of the service that has the key seals nothing anew, either.
+      const path = `/v1/vault/connections/${ids[0]}/credentials`;
+      assert.equal((await second.send(path, { secret: caller.secret })).status, 200);
+      await expectOpened("while both run");
+    } finally {
+      await second.stop();
+    }
+    // The reports of the second one get old.
+    await state.use(({ vault }) => vault.prepare("UPDATE vault_key_reports SET first_at = 1, last_at = 1").run());
+    await minute();
+    await minute();
+    assert.equal(vaultKeys("reseal").status, 0);
+    await expectOpened("with one service");
+  });
+
+  test("the commands of the documentation, one after the other, beside what npm start does", async () => {
+    const text = page("docs/operating.md");
+    const [rotate] = text.blocks.filter(({ code }) => code.includes("vault-keys -- rotate\n"));
+    const [reseal] = text.marked("sh reseal");
+    const all = (code) =>
+      code
+        .trim()
+        .split("\n")
+        .map((line) => vaultKeys(...line.replace("npm run vault-keys -- ", "").split(" ")));
+    watchSecrets(project);
+    try {
+      await reloaded(() => {
+        for (const { status, said } of all(rotate.code)) assert.equal(status, 0, said);
+      });
+      const [early] = all(reseal.code);
+      assert.equal(early.status, 1, early.said);
+      await expectOpened("too early");
+      await minute();
+      await minute();
+      for (const { status, said } of all(reseal.code)) assert.equal(status, 0, said);
+      assert.match(vaultKeys("status").said, /Running services have `\d{4}-/);
+      await expectOpened("in the end");
+      // The former keys may go, since nothing needs them.
+      const [current] = needed();
+      const file = join(project, ".dev.vars");
+      await reloaded(() => {
+        const vars = readFileSync(file, "utf8");
+        writeFileSync(file, vars.replace(/VAULT_KEYS="([^,"]*),[^"]*"/, 'VAULT_KEYS="$1"'));
+      });
+      assert.deepEqual(
+        needed().map(({ id }) => id),
+        [current.id],
+      );
+      await expectOpened("without the former keys");
+    } finally {
+      unwatchFile(join(project, ".dev.vars"));
+    }
+  });
+});

@@ -1,0 +1,119 @@
+// What the console does for a whole account: its API keys, its events as they happen, and its two environments.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
+import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
+import { newConnection } from "../support/console-connections.mjs";
+import { expectHidden, heading, keptSecret } from "../support/console-session.mjs";
+
+/** @param {{ console: import("../support/console.mjs").Console }} world */
+export function consoleAccount(world) {
+  const { everything, live } = world.accountKeys;
+  const visit = (path, use, options) => world.console.visit(path, use, { as: everything, ...options });
+  const button = (within, name) => within.getByRole("button", { name, exact: true });
+  const caller = (as = everything) => world.console.caller(as);
+  const use = async (secret) => (await world.console.server.send("/v1/whoami", { method: "GET", secret })).status;
+
+  describe("an account", () => {
+    test("keys are created, rotated and revoked, and each secret is shown once", () =>
+      visit("/keys", async (page) => {
+        const card = (name) =>
+          page.getByRole("listitem").filter({ has: page.getByRole("heading", { name, exact: true }) });
+        await page.getByText("your key").waitFor();
+        await expectAccessibleEverywhere(page, "the keys");
+        // A key with all scopes has every entry in its menu, on a phone too.
+        await page.setViewportSize({ width: 390, height: 844 });
+        const entries = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
+        assert.equal(entries.length, 8);
+        for (const entry of entries) {
+          const { left, right } = await entry.evaluate((shown) => shown.getBoundingClientRect().toJSON());
+          assert.ok(left >= 0 && right <= 390, `from ${left} to ${right}`);
+        }
+        await page.setViewportSize({ width: 1280, height: 900 });
+        await button(page, "New key").click();
+        const form = page.getByRole("dialog", { name: "New API key" });
+        await expectFocus(form.getByLabel("Name (optional)"));
+        await page.keyboard.type("Nightly export");
+        // What hands out more than it seems is chosen on purpose.
+        assert.equal(await form.getByRole("checkbox", { name: "keys:write" }).isChecked(), false);
+        await form.getByLabel("Expires").selectOption({ label: "30 days" });
+        await button(form, "Create key").click();
+        const shown = page.getByRole("alertdialog", { name: "The new key" });
+        await shown.getByText("it is shown only once").waitFor();
+        // Nothing but its button closes it.
+        await page.keyboard.press("Escape");
+        await page.keyboard.press("Escape");
+        await shown.waitFor();
+        assert.equal(await button(shown, "Close").count(), 0);
+        await button(shown, "Copy the secret").click();
+        const secret = await readCopied(shown);
+        assert.equal(await use(secret), 200);
+        await button(shown, "I have stored it").click();
+        await card("Nightly export").getByText("in 4 weeks").waitFor();
+        await expectHidden(page, secret);
+
+        await button(page, "Rotate Nightly export").click();
+        await button(page.getByRole("alertdialog", { name: "Rotate this key?" }), "Rotate key").click();
+        await button(page.getByRole("alertdialog", { name: "The new key" }), "I have stored it").click();
+        await card("Nightly export")
+          .getByText(/Replaced by/)
+          .waitFor();
+        assert.equal(await card("Nightly export").count(), 2);
+        assert.equal(await use(secret), 200);
+
+        await button(card("Nightly export").filter({ hasText: "Replaced by" }), "Revoke Nightly export").click();
+        await button(page.getByRole("alertdialog", { name: "Revoke this key?" }), "Revoke key").click();
+        await page.getByText("The key was revoked.").waitFor();
+        await page.getByText("1 revoked or expired key").waitFor();
+        assert.equal(await use(secret), 401);
+      }));
+
+    test("events are followed, filtered, and lead to their connection", () =>
+      visit("/events", async (page) => {
+        await heading(page, "Events").waitFor();
+        const rows = page.getByRole("list", { name: "Events" }).getByRole("listitem");
+        const identity = `event-${randomUUID()}`;
+        const { id } = await newConnection(caller(), { identity });
+        await rows.first().getByRole("link", { name: identity }).waitFor();
+        await expectAccessible(page, "the events");
+        await caller().setState(id, { state: "failed", reason: "The account was closed." });
+        await rows.first().getByText("Connection failed").waitFor();
+        await rows.first().getByText("The account was closed.").waitFor();
+        await page.getByLabel("Type").selectOption({ label: "Connection created" });
+        await page.waitForURL("**/events?type=connection.created");
+        await rows.first().getByText("Connection created").waitFor();
+        assert.equal(await rows.filter({ hasText: "Connection failed" }).count(), 0);
+        await page.getByLabel("Type").selectOption({ label: "Problems only" });
+        await rows.first().getByText("The account was closed.").waitFor();
+        await rows.first().getByRole("link", { name: identity }).click();
+        await page.waitForURL(`**/connections/${id}`);
+      }));
+
+    test("both environments are at hand, and it is clear which one is shown", () =>
+      visit("/connections", async (page) => {
+        const environment = page.getByRole("group", { name: "Environment" });
+        const isShown = (name) => environment.getByRole("button", { name, pressed: true }).waitFor();
+        await isShown("test");
+        await button(environment, "live").click();
+        const dialog = page.getByRole("dialog", { name: "Open the live environment" });
+        await dialog.getByLabel("API key of the live environment").fill(everything.secret);
+        await page.keyboard.press("Enter");
+        await dialog.getByText("it begins with sk_live_").waitFor();
+        await expectAccessible(page, "the other key");
+        await dialog.getByLabel("API key of the live environment").fill(live.secret);
+        await page.keyboard.press("Enter");
+        await isShown("live");
+        assert.equal(await keptSecret(page), live.secret);
+        await heading(page, "Connections").waitFor();
+        // A reload keeps both.
+        await page.reload();
+        await isShown("live");
+        await button(environment, "test").click();
+        await isShown("test");
+        assert.equal(await keptSecret(page), everything.secret);
+        await button(page, "Sign out").click();
+        await page.getByLabel("API key", { exact: true }).waitFor();
+        assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.other-environment")), null);
+      }));
+  });
+}

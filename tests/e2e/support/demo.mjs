@@ -1,0 +1,41 @@
+// The demo platform of `npm start`, for tests that do not start it that way.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CLIENT, SCOPES } from "../../../scripts/demo-notes/oauth.mjs";
+import { DemoNotes } from "../../../scripts/demo-notes/server.mjs";
+import { Visitor, agree, comeBack } from "./connecting.mjs";
+import { cli } from "./workspace.mjs";
+
+/** Where `npm start` keeps the connector in a storage. */
+export const CONNECTOR = join("v3", "local-catalog");
+
+/** Starts the platform as `npm start` has left it in a storage, for a service at a port. */
+export async function startDemo(state, port) {
+  const file = join(state.path, "v3", "demo-notes.json");
+  // Its connector has this address.
+  const { port: own } = JSON.parse(readFileSync(file, "utf8"));
+  const demo = await DemoNotes.start({ file, ports: [own] });
+  demo.register(`http://127.0.0.1:${port}`);
+  return demo;
+}
+
+/** Sets the OAuth client that `npm start` sets. */
+export const setDemoClient = (...place) =>
+  cli(
+    ...["clients", "set", "demo-notes", "--account", "demo", "--environment", "test", "--client-id", CLIENT.id],
+    ...["--no-secret", ...Object.keys(SCOPES).flatMap((scope) => ["--scope", scope]), ...place],
+  );
+
+/** Opens a link to connect, and allows everything as Ada. */
+export async function connectAsAda(link) {
+  const visitor = new Visitor();
+  const address = await agree(visitor, link);
+  const scopes = Object.keys(SCOPES).map((scope) => ["scope", scope]);
+  const body = new URLSearchParams([["answer", "allow"], ["person", "ada"], ...scopes]);
+  const headers = { origin: new URL(address).origin };
+  const answer = await fetch(address, { method: "POST", headers, body, redirect: "manual" });
+  assert.equal(answer.status, 303, await answer.text());
+  const page = await comeBack(visitor, answer.headers.get("location"));
+  assert.equal(page.status, 200);
+}

@@ -1,0 +1,60 @@
+//! Forms in parts: which members are files, and what documents say about how members are written.
+
+use serde_json::{Value, json};
+
+use super::details::of;
+
+/// The body of an action with this media type and schema.
+fn body(name: &str, version: &str, media: &str, content: &str) -> Value {
+    let lines = format!(
+        "components: {{schemas: {{Upload: {{type: object, required: [file], properties: {{file: {{type: string, format: binary}}, note: {{type: string}}}}}}, Bytes: {{type: string, format: binary}}, Base: {{properties: {{id: {{type: integer}}}}, required: [id]}}}}}}\npaths: {{/a: {{post: {{requestBody: {{content: {{{media}: {content}}}}}}}}}}}"
+    );
+    let (answer, warnings) = of(name, version, &lines);
+    assert!(warnings.is_empty(), "{warnings:?}");
+    answer
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn files_of_a_form_can_have_a_name_and_a_type() {
+    for (at, (version, content, files)) in [
+        ("3.0.0", "{schema: {properties: {a: {type: string, format: binary}, b: {type: string}, c: {type: string, format: byte}}}}", vec!["a"]),
+        ("3.0.0", "{schema: {properties: {a: {$ref: '#/components/schemas/Bytes'}}}}", vec!["a"]),
+        ("3.0.0", "{schema: {$ref: '#/components/schemas/Upload'}}", vec!["file"]),
+        ("3.0.0", "{schema: {allOf: [{$ref: '#/components/schemas/Base'}, {$ref: '#/components/schemas/Upload'}]}}", vec!["file"]),
+        ("3.0.0", "{schema: {properties: {a: {type: array, items: {$ref: '#/components/schemas/Bytes'}}}}}", vec!["a"]),
+        ("3.0.0", "{schema: {properties: {a: {type: string}, b: {type: string}, c: {type: object}, d: {type: string}}}, encoding: {a: {contentType: 'image/png, image/jpeg'}, b: {contentType: text/plain}, c: {contentType: application/octet-stream}, d: {contentType: application/json}}}", vec!["a"]),
+        ("3.1.0", "{schema: {properties: {a: {contentMediaType: application/octet-stream}, b: {type: string, contentMediaType: image/png, contentEncoding: base64}, c: {type: [string, 'null'], contentMediaType: image/png}}}}", vec!["a", "c"]),
+        ("3.0.0", "{schema: {properties: {a: {type: string, enum: [x]}}}, encoding: {a: {contentType: image/png}}}", vec![]),
+    ].into_iter().enumerate() {
+        let answer = body(&format!("files-{at}"), &format!("openapi: {version}"), "multipart/form-data", content);
+        let mut schema = &answer["input"]["properties"]["body"];
+        if let Some(name) = schema["$ref"].as_str() {
+            schema = &answer["input"]["$defs"][name.rsplit('/').next().unwrap()];
+        }
+        let is_file = |schema: &Value| schema.pointer("/anyOf/1/properties/content/format") == Some(&json!("binary"));
+        let properties = schema["properties"].as_object().unwrap();
+        let found: Vec<&String> = properties.iter().filter(|(_, one)| is_file(one) || is_file(&one["items"])).map(|(name, _)| name).collect();
+        assert_eq!(found, files, "{content}");
+    }
+    let answer = body("files-all", "openapi: 3.0.0", "multipart/form-data", "{schema: {allOf: [{$ref: '#/components/schemas/Base'}, {$ref: '#/components/schemas/Upload'}]}}");
+    assert_eq!(answer["input"]["properties"]["body"]["required"], json!(["id", "file"]));
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn what_documents_say_about_members_is_kept() {
+    for (at, (media, encoding, expected)) in [
+        ("multipart/form-data", "{contentType: 'image/png, image/jpeg'}", json!({"style": "form", "explode": true, "contentType": "image/png, image/jpeg"})),
+        ("multipart/form-data", "{headers: {X-Kind: {schema: {type: string}}, Content-Type: {}, 'a b': {}}}", json!({"style": "form", "explode": true, "headers": ["X-Kind"]})),
+        ("application/x-www-form-urlencoded", "{style: pipeDelimited, allowReserved: true, contentType: text/plain}", json!({"style": "pipeDelimited", "explode": false, "allowReserved": true})),
+        ("application/x-www-form-urlencoded", "{allowReserved: true}", json!({"style": "form", "explode": true, "allowReserved": true})),
+        ("application/x-www-form-urlencoded", "{contentType: application/json}", json!({"style": "form", "explode": true, "contentType": "application/json"})),
+        ("application/x-www-form-urlencoded", "{contentType: text/plain}", Value::Null),
+        ("application/json", "{contentType: application/json, style: form}", Value::Null),
+    ].into_iter().enumerate() {
+        let content = format!("{{schema: {{properties: {{a: {{type: array, items: {{}}}}}}}}, encoding: {{a: {encoding}}}}}");
+        let answer = body(&format!("members-{at}"), "openapi: 3.0.0", media, &content);
+        assert_eq!(answer["requestBody"]["encoding"]["a"], expected, "{media} {encoding}");
+    }
+}

@@ -1,0 +1,48 @@
+//! Documents of `OpenAPI` 3.2 are read as 3.1, and what only 3.2 has is reported.
+
+use serde_json::json;
+
+use super::details::of;
+use super::support::written;
+
+#[test]
+fn a_document_of_3_2_is_imported() {
+    let lines = "components:
+  mediaTypes: {Thing: {schema: {type: object, properties: {id: {type: integer}}}}}
+paths:
+  /a:
+    post:
+      parameters: [{name: $filter, in: query, schema: {type: string}}]
+      requestBody: {content: {application/json: {$ref: '#/components/mediaTypes/Thing'}}}
+      responses: {'200': {description: ok, content: {application/json: {$ref: '#/components/mediaTypes/Thing'}}}}";
+    let (answer, warnings) = of("v32", "openapi: 3.2.0", lines);
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(answer["input"]["properties"]["body"]["properties"]["id"]["type"], "integer");
+    assert_eq!(answer["responses"][0]["schema"]["properties"]["id"], json!({"type": "integer"}));
+}
+
+#[test]
+fn what_only_3_2_has_is_reported() {
+    let document = "openapi: 3.2.0
+info: {title: T, version: 1}
+paths:
+  /a:
+    get:
+      parameters: [{name: q, in: querystring, content: {application/json: {}}}]
+      responses: {'200': {description: ok, content: {application/jsonl: {itemSchema: {type: object}}}}}
+    query: {}
+    additionalOperations: {COPY: {}, LOCK: {}}
+  /b: {query: {}}
+";
+    let (summary, platforms) = written("skipped-3-2", &[document]);
+    assert_eq!(platforms.first().unwrap().connector.tools, 1);
+    let warnings: Vec<&str> =
+        summary.warnings.iter().filter_map(|line| Some(line.split_once(": ")?.1)).collect();
+    assert_eq!(
+        warnings,
+        [
+            "operations with a method that no action can have are skipped: `QUERY /a`, `COPY /a`, `LOCK /a` and 1 more",
+            "OpenAPI 3.2 is read as 3.1, without `itemSchema`, parameters with `in: querystring`",
+        ]
+    );
+}

@@ -1,0 +1,431 @@
+//! What a user and an app do with one platform, from the first connection to its end.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::slice;
+
+use connector_vault::api::{Request, Response};
+use connector_vault::catalog::detail::{AuthMethod, Grant as Granted, Kind, variables};
+use connector_vault::catalog::write::{Platform, Sizes};
+use serde_json::{Map, Value, json};
+
+use crate::row::{self, Grant, Refresh, Row};
+use crate::standin::{CLIENT_ID, CLIENT_SECRET, Secrets, Standin, pairs};
+use crate::support::{Api, ORIGIN, anonymous, body, config, with_body, with_header};
+
+const HOUR_MS: u64 = 3_600_000;
+
+/// The settings under which everything works.
+pub const SETTINGS: [(&str, &str); 2] = [
+    ("VAULT_KEYS", "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
+    ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
+];
+
+/// What the user fills in, by the name of the field. `$key`, `$app` and `$user` are the secrets of the stand-in.
+pub type Inputs = BTreeMap<String, String>;
+
+/// A journey that went wrong: where, and what was seen.
+type Outcome<T> = Result<T, String>;
+
+struct Journey<'a> {
+    name: &'a str,
+    row: &'a Row,
+    platform: &'a Platform,
+    method: &'a AuthMethod,
+    inputs: &'a Inputs,
+    api: Api,
+    standin: Rc<RefCell<Standin>>,
+    now: Rc<Cell<u64>>,
+}
+
+fn secrets(inputs: &Inputs, nth: u32) -> Secrets {
+    let given = |name: &str| inputs.get(name).cloned();
+    Secrets {
+        key: given("=key").map_or_else(|| format!("key-{nth}"), |key| format!("{key}{nth}")),
+        app: given("=app").unwrap_or_else(|| "app1".to_owned()),
+        user: given("=user").unwrap_or_else(|| "ann@example.com".to_owned()),
+    }
+}
+
+/// Users agree, and tokens are renewed.
+pub fn oauth(name: &str, row: &Row, platform: &Platform, inputs: &Inputs) -> Outcome<()> {
+    let wanted = row.oauth.as_ref().map(|oauth| oauth.grant);
+    let is_wanted = |method: &&AuthMethod| match &method.kind {
+        Kind::OAuth2(oauth) => {
+            Some(match oauth.grant {
+                Granted::AuthorizationCode => Grant::AuthorizationCode,
+                Granted::ClientCredentials => Grant::ClientCredentials,
+            }) == wanted
+        }
+        _ => false,
+    };
+    let method = platform.detail.auth_methods.iter().find(is_wanted);
+    let method =
+        method.ok_or_else(|| format!("catalog: no method of OAuth 2.0 with {wanted:?}"))?;
+    Journey::new(name, row, platform, method, inputs, false).oauth()
+}
+
+/// The user copies a key.
+pub fn key(name: &str, row: &Row, platform: &Platform, inputs: &Inputs) -> Outcome<()> {
+    let is_wanted = |method: &&AuthMethod| match inputs.get("=method") {
+        Some(id) => method.id == *id,
+        None => !method.is_oauth2(),
+    };
+    let method = platform.detail.auth_methods.iter().find(is_wanted);
+    let method = method.ok_or("catalog: no method with a key")?;
+    Journey::new(name, row, platform, method, inputs, true).key()
+}
+
+impl<'a> Journey<'a> {
+    fn new(
+        name: &'a str,
+        row: &'a Row,
+        platform: &'a Platform,
+        method: &'a AuthMethod,
+        inputs: &'a Inputs,
+        is_key: bool,
+    ) -> Self {
+        let api = Api::new(config(&SETTINGS));
+        api.world.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
+        let now = Rc::new(Cell::new(api.world.now.get()));
+        let standin = Standin::new(row, is_key, secrets(inputs, 1), Rc::clone(&now));
+        let standin = Rc::new(RefCell::new(standin));
+        let answers = Rc::clone(&standin);
+        *api.world.platform.borrow_mut() =
+            Box::new(move |request| Ok(answers.borrow_mut().answer(request)));
+        Self { name, row, platform, method, inputs, api, standin, now }
+    }
+
+    fn wait(&self, milliseconds: u64) {
+        self.api.world.wait(milliseconds);
+        self.now.set(self.api.world.now.get());
+    }
+
+    /// A failure, with what the platform refused so far.
+    fn fault<T>(&self, step: &str, seen: &str) -> Outcome<T> {
+        let faults = self.standin.borrow().faults.join("; ");
+        let faults =
+            if faults.is_empty() { String::new() } else { format!(" | platform: {faults}") };
+        Err(format!("{step}: {seen}{faults}"))
+    }
+
+    fn send(&self, method: &str, path: &str, sent: &Value) -> Response {
+        self.api.send(&with_body(self.api.request(method, path), &sent.to_string()))
+    }
+
+    fn at(id: &str) -> String {
+        format!("/v1/vault/connections/{id}")
+    }
+
+    /// What the user fills in.
+    fn fields(&self) -> Value {
+        let secrets = self.standin.borrow().secrets.clone();
+        let fill = |text: &str| {
+            text.replace("$key", &secrets.key)
+                .replace("$app", &secrets.app)
+                .replace("$user", &secrets.user)
+        };
+        let usual = |name: &str| match name {
+            "apiKey" | "token" => Some("$key"),
+            "username" => Some(self.of_basic(0)),
+            "password" => Some(self.of_basic(1)),
+            _ => None,
+        };
+        let mut filled = Map::new();
+        for field in &self.method.fields {
+            let given =
+                self.inputs.get(&field.name).map(String::as_str).or_else(|| usual(&field.name));
+            let needed = field.required && field.default.is_none();
+            let first = field.r#enum.as_ref().and_then(|all| all.first()).map(String::as_str);
+            let guess = || needed.then(|| first.unwrap_or("acme"));
+            if let Some(value) = given.or_else(guess) {
+                filled.insert(field.name.clone(), json!(fill(value)));
+            }
+        }
+        Value::Object(filled)
+    }
+
+    /// The name or the password of Basic authentication as the row says it.
+    fn of_basic(&self, nth: usize) -> &'a str {
+        let sends = self.row.key.iter().flat_map(|key| key.send.iter().flatten());
+        let mut pairs = sends.filter_map(|part| part.split_once("Basic(")?.1.strip_suffix(')'));
+        let pair = pairs.next().and_then(|pair| pair.rsplit_once(':')).unwrap_or_default();
+        match [pair.0, pair.1][nth] {
+            "*" | "" => "x",
+            part => part,
+        }
+    }
+
+    fn begin(&self, connection: Option<&str>) -> Response {
+        let mut sent = json!({"authMethod": self.method.id, "fields": self.fields()});
+        if let Some(id) = connection {
+            sent["connection"] = json!(id);
+        } else {
+            sent["platform"] = json!(self.name);
+            sent["identity"] = json!("ann");
+            sent["identityType"] = json!("user");
+        }
+        self.send("POST", "/v1/vault/connect", &sent)
+    }
+
+    /// The user connects, for the first time or again. Returns the connection's id.
+    fn connect(&self, step: &str, connection: Option<&str>) -> Outcome<String> {
+        let begun = self.begin(connection);
+        let told = body(&begun);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        if [200, 201].contains(&begun.status) {
+            return Ok(text(&told["id"]));
+        }
+        if begun.status != 202 {
+            return self.fault(step, &told.to_string());
+        }
+        let link = text(&told["authorizationUrl"]);
+        let path = link.strip_prefix(ORIGIN).unwrap_or(&link);
+        let request = with_header(anonymous("POST", path), "accept", "text/html");
+        let request = with_header(request, "origin", ORIGIN);
+        let led = self.api.send(&with_header(request, "sec-fetch-site", "same-origin"));
+        let Some(location) = led.header("location").filter(|_| led.status == 303) else {
+            return self.fault(step, "the link leads nowhere");
+        };
+        let callback = format!("{ORIGIN}/connect/callback");
+        let back = self.standin.borrow_mut().authorize(location, &callback);
+        let back = back.map_err(|why| format!("{step}: {why}"))?;
+        let encode = |(name, value): &(String, String)| {
+            format!("{name}={}", connector_vault::percent::encode(value))
+        };
+        let query: Vec<String> = back.iter().map(encode).collect();
+        let cookie = led.header("set-cookie").and_then(|cookie| cookie.split(';').next());
+        let request = anonymous("GET", &format!("/connect/callback?{}", query.join("&")));
+        let request = with_header(request, "accept", "text/html");
+        self.api.send(&with_header(request, "cookie", cookie.unwrap_or_default()));
+        let attempt = self.api.get(&format!("/v1/vault/connect/{}", text(&told["id"])));
+        let attempt = body(&attempt);
+        if attempt["status"] != "succeeded" {
+            return self.fault(step, &attempt.to_string());
+        }
+        Ok(text(&attempt["connection"]["id"]))
+    }
+
+    /// The app calls the platform. Returns the status.
+    fn call(&self, id: &str) -> u16 {
+        let key = self.row.key.as_ref().filter(|_| !self.method.is_oauth2());
+        let oauth = self.row.oauth.as_ref().filter(|_| self.method.is_oauth2());
+        let base = key.and_then(|key| key.base.clone());
+        let base = base.or_else(|| oauth.and_then(|oauth| oauth.base.clone()));
+        let base = base.unwrap_or_else(|| self.row.api.base.clone());
+        let secrets = self.standin.borrow().secrets.clone();
+        let base = base.replace("$app", &secrets.app).replace("$user", &secrets.user);
+        let check = self.row.api.check[0].replace("$user", &secrets.user);
+        let (method, check) = match check.strip_prefix("POST ") {
+            Some(check) => ("POST", check.to_owned()),
+            None => ("GET", check),
+        };
+        let (path, query) = check.split_once('?').unwrap_or((&check, ""));
+        let servers = self.platform.detail.servers.iter();
+        let below = servers
+            .flat_map(|server| base.split(' ').map(move |base| (server, base)))
+            .find_map(|(server, base)| path_below(&server.url, &format!("{base}{path}")));
+        let path = below.unwrap_or_else(|| path.to_owned());
+        let path = path.trim_start_matches('/').replace('*', "1");
+        let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+        let request = self.api.request(method, &format!("{}/proxy/{path}{query}", Self::at(id)));
+        let request = self
+            .row
+            .api
+            .app_headers
+            .iter()
+            .fold(request, |request, (name, value)| with_header(request, name, value));
+        let request: Request = match method {
+            "POST" => with_body(request, r#"{"query": "{ me { id } }"}"#),
+            _ => request,
+        };
+        self.api.send(&request).status
+    }
+
+    fn calls(&self, step: &str, id: &str) -> Outcome<()> {
+        let status = self.call(id);
+        if status == 200 {
+            Ok(())
+        } else {
+            self.fault(step, &format!("the call is answered {status}"))
+        }
+    }
+
+    fn state(&self, id: &str) -> Value {
+        body(&self.api.get(&Self::at(id)))["state"].clone()
+    }
+
+    fn oauth(&self) -> Outcome<()> {
+        let oauth = self.row.oauth.as_ref().unwrap();
+        let mut client =
+            json!({"clientId": CLIENT_ID, "clientSecret": CLIENT_SECRET, "scopes": oauth.scopes});
+        // Fields that only the operator may set.
+        if let Some(name) = self.inputs.get("=variable") {
+            client["variables"] = json!({name: self.inputs[name]});
+        }
+        let set = self.send("PUT", &format!("/v1/oauth-clients/{}", self.name), &client);
+        if set.status != 201 {
+            return self.fault("client", &body(&set).to_string());
+        }
+        let id = self.connect("connect", None)?;
+        if self.platform.detail.verify.is_some() && self.state(&id) != "operational" {
+            return self.fault("connect", &format!("its state is {}", self.state(&id)));
+        }
+        self.calls("call", &id)?;
+        let renews = oauth.refresh != Refresh::None || oauth.grant == Grant::ClientCredentials;
+        if renews && oauth.expires > 0 {
+            // Twice: the second time with what the first one brought.
+            for step in ["refresh", "refresh again"] {
+                self.wait(oauth.expires * 1000 + 1);
+                self.calls(step, &id)?;
+            }
+        } else if renews {
+            for step in ["refresh", "refresh again"] {
+                self.wait(HOUR_MS);
+                let response = self.api.get(&format!("{}/credentials?refresh=true", Self::at(&id)));
+                if response.status != 200 {
+                    return self.fault(step, &body(&response).to_string());
+                }
+                self.calls(step, &id)?;
+            }
+        }
+        if let Some(long) = &oauth.long {
+            self.wait(oauth.expires * 1000 + 1);
+            self.calls("long", &id)?;
+            if !self.standin.borrow().served_long() {
+                return self.fault("long", "the call has the short token");
+            }
+            if long.refresh_url.is_some() {
+                // A week before the long token ends.
+                self.wait((long.expires - 7 * 86_400) * 1000);
+                body(&self.send("POST", &format!("{}/check", Self::at(&id)), &Value::Null));
+                self.wait(8 * 86_400 * 1000);
+                self.calls("long, refreshed", &id)?;
+            }
+        }
+        self.ended(&id, oauth.grant == Grant::AuthorizationCode && oauth.refresh != Refresh::None)?;
+        let again = self.connect("reconnect", Some(&id))?;
+        if again != id {
+            return self.fault("reconnect", "it is another connection");
+        }
+        self.calls("call after reconnect", &id)?;
+        if renews && oauth.expires > 0 {
+            self.wait(oauth.expires * 1000 + 1);
+            self.calls("refresh after reconnect", &id)?;
+        }
+        self.delete(&id)?;
+        if oauth.revoke.is_some() && self.standin.borrow().revoked != 1 {
+            return self.fault("revoke", "nothing was revoked");
+        }
+        self.nothing_refused()
+    }
+
+    /// Nothing was asked that the platform refuses for another reason than ended credentials.
+    fn nothing_refused(&self) -> Outcome<()> {
+        if self.standin.borrow().faults.is_empty() {
+            return Ok(());
+        }
+        self.fault("refused", "it went well, but not all of it")
+    }
+
+    fn key(&self) -> Outcome<()> {
+        let accepted = self.standin.borrow().secrets.clone();
+        let wrong = secrets(self.inputs, 9);
+        let (given, is_right) = (self.fields(), accepted);
+        // The user copies a key that the platform does not know.
+        self.standin.borrow_mut().secrets = wrong;
+        let wrong_fields = self.fields();
+        self.standin.borrow_mut().secrets = is_right;
+        if given == wrong_fields {
+            return self.fault("catalog", "no field takes the key");
+        }
+        let sent = json!({
+            "authMethod": self.method.id, "fields": wrong_fields, "platform": self.name,
+            "identity": "bob", "identityType": "user",
+        });
+        let refused = self.send("POST", "/v1/vault/connect", &sent);
+        let code = body(&refused)["code"].clone();
+        if refused.status != 422 || code != "credentials_rejected" {
+            return self.fault("wrong key", &format!("{} {}", refused.status, body(&refused)));
+        }
+        self.standin.borrow_mut().faults.clear();
+        let id = self.connect("connect", None)?;
+        if self.state(&id) != "operational" {
+            return self.fault("connect", &format!("its state is {}", self.state(&id)));
+        }
+        self.calls("call", &id)?;
+        // The key is replaced at the platform.
+        self.standin.borrow_mut().secrets = secrets(self.inputs, 2);
+        self.ended(&id, false)?;
+        let again = self.connect("reconnect", Some(&id))?;
+        if again != id {
+            return self.fault("reconnect", "it is another connection");
+        }
+        self.calls("call after reconnect", &id)?;
+        self.delete(&id)?;
+        self.nothing_refused()
+    }
+
+    /// The platform ends it, which the vault learns from the next checks.
+    fn ended(&self, id: &str, has_refresh: bool) -> Outcome<()> {
+        self.standin.borrow_mut().end_all();
+        let is_verified = self.platform.detail.verify.is_some();
+        if !has_refresh && !is_verified {
+            return Ok(());
+        }
+        for _ in 0..4 {
+            self.wait(2 * HOUR_MS);
+            let path = if has_refresh { "credentials?refresh=true" } else { "check" };
+            let method = if has_refresh { "GET" } else { "POST" };
+            let request = self.api.request(method, &format!("{}/{path}", Self::at(id)));
+            self.api.send(&request);
+            if self.state(id) == "failed" {
+                return Ok(());
+            }
+        }
+        self.fault("ended at the platform", &format!("its state is {}", self.state(id)))
+    }
+
+    fn delete(&self, id: &str) -> Outcome<()> {
+        let response = self.api.send(&self.api.request("DELETE", &Self::at(id)));
+        if [200, 204].contains(&response.status) {
+            return Ok(());
+        }
+        self.fault("delete", &format!("{}", response.status))
+    }
+}
+
+/// What is below a server in a documented URL, when that can be below it.
+fn path_below(server: &str, documented: &str) -> Option<String> {
+    let mut server = server.to_owned();
+    for name in variables(&server.clone()) {
+        server = server.replace(&format!("{{{name}}}"), "*");
+    }
+    let (wanted, found): (Vec<&str>, Vec<&str>) =
+        (server.split('/').collect(), documented.split('/').collect());
+    let is_below = wanted.len() <= found.len()
+        && wanted.iter().zip(&found).all(|(server, documented)| {
+            row::segment_fits(server, documented) || row::segment_fits(documented, server)
+        });
+    is_below.then(|| found.get(wanted.len()..).unwrap_or_default().join("/"))
+}
+
+/// The pairs of a query, for tests of this file.
+#[test]
+fn a_documented_path_is_found_below_a_server() {
+    for (server, documented, expected) in [
+        ("https://api.example/v1", "https://api.example/v1/me", Some("me")),
+        ("https://api.example", "https://api.example/v1/me", Some("v1/me")),
+        (
+            "https://{shop}.example/api/2026-10",
+            "https://acme.example/api/*/shop.json",
+            Some("shop.json"),
+        ),
+        ("https://api.example/v2", "https://api.example/v1/me", None),
+        ("https://other.example", "https://api.example/v1/me", None),
+    ] {
+        assert_eq!(path_below(server, documented).as_deref(), expected, "{server}");
+    }
+    assert_eq!(pairs("a=1&b=%20").len(), 2);
+}

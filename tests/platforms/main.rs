@@ -1,0 +1,177 @@
+//! A laboratory of platforms: connects to 100 well-known ones, calls them, refreshes, revokes and reconnects, through
+//! `handle()` with the catalog's real entries. What answers is a stand-in that refuses what the platform's public
+//! documentation refuses. The rows say what that is; they were written without a look at `providers.toml`, so that a wrong
+//! fact there fails a test. A journey ends at its first failure.
+
+#![cfg(feature = "cli")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "tests fail by panicking"
+)]
+
+mod journey;
+mod reports;
+mod row;
+mod standin;
+#[path = "../api/support.rs"]
+#[expect(dead_code, reason = "the tests of the API use all of it")]
+mod support;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::thread;
+
+use connector_vault::catalog::write::Platform;
+use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::overrides::Overrides;
+use connector_vault::importer::providers::Providers;
+use connector_vault::importer::{Import, Watch, gather};
+use serde::Deserialize;
+
+use journey::Inputs;
+use row::Row;
+
+struct Silent;
+
+impl Watch for Silent {
+    fn found(&self, _: usize, _: u64) {}
+    fn read(&self, _: u64) {}
+}
+
+/// What is typed into the catalog's fields: `[platform.oauth]` and `[platform.key]`, by the name of the field. The names
+/// that begin with `=` are read by `journey.rs`.
+fn inputs() -> BTreeMap<String, BTreeMap<String, Inputs>> {
+    toml::from_str(include_str!("inputs.toml")).unwrap()
+}
+
+/// A journey that is known to fail.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    platform: String,
+    method: String,
+    /// What the failure says.
+    fault: String,
+    /// Why it fails.
+    why: String,
+}
+
+#[derive(Deserialize)]
+struct AllKnown {
+    #[serde(default)]
+    known: Vec<Known>,
+}
+
+/// The catalog's entries of these platforms, as an import makes them. Their documents would add actions, but neither
+/// servers nor methods that the entries have.
+fn catalog() -> &'static HashMap<String, Platform> {
+    static CATALOG: OnceLock<HashMap<String, Platform>> = OnceLock::new();
+    CATALOG.get_or_init(|| {
+        let rows = row::all();
+        let mut providers = Providers::read(Path::new("providers.toml")).unwrap();
+        providers.0.retain(|name, _| rows.contains_key(name));
+        let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("platforms");
+        fs::create_dir_all(&empty).unwrap();
+        // An import needs a document.
+        let document_of_nobody =
+            r#"{"openapi": "3.0.0", "info": {"title": "Nobody", "version": "1"}, "paths": {}}"#;
+        fs::write(empty.join("nobody.json"), document_of_nobody).unwrap();
+        let has_servers = providers.0.values().all(|one| !one.detail.servers.is_empty());
+        assert!(has_servers, "an entry has its servers from a document, which is not read here");
+        let job = Import {
+            sources: vec![empty],
+            licence: Wanted::Any,
+            overrides: Overrides::read(Path::new("catalog.toml")).unwrap_or_default(),
+            providers,
+            ..Import::default()
+        };
+        let (_, platforms) = gather(&job, &Silent).unwrap();
+        platforms.into_iter().map(|one| (one.connector.platform.clone(), one)).collect()
+    })
+}
+
+/// The journeys of one row.
+fn journeys(
+    name: &str,
+    row: &Row,
+    inputs: &BTreeMap<String, Inputs>,
+) -> Vec<(String, Result<(), String>)> {
+    let nothing = Inputs::new();
+    let of = |method: &str| inputs.get(method).unwrap_or(&nothing);
+    let found = catalog().get(name);
+    if let Some(ended) = &row.ended {
+        let why = format!("it is offered, but has answered nobody since {ended}");
+        let result = if found.is_some() { Err(why) } else { Ok(()) };
+        return vec![("ended".to_owned(), result)];
+    }
+    let Some(platform) = found else {
+        return vec![("catalog".to_owned(), Err("catalog: there is no such connector".to_owned()))];
+    };
+    let mut done = Vec::new();
+    if row.oauth.is_some() {
+        done.push(("oauth".to_owned(), journey::oauth(name, row, platform, of("oauth"))));
+    }
+    if row.key.is_some() {
+        done.push(("key".to_owned(), journey::key(name, row, platform, of("key"))));
+    }
+    done
+}
+
+#[test]
+fn the_rows_are_of_one_hundred_platforms_and_name_their_pages() {
+    let rows = row::all();
+    assert!(rows.values().filter(|row| row.ended.is_none()).count() >= 100);
+    for (name, row) in &rows {
+        assert!(!row.docs.is_empty(), "{name}");
+        assert!(row.docs.iter().all(|page| page.starts_with("https://")), "{name}");
+        assert!(row.ended.is_some() || row.oauth.is_some() || row.key.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() {
+    catalog();
+    let (rows, inputs) = (row::all(), inputs());
+    let known: AllKnown = toml::from_str(include_str!("known.toml")).unwrap();
+    let rows: Vec<(&String, &Row)> = rows.iter().collect();
+    for known in &known.known {
+        assert!(rows.iter().any(|(name, _)| **name == known.platform), "{known:?}");
+    }
+    let cores = thread::available_parallelism().map_or(2, usize::from);
+    let nothing = BTreeMap::new();
+    let work = |nth: usize| {
+        let own = rows.iter().skip(nth).step_by(cores);
+        own.flat_map(|(name, row)| {
+            let done = journeys(name, row, inputs.get(*name).unwrap_or(&nothing));
+            done.into_iter().map(|(method, result)| ((*name).clone(), method, result))
+        })
+        .collect::<Vec<_>>()
+    };
+    let results = thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = (0..cores).map(|nth| scope.spawn(move || work(nth))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    let mut report = Vec::new();
+    for (platform, method, result) in &results {
+        let is_known =
+            known.known.iter().find(|known| known.platform == *platform && known.method == *method);
+        match (result, is_known) {
+            (Ok(()), None) => {}
+            (Ok(()), Some(known)) => report.push(format!(
+                "{platform}/{method} passes now: delete it from known.toml ({})",
+                known.why
+            )),
+            (Err(fault), Some(known)) if fault.contains(&known.fault) => {}
+            (Err(fault), _) => report.push(format!("{platform}/{method}: {fault}")),
+        }
+    }
+    report.sort();
+    let (done, failed) = (results.len(), report.len());
+    assert!(report.is_empty(), "{failed} of {done} journeys:\n{}", report.join("\n"));
+}

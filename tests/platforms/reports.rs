@@ -1,0 +1,367 @@
+//! Public reports of bugs in other projects, as inputs of this one: `reports.toml`.
+//!
+//! - `token`: a platform answers the exchange of a code with `answer` or `text`, and the token `lasts` so many seconds.
+//! - `refresh`: it answers refreshes with `answers`, which carry the refresh tokens of `sends`, and the connection ends in `state`.
+//! - `authorize`: the user is sent to the platform with these `scopes`, by a URL that `has` this.
+//! - `token request`: the exchange with a platform of the catalog `has` this.
+//! - `operation`: an operation with `parameters` is run with `input`, and the platform gets this decoded `url`.
+//! - `wait`: the platform answers a refresh with 429 and `retry_after`, and the next attempt is so many seconds later.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+use std::rc::Rc;
+use std::slice;
+
+use connector_vault::api::Response;
+use connector_vault::catalog::action::unit::Units;
+use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::{Import, gather};
+use connector_vault::percent::decode_form;
+use connector_vault::ports::{HttpRequest, HttpResponse};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Silent;
+use crate::journey::SETTINGS;
+use crate::standin::pairs;
+use crate::support::{Api, ORIGIN, anonymous, body, config, connector, with_body, with_header};
+
+const HOUR_MS: u64 = 3_600_000;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Report {
+    address: String,
+    /// What it is about, when the address does not say it.
+    what: String,
+    kind: String,
+    answer: Option<Value>,
+    content_type: Option<String>,
+    text: Option<String>,
+    lasts: Option<Value>,
+    fails: bool,
+    first: Option<Value>,
+    answers: Vec<Value>,
+    sends: Vec<String>,
+    state: String,
+    scopes: Vec<String>,
+    has: String,
+    least_state: usize,
+    platform: String,
+    fields: Option<Value>,
+    server: Option<String>,
+    path: String,
+    parameters: Vec<Value>,
+    body: Option<Value>,
+    input: Option<Value>,
+    url: String,
+    slashes: Option<usize>,
+    /// Whether the input is refused instead of sent.
+    refuses: bool,
+    sent: Option<String>,
+    retry_after: String,
+    least: u64,
+    most: u64,
+    /// Why it does not hold yet. It must be deleted once it does.
+    known: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct All {
+    report: Vec<Report>,
+}
+
+fn json_answer(status: u16, document: &Value) -> HttpResponse {
+    HttpResponse {
+        status,
+        headers: vec![("content-type".into(), "application/json".into())],
+        body: document.to_string().into_bytes(),
+    }
+}
+
+/// A service with one platform that speaks OAuth 2.0 as the standard says.
+fn usual() -> Platform {
+    Platform {
+        connector: connector("acme", "Acme", "Email", 0),
+        detail: serde_json::from_value(json!({
+            "authMethods": [{
+                "id": "oauth", "type": "oauth2", "grant": "authorization_code", "issuer": null, "fields": [],
+                "authorizationUrl": "https://id.acme.example/authorize", "tokenUrl": "https://id.acme.example/token",
+                "scopeSeparator": " ",
+            }],
+            "servers": [{"url": "https://api.acme.example", "description": null}],
+            "documentationUrl": null, "license": null, "verify": null, "account": null,
+        }))
+        .unwrap(),
+        authkit: true,
+        aliases: Vec::new(),
+        actions: Vec::new(),
+        units: Units::default(),
+    }
+}
+
+/// A service, what it sent, and what platforms answer next.
+struct Service {
+    api: Api,
+    platform: String,
+    /// Its first method.
+    method: String,
+    answers: Rc<RefCell<VecDeque<HttpResponse>>>,
+}
+
+impl Service {
+    fn new(platform: &Platform) -> Self {
+        let api = Api::new(config(&SETTINGS));
+        api.world.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
+        let answers: Rc<RefCell<VecDeque<HttpResponse>>> = Rc::default();
+        let next = Rc::clone(&answers);
+        *api.world.platform.borrow_mut() = Box::new(move |_| {
+            let nothing = json_answer(404, &json!({}));
+            Ok(next.borrow_mut().pop_front().unwrap_or(nothing))
+        });
+        Self {
+            api,
+            platform: platform.connector.platform.clone(),
+            method: platform.detail.auth_methods[0].id.clone(),
+            answers,
+        }
+    }
+
+    fn answers(&self, answer: HttpResponse) {
+        self.answers.borrow_mut().clear();
+        self.answers.borrow_mut().push_back(answer);
+    }
+
+    fn send(&self, method: &str, path: &str, sent: &Value) -> Response {
+        self.api.send(&with_body(self.api.request(method, path), &sent.to_string()))
+    }
+
+    fn get(&self, path: &str) -> Response {
+        self.api.get(path)
+    }
+
+    /// The user is sent to the platform. Returns the attempt, the cookie and the URL.
+    fn lead(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
+        let client = json!({"clientId": "an-id", "clientSecret": "a-secret", "scopes": scopes});
+        let stored = self.send("PUT", &format!("/v1/oauth-clients/{}", self.platform), &client);
+        assert_eq!(stored.status, 201, "{}", body(&stored));
+        let sent = json!({
+            "platform": self.platform, "identity": "ann", "identityType": "user", "fields": fields,
+            "authMethod": self.method,
+        });
+        let begun = self.send("POST", "/v1/vault/connect", &sent);
+        assert_eq!(begun.status, 202, "{}", body(&begun));
+        let told = body(&begun);
+        let link = told["authorizationUrl"].as_str().unwrap();
+        let request = anonymous("POST", link.strip_prefix(ORIGIN).unwrap());
+        let request = with_header(request, "accept", "text/html");
+        let request = with_header(request, "origin", ORIGIN);
+        let led = self.api.send(&with_header(request, "sec-fetch-site", "same-origin"));
+        let cookie = led.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        (
+            told["id"].as_str().unwrap().to_owned(),
+            cookie,
+            led.header("location").unwrap().to_owned(),
+        )
+    }
+
+    /// The user agrees, and the exchange is answered. Returns the attempt.
+    fn exchange(&self, fields: &Value, answer: HttpResponse) -> Value {
+        let (attempt, cookie, location) = self.lead(&["read".to_owned()], fields);
+        let asked = pairs(location.split_once('?').unwrap().1);
+        let state = asked.iter().find(|(name, _)| name == "state").unwrap().1.clone();
+        self.answers(answer);
+        self.api.world.sent.borrow_mut().clear();
+        let request = anonymous("GET", &format!("/connect/callback?code=c&state={state}"));
+        let request = with_header(request, "accept", "text/html");
+        self.api.send(&with_header(request, "cookie", &cookie));
+        body(&self.get(&format!("/v1/vault/connect/{attempt}")))
+    }
+
+    /// A connection with these tokens. Returns its path.
+    fn connected(&self, tokens: &Value) -> String {
+        let attempt = self.exchange(&json!({}), json_answer(200, tokens));
+        let id = attempt["connection"]["id"].as_str();
+        format!("/v1/vault/connections/{}", id.unwrap_or_else(|| panic!("{attempt}")))
+    }
+
+    /// How many seconds later a moment of an answer is.
+    fn seconds_until(&self, moment: &Value) -> Option<u64> {
+        let moment: jiff::Timestamp = moment.as_str()?.parse().unwrap();
+        let milliseconds = u64::try_from(moment.as_millisecond()).unwrap();
+        Some(milliseconds.saturating_sub(self.api.world.now.get()) / 1000)
+    }
+}
+
+fn sent_form(request: &HttpRequest) -> Vec<(String, String)> {
+    pairs(std::str::from_utf8(&request.body).unwrap())
+}
+
+fn token(report: &Report) {
+    let service = Service::new(&usual());
+    let mut answer = json_answer(200, report.answer.as_ref().unwrap_or(&Value::Null));
+    if let (Some(content_type), Some(text)) = (&report.content_type, &report.text) {
+        answer.headers = vec![("content-type".into(), content_type.clone())];
+        answer.body = text.clone().into_bytes();
+    }
+    let attempt = service.exchange(&json!({}), answer);
+    if report.fails {
+        assert_eq!(attempt["status"], "failed", "{attempt}");
+        return;
+    }
+    assert_eq!(attempt["status"], "succeeded", "{attempt}");
+    let id = attempt["connection"]["id"].as_str().unwrap();
+    let credentials = body(&service.get(&format!("/v1/vault/connections/{id}/credentials")));
+    let lasts = service.seconds_until(&credentials["expiresAt"]);
+    assert_eq!(
+        lasts.map_or(json!("unknown"), |seconds| json!(seconds)),
+        report.lasts.clone().unwrap()
+    );
+}
+
+fn refresh(report: &Report) {
+    let service = Service::new(&usual());
+    let path = service.connected(report.first.as_ref().unwrap());
+    service.api.world.sent.borrow_mut().clear();
+    for answer in &report.answers {
+        service.api.world.wait(2 * HOUR_MS);
+        service.answers(json_answer(200, answer));
+        service.get(&format!("{path}/credentials?refresh=true"));
+    }
+    if report.answers.is_empty() {
+        service.api.world.wait(2 * HOUR_MS);
+        let given = service.get(&format!("{path}/credentials"));
+        assert!(given.status >= 400, "{}", body(&given));
+    }
+    let carried: Vec<String> = service
+        .api
+        .world
+        .sent
+        .borrow()
+        .iter()
+        .filter_map(|request| {
+            sent_form(request).into_iter().find(|(name, _)| name == "refresh_token")
+        })
+        .map(|(_, token)| token)
+        .collect();
+    assert_eq!(carried, report.sends);
+    let state = body(&service.get(&path))["state"].as_str().unwrap().to_owned();
+    match report.state.strip_prefix("not ") {
+        Some(other) => assert_ne!(state, other),
+        None => assert_eq!(state, report.state),
+    }
+}
+
+fn authorize(report: &Report) {
+    let service = Service::new(&usual());
+    let (_, _, location) = service.lead(&report.scopes, &json!({}));
+    assert!(location.contains(&report.has), "{location}");
+    let asked = pairs(location.split_once('?').unwrap().1);
+    let state = &asked.iter().find(|(name, _)| name == "state").unwrap().1;
+    assert!(state.len() >= report.least_state, "{state}");
+}
+
+fn token_request(report: &Report) {
+    let service = Service::new(&crate::catalog()[&report.platform]);
+    let fields = report.fields.clone().unwrap_or_default();
+    service.exchange(&fields, json_answer(200, &json!({"access_token": "at-1"})));
+    let sent = service.api.world.sent.borrow();
+    let text = String::from_utf8(sent[0].body.clone()).unwrap();
+    assert!(text.contains(&report.has), "{text}");
+}
+
+/// Runs an operation that a document describes.
+fn operation(report: &Report, nth: usize) {
+    let mut operation = json!({
+        "operationId": "op", "summary": "Run it", "parameters": report.parameters,
+        "responses": {"200": {"description": "Done"}},
+    });
+    if let Some(schema) = &report.body {
+        operation["requestBody"] = json!({"content": {"application/json": {"schema": schema}}});
+    }
+    let verb = if report.body.is_some() { "post" } else { "get" };
+    let server = report.server.as_deref().unwrap_or("https://api.example.com");
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {"title": "Reports", "version": "1", "x-providerName": "reports", "license": {"name": "MIT"}},
+        "servers": [{"url": server}],
+        "security": [{"key": []}],
+        "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
+        "paths": {&report.path: {verb: operation}},
+    });
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("platforms-report-{nth}"));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("reports.json"), document.to_string()).unwrap();
+    let job = Import { sources: vec![folder], licence: Wanted::Any, ..Import::default() };
+    let (summary, platforms) = gather(&job, &Silent).unwrap();
+    let [platform] = &platforms[..] else { panic!("{}", summary.full()) };
+    let service = Service::new(platform);
+    let name = &platform.connector.platform;
+    let sent = json!({
+        "platform": name, "identity": "ann", "identityType": "user", "fields": {"token": "t"},
+    });
+    let connected = service.send("POST", "/v1/vault/connect", &sent);
+    assert_eq!(connected.status, 201, "{}", body(&connected));
+    let id = body(&connected)["id"].as_str().unwrap().to_owned();
+    service.answers(json_answer(200, &json!({})));
+    service.api.world.sent.borrow_mut().clear();
+    let key = &platform.actions[0].key;
+    let path = format!("/v1/vault/connections/{id}/actions/{key}");
+    let run = service.send("POST", &path, report.input.as_ref().unwrap());
+    if report.refuses {
+        assert_eq!(run.status, 400, "{}", body(&run));
+        assert!(service.api.world.sent.borrow().is_empty());
+        return;
+    }
+    assert_eq!(run.status, 200, "{}", body(&run));
+    let sent = service.api.world.sent.borrow();
+    let url = &sent[0].url;
+    assert_eq!(decode_form(url).unwrap(), report.url, "{url}");
+    if let Some(slashes) = report.slashes {
+        assert_eq!(url.matches('/').count(), slashes, "{url}");
+    }
+    if let Some(expected) = &report.sent {
+        assert_eq!(std::str::from_utf8(&sent[0].body).unwrap(), expected);
+    }
+}
+
+fn wait(report: &Report) {
+    let service = Service::new(&usual());
+    let first = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 60});
+    let path = service.connected(&first);
+    let mut answer = json_answer(429, &json!({}));
+    answer.headers.push(("retry-after".into(), report.retry_after.clone()));
+    service.answers(answer);
+    service.get(&format!("{path}/credentials?refresh=true"));
+    let status = body(&service.get(&format!("{path}/status")));
+    let seconds = service.seconds_until(&status["nextAttemptAt"]);
+    let seconds = seconds.unwrap_or_else(|| panic!("{status}"));
+    assert!((report.least..=report.most).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn reports_of_other_projects_do_not_hold_here() {
+    let all: All = toml::from_str(include_str!("reports.toml")).unwrap();
+    assert!(all.report.len() >= 20);
+    let mut failed = Vec::new();
+    for (nth, report) in all.report.iter().enumerate() {
+        let run = || match report.kind.as_str() {
+            "token" => token(report),
+            "refresh" => refresh(report),
+            "authorize" => authorize(report),
+            "token request" => token_request(report),
+            "operation" => operation(report, nth),
+            "wait" => wait(report),
+            other => panic!("there is no kind {other}"),
+        };
+        let holds = std::panic::catch_unwind(run).is_ok();
+        if holds == report.known.is_some() {
+            let what = if holds { "holds now: delete `known`" } else { "does not hold" };
+            failed.push(format!("{} ({}) {what}", report.address, report.what));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}

@@ -1,0 +1,289 @@
+//! What the documentation of a platform says, as the files of rows write it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Names and values.
+pub type Pairs = BTreeMap<String, String>;
+
+/// One platform. Where several URLs are documented, a space stands between them; in each, `*` stands for what differs
+/// within a segment.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The pages that say it.
+    pub docs: Vec<String>,
+    /// How users agree.
+    pub oauth: Option<OAuth>,
+    /// How a key is presented.
+    pub key: Option<Key>,
+    #[serde(default)]
+    pub api: Rest,
+    /// The day since which the platform answers nobody.
+    pub ended: Option<String>,
+}
+
+/// OAuth 2.0 as the platform speaks it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OAuth {
+    #[serde(default)]
+    pub grant: Grant,
+    #[serde(default)]
+    pub authorize: String,
+    pub token: String,
+    /// Where tokens are refreshed, when that is not `token`.
+    pub refresh_url: Option<String>,
+    /// How the client may authenticate: `basic`, `post`, `none`, with a bar between them.
+    pub client: String,
+    /// What the parameter for the client's id is called.
+    #[serde(default = "client_id")]
+    pub client_id: String,
+    /// The forms that the body of a token request may have: `form`, `json`.
+    #[serde(default = "form")]
+    pub body: String,
+    #[serde(default)]
+    pub pkce: Pkce,
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// What may stand between scopes, with a bar between them.
+    #[serde(default = "space")]
+    pub separator: String,
+    /// Parameters without which an authorization request is refused.
+    #[serde(default)]
+    pub needs: Pairs,
+    /// The same for the exchange of a code, and for a client's own token. `$state` is the state of the attempt.
+    #[serde(default)]
+    pub token_needs: Pairs,
+    #[serde(default)]
+    pub refresh_needs: Pairs,
+    /// Parameters of the authorization request without which there is no refresh token.
+    #[serde(default)]
+    pub offline: Pairs,
+    /// A scope without which there is no refresh token.
+    pub offline_scope: Option<String>,
+    /// Parameters without which a user who agreed before gets no other refresh token.
+    #[serde(default)]
+    pub reconsent: Pairs,
+    /// What the callback brings besides the code and the state.
+    #[serde(default)]
+    pub callback: Pairs,
+    /// What the platform expects as `redirect_uri` when that is not the callback's URL.
+    pub redirect_uri: Option<String>,
+    /// Whether tokens come as a form, unless the request accepts JSON.
+    #[serde(default)]
+    pub form_answer: bool,
+    /// The token answer, with `$access`, `$refresh`, `$expires`, `$expires_at`, `$epoch` and `$scope`.
+    pub answer: Option<Value>,
+    /// How many seconds an access token lasts; 0 when it does not end.
+    #[serde(default)]
+    pub expires: u64,
+    /// Whether the answer says so only when the request has a parameter `expires_in`.
+    #[serde(default)]
+    pub expiry_if_asked: bool,
+    #[serde(default)]
+    pub refresh: Refresh,
+    /// The answer to a refresh when the user has ended the grant.
+    #[serde(default = "invalid_grant")]
+    pub dead: Answer,
+    pub revoke: Option<Revoke>,
+    pub long: Option<Long>,
+    /// How the access token is presented: any of these, each with all of its parts.
+    #[serde(default = "bearer")]
+    pub send: Vec<Vec<String>>,
+    /// Where the API is for these tokens, when that differs from `api.base`.
+    pub base: Option<String>,
+    /// More addresses to which the tokens may go.
+    #[serde(default)]
+    pub more: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grant {
+    #[default]
+    AuthorizationCode,
+    ClientCredentials,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pkce {
+    /// A request without it is refused.
+    Required,
+    Supported,
+    /// The pages do not mention it, and what is sent is ignored.
+    #[default]
+    Ignored,
+}
+
+/// What happens to a refresh token that is used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refresh {
+    /// Another one comes; the used one ends, and with it the grant if it is used again.
+    Rotate,
+    /// Another one comes; the used one works for some time.
+    Replace,
+    /// It comes back unchanged.
+    Same,
+    /// The answer does not mention it: it stays.
+    Keep,
+    /// There are none.
+    #[default]
+    None,
+}
+
+/// An answer that the documentation shows.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Value,
+}
+
+/// Where a token is revoked as RFC 7009 says, or nearly so.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Revoke {
+    pub url: String,
+    pub client: String,
+    #[serde(default = "form")]
+    pub body: String,
+    /// `access` where only access tokens can be revoked.
+    #[serde(default)]
+    pub token: String,
+    #[serde(default)]
+    pub headers: Vec<String>,
+}
+
+/// The second exchange, of a token that ends within hours for one that lasts for weeks.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Long {
+    pub url: String,
+    /// Its `grant_type`.
+    pub grant: String,
+    /// The parameter with the token.
+    pub token: String,
+    pub needs_secret: bool,
+    pub expires: u64,
+    /// Where the long token is refreshed by itself.
+    pub refresh_url: Option<String>,
+    pub refresh_grant: Option<String>,
+}
+
+/// A key that the user copies.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// As [`OAuth::send`], with `$key`, `$app` for a second secret, and `$user`.
+    pub send: Vec<Vec<String>>,
+    pub base: Option<String>,
+}
+
+/// The API.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rest {
+    #[serde(default)]
+    pub base: String,
+    /// Requests that are cheap and need good credentials, the first one is called. `GET` unless it says `POST `.
+    #[serde(default)]
+    pub check: Vec<String>,
+    /// More of them at other addresses.
+    #[serde(default)]
+    pub more: Vec<String>,
+    /// Headers that each request must have: `name: regular expression`.
+    #[serde(default)]
+    pub headers: Vec<String>,
+    /// Headers that only the app can know, which sends them with its call.
+    #[serde(default)]
+    pub app_headers: Pairs,
+    /// Parameters that requests to a path must have.
+    #[serde(default)]
+    pub needs_query: BTreeMap<String, Vec<String>>,
+    /// The answer without one of `headers`.
+    pub unversioned: Option<Answer>,
+    /// The answer to bad credentials.
+    pub denied: Option<Answer>,
+}
+
+fn client_id() -> String {
+    "client_id".to_owned()
+}
+
+fn form() -> String {
+    "form".to_owned()
+}
+
+fn space() -> String {
+    " ".to_owned()
+}
+
+fn bearer() -> Vec<Vec<String>> {
+    vec![vec!["Authorization: Bearer $token".to_owned()]]
+}
+
+fn invalid_grant() -> Answer {
+    Answer { status: 400, body: serde_json::json!({"error": "invalid_grant"}) }
+}
+
+/// All rows. A row that is `like` another one has what it says of OAuth, but for what it says itself.
+pub fn all() -> BTreeMap<String, Row> {
+    let mut tables = toml::Table::new();
+    for text in
+        [include_str!("rows-1.toml"), include_str!("rows-2.toml"), include_str!("rows-3.toml")]
+    {
+        for (name, row) in text.parse::<toml::Table>().unwrap() {
+            assert!(tables.insert(name.clone(), row).is_none(), "two rows of {name}");
+        }
+    }
+    let whole = tables.clone();
+    for (_, row) in &mut tables {
+        let Some(own) = row.get_mut("oauth").and_then(toml::Value::as_table_mut) else { continue };
+        if let Some(toml::Value::String(like)) = own.remove("like") {
+            for (name, value) in whole[&like]["oauth"].as_table().unwrap() {
+                own.entry(name).or_insert_with(|| value.clone());
+            }
+        }
+    }
+    tables
+        .into_iter()
+        .map(|(name, row)| {
+            let row = row.try_into().unwrap_or_else(|error| panic!("{name}: {error}"));
+            (name, row)
+        })
+        .collect()
+}
+
+/// Whether a value is one of those that a row lists with bars between them.
+pub fn lists(list: &str, value: &str) -> bool {
+    list.split('|').any(|one| one == value)
+}
+
+/// Whether a URL is one of a row's. `*` stands for anything within a segment, also for nothing.
+pub fn is_one_of(patterns: &str, url: &str) -> bool {
+    patterns.split(' ').any(|pattern| fits(pattern, url))
+}
+
+/// Whether the text is the pattern's.
+pub fn fits(pattern: &str, text: &str) -> bool {
+    let (wanted, found): (Vec<&str>, Vec<&str>) =
+        (pattern.split('/').collect(), text.split('/').collect());
+    wanted.len() == found.len()
+        && wanted.iter().zip(&found).all(|(wanted, found)| segment_fits(wanted, found))
+}
+
+pub fn segment_fits(pattern: &str, segment: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == segment,
+        Some((before, after)) => {
+            segment.len() >= before.len() + after.len()
+                && segment.starts_with(before)
+                && segment.ends_with(after)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// What an event says beside its type.
+import type { PlatformCall, VaultEvent } from "connector-vault/slim";
+import { Reason } from "./reason";
+
+/** The reasons for which the service itself has no more words. */
+const REASONS: Record<string, string> = {
+  platform_unavailable: "The platform can't be reached.",
+  invalid_answer: "The platform's response can't be read.",
+  grant_rejected: "The platform refused to renew the access once.",
+  grant_ended: "The platform refuses to renew the access.",
+  credentials_rejected: "The platform rejected the credentials.",
+  not_checked: "The platform did not say whether it accepts the credentials.",
+  client_rejected: "The platform rejects the OAuth client.",
+  request_rejected: "The platform rejects the request.",
+  reported: "The state was reported.",
+};
+
+/** Why it happened, and who called what. */
+export function EventDetails({ event: { data } }: { event: VaultEvent }) {
+  return (
+    <>
+      {data.reason && (
+        <p class="small">
+          <Reason reason={{ ...data.reason, detail: data.reason.detail ?? REASONS[data.reason.code] ?? null }} />
+        </p>
+      )}
+      {"call" in data && <Called call={data.call} />}
+    </>
+  );
+}
+
+function Called({ call: { method, action, path, status, error, durationMs } }: { call: PlatformCall }) {
+  return (
+    <p class="small">
+      <code>{method}</code> <code>{action ?? path}</code>{" "}
+      <span class="muted">
+        {status === null ? <>no response: {error}</> : <>HTTP status {status}</>} after{" "}
+        {durationMs.toLocaleString("en")} ms
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,23 @@
+// The API keys of the environment.
+import { useInfiniteQuery, useQueryClient } from "@tanstack/preact-query";
+import { useSession } from "../session/session";
+
+const KEYS = ["keys"];
+const ROWS = 100;
+
+/** The keys, newest first, page by page. */
+export function useKeys() {
+  const { vault } = useSession();
+  return useInfiniteQuery({
+    queryKey: KEYS,
+    queryFn: ({ pageParam, signal }) => vault.keys.page({ limit: ROWS, before: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+  });
+}
+
+/** Tells the views that a key is otherwise than before. */
+export function useKeysChanged() {
+  const client = useQueryClient();
+  return () => client.invalidateQueries({ queryKey: KEYS });
+}
