@@ -147,7 +147,7 @@ pub const TOOLS: [Tool; 5] = [
                 "select",
                 Texts,
                 false,
-                "Only these parts of the body: up to 20 JSON Pointers, in which `*` is every item, such as `/items/*/id`",
+                "Only these parts of the body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item, such as `/items/*/id`",
             ),
             (
                 "maxBytes",
