@@ -12,6 +12,7 @@ mod histories;
 mod killed;
 mod late_tokens;
 mod mortal;
+mod offered;
 mod oauth;
 mod places;
 mod refresh_errors;

@@ -10,7 +10,7 @@ import { askEmbedder, openAlone, place, tell } from "./embedder";
 import { type Entered, Form, type Rejected, type Values } from "./form";
 import type { Opening } from "./opening";
 import { type End, Ended, Failed, Sign } from "./outcome";
-import { isAway, isForApp } from "./methods";
+import { isAway, isForApp, withUsable } from "./methods";
 import { ServiceError, isExpired } from "./service";
 import { type Invitation, type Session, readInvitation } from "./session";
 import { Step } from "./step";
@@ -133,8 +133,12 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   async function openPlatform(from: Session, platform: string, connection?: string) {
     show({ is: "opening" });
     try {
-      const connector = await from.service.connector(platform);
-      if (connector.authMethods.length > 0) return show({ is: "form", target: { connector, connection } });
+      const [connector, hasClient] = await Promise.all([
+        from.service.connector(platform),
+        from.service.hasClient(platform),
+      ]);
+      if (connector.authMethods.length > 0)
+        return show({ is: "form", target: { connector: withUsable(connector, hasClient), connection } });
       throw new Error(`The catalog has no method to connect to ${platform}.`);
     } catch (error) {
       fail(error, () => show({ is: "choose" }), undefined, capital(platform));
