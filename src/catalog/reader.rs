@@ -164,9 +164,10 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let mut found = Vec::new();
         for (platform, facts, json) in self.named(current, &platforms).await? {
             let is_asked = filter.key.as_ref().is_none_or(|key| *key == facts.key)
-                && filter.connectable.as_ref().is_none_or(|clients| {
-                    facts.mark & NEEDS_CLIENT == 0 || clients.has(&platform)
-                });
+                && filter
+                    .connectable
+                    .as_ref()
+                    .is_none_or(|clients| facts.mark & NEEDS_CLIENT == 0 || clients.has(&platform));
             if let Some(rank) = wanted.rank(&facts, search.as_ref()).filter(|_| is_asked) {
                 found.push((rank, facts.title, facts.key, json));
             }

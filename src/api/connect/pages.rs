@@ -27,6 +27,8 @@ pub struct Page {
     pub app: Option<String>,
     /// The address of the app's logo.
     pub app_logo: Option<String>,
+    /// The app's address, to which pages lead back that have no other link and ask nothing.
+    pub app_url: Option<String>,
     /// The platform's logo, a path on the service's site.
     pub platform_logo: Option<String>,
     /// The HTTP status.
@@ -84,7 +86,10 @@ impl Page {
                 "<form method=\"post\" action=\"{path}\"><button type=\"submit\">{text}</button></form>"
             );
         }
-        for (url, text) in &self.links {
+        let home = self.app_url.as_ref().filter(|_| self.links.is_empty() && self.button.is_none());
+        let name = self.app.as_deref().unwrap_or("the app");
+        let home = home.map(|url| (url.clone(), format!("Go back to {name}")));
+        for (url, text) in self.links.iter().chain(&home) {
             let (url, text) = (escape(url), escape(text));
             let _ = writeln!(body, "<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>");
         }
@@ -138,6 +143,7 @@ mod tests {
             links: vec![(evil.clone(), evil.clone())],
             app: Some(evil.clone()),
             app_logo: Some(evil.clone()),
+            app_url: Some(evil.clone()),
             platform_logo: Some(evil),
             told: None,
             status: 200,

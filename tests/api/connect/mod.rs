@@ -12,14 +12,15 @@ mod histories;
 mod killed;
 mod late_tokens;
 mod mortal;
-mod offered;
 mod oauth;
+mod offered;
 mod places;
 mod refresh_errors;
 mod renewal;
 mod returns;
 mod schedule;
 pub mod upkeep;
+mod ways_back;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
