@@ -104,7 +104,7 @@ impl<P: Ports> Desk<'_, P> {
             platform_logo: connector
                 .as_ref()
                 .map(|connector| connector.image.clone())
-                .filter(|image| image.starts_with(FOLDER)),
+                .filter(|image| image.starts_with(FOLDER) || image.starts_with("data:")),
             ..self.page(200, &heading, &[&what, &when, &otherwise])
         };
         Ok(page.response())

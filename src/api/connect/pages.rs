@@ -29,7 +29,7 @@ pub struct Page {
     pub app_logo: Option<String>,
     /// The app's address, to which pages lead back that have no other link and ask nothing.
     pub app_url: Option<String>,
-    /// The platform's logo, a path on the service's site.
+    /// The platform's logo: a path on the service's site, or a `data:` URL.
     pub platform_logo: Option<String>,
     /// The HTTP status.
     pub status: u16,

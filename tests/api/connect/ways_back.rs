@@ -1,5 +1,7 @@
 //! Where the pages of connecting lead, and whom they hold responsible.
 
+use connector_vault::catalog::model::Connector;
+
 use super::*;
 
 const HOME: &str =
@@ -57,6 +59,57 @@ fn a_popup_comes_back_to_the_window_which_nobody_is_linked_to() {
     assert!(page.contains(&format!(" data-return=\"{back}\"")), "{page}");
     assert_eq!(page.matches("<a ").count(), 1, "{page}");
     assert!(page.contains(HOME), "{page}");
+}
+
+#[test]
+fn a_link_shows_logos_that_come_from_no_other_host() {
+    for (image, shown) in [
+        ("/logos/acme.svg", true),
+        ("data:image/svg+xml,%3Csvg%20xmlns=%27http://www.w3.org/2000/svg%27/%3E", true),
+        ("https://elsewhere.example/logo.svg", false),
+        ("", false),
+    ] {
+        let api = Api::new(config(&SETTINGS));
+        let detail = json!({
+            "authMethods": [oauth("oauth", &json!({}))], "servers": [], "documentationUrl": null,
+            "license": null, "verify": null, "account": null,
+        });
+        let platform = Platform {
+            connector: Connector {
+                image: image.to_owned(),
+                ..connector("acme", "Acme", "Email", 0)
+            },
+            detail: serde_json::from_value(detail).unwrap(),
+            authkit: true,
+            aliases: Vec::new(),
+            actions: Vec::new(),
+            units: Units::default(),
+        };
+        api.world.publish_platforms(Sizes::PUBLISHED, &[platform]);
+        set_client(&api, "acme");
+        let (_, link) = begin(&api, &of_ann("acme"));
+        let page = text(&Browser::default().get(&api, &link));
+        let logo = format!("<img src=\"{image}\" alt=\"\" width=\"48\" height=\"48\">");
+        assert_eq!(page.contains(&logo), shown, "{image}: {page}");
+        for part in
+            ["Connect Acme to Sample App?", "for the user “ann”", "support or an AI assistant"]
+        {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+}
+
+#[test]
+fn a_platform_that_the_service_cannot_reach_is_not_said_to_have_a_problem() {
+    let api = api();
+    script(&api, &[(0, Value::Null)]);
+    let mut sent = of_ann("keyed");
+    sent["fields"] = json!({"apiKey": "k"});
+    let response = connect(&api, &sent);
+    assert_eq!(response.status, 502, "{}", body(&response));
+    let problem = body(&response);
+    assert_eq!(problem["code"], "platform_unreachable");
+    assert!(!problem["detail"].as_str().unwrap().contains("has a problem"), "{problem}");
 }
 
 #[test]
