@@ -101,6 +101,8 @@ export interface Names {
     | "oauth_client_not_found"
     | "webhook_not_found"
     | "key_not_found"
+    | "agent_sign_in_not_found"
+    | "agent_grant_not_found"
     | "method_not_allowed"
     | "connection_exists"
     | "connection_failed"
@@ -138,7 +140,9 @@ export interface Names {
     | "webhooks:read"
     | "webhooks:write"
     | "keys:read"
-    | "keys:write";
+    | "keys:write"
+    | "agents:read"
+    | "agents:write";
   SessionScope:
     | "catalog:read"
     | "connections:read"

@@ -182,6 +182,11 @@ export type Asked = Check<{
   oauthClient: SameNames<keyof declared.NewOauthClient, (typeof fields.NewOauthClient.all)[number]>;
   oauthClientRequires: SameNames<Required<declared.NewOauthClient>, (typeof fields.NewOauthClient.required)[number]>;
   oauthClientMayBeNull: SameNames<Nullable<declared.NewOauthClient>, (typeof fields.NewOauthClient.nullable)[number]>;
+  agentSignIn: SameNames<keyof declared.NewAgentSignIn, (typeof fields.NewAgentSignIn.all)[number]>;
+  agentSignInRequires: SameNames<Required<declared.NewAgentSignIn>, (typeof fields.NewAgentSignIn.required)[number]>;
+  agentSignInMayBeNull: SameNames<Nullable<declared.NewAgentSignIn>, (typeof fields.NewAgentSignIn.nullable)[number]>;
+  agentGrant: SameNames<keyof declared.NewAgentGrant, (typeof fields.NewAgentGrant.all)[number]>;
+  agentGrantRequires: SameNames<Required<declared.NewAgentGrant>, (typeof fields.NewAgentGrant.required)[number]>;
   webhook: SameNames<keyof declared.NewWebhook, (typeof fields.NewWebhook.all)[number]>;
   webhookRequires: SameNames<Required<declared.NewWebhook>, (typeof fields.NewWebhook.required)[number]>;
   webhookMayBeNull: SameNames<Nullable<declared.NewWebhook>, (typeof fields.NewWebhook.nullable)[number]>;

@@ -149,10 +149,11 @@ pub(super) fn body(
 
 fn field_schema(field: &Field) -> Node {
     match (field.name, field.check) {
+        ("request", _) => object! {"type": "string"},
         // Its rule is the catalog itself.
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => texts::version(),
-        ("url", _) => {
+        ("url" | "issuer", _) => {
             let longest = u64::try_from(crate::webhooks::rules::MAX_URL).unwrap();
             object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
         }

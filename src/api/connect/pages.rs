@@ -19,6 +19,8 @@ pub struct Page {
     pub paragraphs: Vec<String>,
     /// A form that is sent to this path, with the text of its button.
     pub button: Option<(String, String)>,
+    /// A form that is sent to this path, with what is in it: markup in which all text is escaped.
+    pub form: Option<(String, String)>,
     /// Links, with their texts.
     pub links: Vec<(String, String)>,
     /// What a script tells the window that opened this one: the attempt's id, its status, and the origin that may learn it.
@@ -86,7 +88,12 @@ impl Page {
                 "<form method=\"post\" action=\"{path}\"><button type=\"submit\">{text}</button></form>"
             );
         }
-        let home = self.app_url.as_ref().filter(|_| self.links.is_empty() && self.button.is_none());
+        if let Some((path, controls)) = &self.form {
+            let path = escape(path);
+            let _ = writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
+        }
+        let asks = self.button.is_some() || self.form.is_some();
+        let home = self.app_url.as_ref().filter(|_| self.links.is_empty() && !asks);
         let name = self.app.as_deref().unwrap_or("the app");
         let home = home.map(|url| (url.clone(), format!("Go back to {name}")));
         for (url, text) in self.links.iter().chain(&home) {
@@ -144,12 +151,13 @@ mod tests {
             app: Some(evil.clone()),
             app_logo: Some(evil.clone()),
             app_url: Some(evil.clone()),
-            platform_logo: Some(evil),
+            platform_logo: Some(evil.clone()),
             told: None,
+            form: Some((evil, String::new())),
             status: 200,
         };
         let html = String::from_utf8(page.response().body).unwrap();
         assert!(!html.contains("<script>"), "{html}");
-        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 11, "{html}");
+        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 12, "{html}");
     }
 }

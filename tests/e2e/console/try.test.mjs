@@ -74,6 +74,7 @@ describe("the console: try an action", () => {
 
   test("only connections with credentials are offered", () =>
     visit(GET, async (_, form) => {
+      await form.getByLabel("Connection").waitFor();
       const options = await form.getByLabel("Connection").locator("option").allInnerTexts();
       assert.deepEqual(options.sort(), ["ann@example.com", "bob@example.com"]);
     }));
