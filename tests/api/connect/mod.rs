@@ -15,6 +15,7 @@ mod mortal;
 mod oauth;
 mod offered;
 mod places;
+mod quirks;
 mod refresh_errors;
 mod renewal;
 mod returns;
