@@ -539,7 +539,8 @@ fn new_connection(attempt: &Attempt, now: u64) -> NewConnection {
 fn said(error: &TokenError) -> String {
     let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
     let description =
-        error.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        error.description.as_deref().map(|text| format!(": {}", text.trim_end_matches('.')));
+    let description = description.unwrap_or_default();
     format!("{code}{description}")
 }
 
@@ -615,6 +616,7 @@ mod tests {
             (Some("e"), None, " (e)"),
             (None, Some("No"), ": No"),
             (Some("e"), Some("No"), " (e): No"),
+            (Some("e"), Some("No."), " (e): No"),
         ] {
             assert_eq!(said(&error(Denied, code, description)), expected);
         }
