@@ -89,6 +89,21 @@ impl Held {
         serde_json::from_slice(&plain).map_err(|_| OpenError::Damaged)
     }
 
+    /// What is held, with what the fields of its method have now and did not have when it was stored: the value of the OAuth
+    /// client's `variables`, or else the field's default, as in a new connection.
+    #[must_use]
+    pub fn completed(mut self, method: &AuthMethod, variables: &BTreeMap<String, String>) -> Self {
+        for field in &method.fields {
+            let of_client = variables.get(&field.name).filter(|_| method.is_oauth2());
+            if let Some(value) = of_client.or(field.default.as_ref())
+                && self.variable(&field.name).is_none()
+            {
+                self.fields.insert(field.name.clone(), value.clone());
+            }
+        }
+        self
+    }
+
     /// What an authorization server issued, with what the user filled in.
     #[must_use]
     pub fn of_tokens(tokens: Tokens, fields: BTreeMap<String, String>) -> Self {
