@@ -297,6 +297,7 @@ impl<P: Ports> Desk<'_, P> {
             granted_scopes: granted.as_deref(),
             state: machine::stored(true),
             unchecked: None,
+            names: self.config.account_names,
             now: self.ports.now(),
         };
         let new = new_connection(attempt, account.now);

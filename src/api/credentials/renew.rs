@@ -284,6 +284,10 @@ pub async fn renew<P: Ports>(
             };
             let mut batch =
                 vec![place.renewed(&new), place.recovered(request, now), place.select()];
+            let names = renewal.config.account_names;
+            if let (Some(id), name) = held.told_account(names) {
+                batch.push(place.told(request, (id, name), names));
+            }
             if renewal.client.as_ref().is_some_and(OauthClient::is_doubted) {
                 batch.extend(renewal.breaker().map(|breaker| breaker.close()));
             }

@@ -1,6 +1,7 @@
 //! Connecting accounts: contract, parts 8 to 11, over real `SQLite` and a scripted platform.
 
 mod access;
+mod accounts;
 mod attempts;
 mod check;
 mod clients;
