@@ -1,6 +1,7 @@
 //! The flow of every request, from its plain parts to the response.
 
 use super::config::Config;
+use super::connect::callback::Starts;
 use super::connect::link::{Desk, shard_of_browser};
 use super::context::Context;
 use super::cors;
@@ -40,6 +41,7 @@ pub struct Service {
     usage: Usage,
     catalog: CatalogCache,
     room: Room,
+    starts: Starts,
 }
 
 impl Service {
@@ -49,7 +51,7 @@ impl Service {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
         let (keys, usage) = (KeyCache::default(), Usage::default());
         let room = Room::new(config.max_database_bytes);
-        Self { config, vary, keys, usage, catalog, room }
+        Self { config, vary, keys, usage, catalog, room, starts: Starts::default() }
     }
 
     /// The operator's settings.
@@ -215,7 +217,8 @@ async fn answer<P: Ports>(
         }
         Some((resource, Some(Endpoint::Open(open)))) => {
             let (config, catalog) = (&service.config, &service.catalog);
-            let desk = Desk { config, catalog, ports: metered, now, request_id };
+            let starts = &service.starts;
+            let desk = Desk { config, catalog, starts, ports: metered, now, request_id };
             return Box::pin(open::answer(open, &desk, request, resource.arguments())).await;
         }
         Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),

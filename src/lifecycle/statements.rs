@@ -86,8 +86,7 @@ impl RowOf<'_> {
     /// say it again, unless names are not stored.
     #[must_use]
     pub fn told(&self, request: &str, (id, name): (&str, Option<&str>), names: bool) -> Statement {
-        const NAME: &str =
-            "iif(?7, coalesce(?6, iif(platform_account_id = ?5, platform_account_name, NULL)), NULL)";
+        const NAME: &str = "iif(?7, coalesce(?6, iif(platform_account_id = ?5, platform_account_name, NULL)), NULL)";
         Statement {
             sql: format!("UPDATE connections SET platform_account_id = ?5, platform_account_name = {NAME} WHERE account = ?1 AND environment = ?2 AND id = ?3 AND (platform_account_id IS NOT ?5 OR platform_account_name IS NOT {NAME}) AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)").into(),
             params: self.params([

@@ -258,32 +258,30 @@ fn connection_members() -> Vec<(&'static str, Node)> {
     let version = object! {"type": "string", "pattern": "^[1-9][0-9]*$"};
     let time = object! {"type": "string", "format": "date-time"};
     vec![
-            ("id", said("A UUID in lower case.", id)),
-            ("platformVersion", said("The version of the platform's API.", texts::version())),
-            ("name", said("The display name; null if unset.", name)),
-            ("type", said("Always `api`.", kind)),
-            (
-                "key",
-                string(
-                    "`<environment>::<platform>::<label>::<identity>`; unique within an account.",
-                ),
+        ("id", said("A UUID in lower case.", id)),
+        ("platformVersion", said("The version of the platform's API.", texts::version())),
+        ("name", said("The display name; null if unset.", name)),
+        ("type", said("Always `api`.", kind)),
+        (
+            "key",
+            string("`<environment>::<platform>::<label>::<identity>`; unique within an account."),
+        ),
+        ("environment", environment()),
+        ("platform", said("The platform's identifier.", platform())),
+        ("identity", string("The identity that the connection belongs to.")),
+        ("identityType", names("The type of the identity.", IdentityType::NAMES)),
+        ("description", string("The connector's description when the connection was created.")),
+        (
+            "state",
+            names(
+                "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.",
+                State::NAMES,
             ),
-            ("environment", environment()),
-            ("platform", said("The platform's identifier.", platform())),
-            ("identity", string("The identity that the connection belongs to.")),
-            ("identityType", names("The type of the identity.", IdentityType::NAMES)),
-            ("description", string("The connector's description when the connection was created.")),
-            (
-                "state",
-                names(
-                    "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.",
-                    State::NAMES,
-                ),
-            ),
-            ("tags", strings("The tags, exactly as they were sent.")),
-            ("version", said("Starts at \"1\" and goes up by one with every change.", version)),
-            ("active", boolean("Whether the connection is active.")),
-            ("createdAt", said("When the connection was created: UTC, with milliseconds.", time)),
+        ),
+        ("tags", strings("The tags, exactly as they were sent.")),
+        ("version", said("Starts at \"1\" and goes up by one with every change.", version)),
+        ("active", boolean("Whether the connection is active.")),
+        ("createdAt", said("When the connection was created: UTC, with milliseconds.", time)),
     ]
 }
 
