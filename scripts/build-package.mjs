@@ -33,7 +33,7 @@ const WASM = "connector-vault.wasm";
 // Stands for the module's text while esbuild works.
 const TEXT = '"<the module>"';
 // Bytes, gzipped.
-const LIMITS = { "index.mjs": 68_000, [WASM]: 52_000 };
+const LIMITS = { "index.mjs": 70_000, [WASM]: 53_000 };
 // What is built from which source, and where that gets the WebAssembly module from.
 const BUNDLES = [
   { file: "index.mjs", entry: "index", core: "embedded" },

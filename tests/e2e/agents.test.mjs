@@ -328,7 +328,7 @@ describe("an agent and a person", () => {
     await connectAt(begun.authorizationUrl, "bob");
     const [{ id }] = (await app.call("GET", `/v1/vault/connections?identity=${identity}`)).json.rows;
     await endToken(id);
-    const [ran] = await results(here(act));
+    const [, ran] = await results(here(act));
     assert.deepEqual([ran.status, ran.body.sub], [200, "bob"]);
   });
 });

@@ -85,6 +85,7 @@ pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
 }
 
 /// A fault of a parameter or a header.
+#[must_use]
 pub fn invalid(parameter: &str, what: &str) -> Problem {
     let place = Place::Parameter(parameter.to_owned());
     let detail = format!("`{parameter}` {what}");

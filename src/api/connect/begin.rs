@@ -14,7 +14,6 @@ use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
     Attempt, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, Remembered, Stored,
 };
-use crate::connect::filled::Filled;
 use crate::connect::statements;
 use crate::credentials::minted::Purpose;
 use crate::credentials::{Kind, Place};
@@ -49,7 +48,7 @@ impl Chosen<'_> {
     pub(super) async fn begin<P: Ports>(
         self,
         ports: &Metered<'_, P>,
-        filled: &Filled,
+        pkce: Pkce,
         scopes: &[String],
         return_url: Option<String>,
     ) -> Result<Response, Problem> {
@@ -61,7 +60,7 @@ impl Chosen<'_> {
             secret.map(|secret| shard.mark(secret)).ok_or_else(no_vault_keys)
         };
         let (id, link) = (ports.uuid(), secret(Purpose::Link)?);
-        let takes_pkce = filled.oauth.pkce == Pkce::S256;
+        let takes_pkce = pkce == Pkce::S256;
         let remembered = Remembered {
             state: secret(Purpose::State)?,
             verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),

@@ -69,7 +69,7 @@ impl<P: Ports> Desk<'_, P> {
     /// When storage can't answer.
     pub async fn show_link(&self, request: &Request, link: &str) -> Result<Response, Problem> {
         let hash_of_link = hash(link);
-        if let Some(page) = self.refused(Purpose::Link, link).await {
+        if let Some(page) = self.refused(Purpose::Link, link).await? {
             return Ok(page.response());
         }
         self.arrive(&hash_of_link).await?;
@@ -127,7 +127,7 @@ impl<P: Ports> Desk<'_, P> {
         if !is_own_page(request) {
             return Ok(self.foreign().response());
         }
-        if let Some(page) = self.refused(Purpose::Link, link).await {
+        if let Some(page) = self.refused(Purpose::Link, link).await? {
             return Ok(page.response());
         }
         let keys = &self.config.vault_keys;
@@ -155,15 +155,24 @@ impl<P: Ports> Desk<'_, P> {
         self.lead_on(request, &attempt, client, &cookie).await
     }
 
-    /// The page for a secret that this service did not make, without a look at the database, and for one that comes too
-    /// often, where a rate limit is set. Returns `None` when the database must say what the secret is.
-    pub(super) async fn refused(&self, purpose: Purpose, secret: &str) -> Option<Page> {
+    /// The page for a secret that this service did not make, without a look at the database. Returns `None` when the database
+    /// must say what the secret is.
+    ///
+    /// # Errors
+    /// `rate_limited` for a secret that comes too often, where a rate limit is set.
+    pub(super) async fn refused(
+        &self,
+        purpose: Purpose,
+        secret: &str,
+    ) -> Result<Option<Page>, Problem> {
         if !self.config.vault_keys.has_minted(purpose, secret) {
-            return Some(self.over());
+            return Ok(Some(self.over()));
         }
         let allowed = self.ports.allow(&format!("connect {}", hash(secret))).await;
-        let paragraphs = ["This link was opened too often. Wait a minute, then open it again."];
-        allowed.is_err().then(|| self.page(429, "Wait a minute", &paragraphs))
+        let detail = "This address was opened too often. Wait, then open it again.";
+        allowed
+            .map(|()| None)
+            .map_err(|wait| Problem { detail: detail.into(), ..Problem::too_often("link", wait) })
     }
 
     /// Ends the arrival of the account whose attempt has this hash, when another database has said that it is here.
@@ -283,12 +292,13 @@ impl<P: Ports> Desk<'_, P> {
         let scopes = attempt.scopes();
         let verifier = remembered.verifier.and_then(Verifier::of_text);
         let challenge = verifier.as_ref().map(Verifier::challenge);
+        let redirect_uri = filled.redirect_uri(redirect_uri(&request.origin));
         let url = authorization_url(
             &filled.oauth,
             endpoint,
             &Ask {
                 client_id: &client.client_id,
-                redirect_uri: &redirect_uri(&request.origin),
+                redirect_uri: &redirect_uri,
                 scopes: &scopes,
                 state: &remembered.state,
                 challenge: challenge.as_deref(),

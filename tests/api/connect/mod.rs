@@ -16,6 +16,7 @@ mod made_up;
 mod mortal;
 mod oauth;
 mod places;
+mod quirks;
 mod refresh_errors;
 mod renewal;
 mod returns;
@@ -270,7 +271,7 @@ fn form(api: &Api, nth: usize) -> Vec<(String, String)> {
     pairs(&text)
 }
 
-fn pairs(query: &str) -> Vec<(String, String)> {
+pub fn pairs(query: &str) -> Vec<(String, String)> {
     let decode = |text: &str| connector_vault::percent::decode_form(text).unwrap().into_owned();
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

@@ -393,7 +393,7 @@ export function openapi(world) {
           parameters += 1;
         }
       }
-      assert.equal(parameters, 8 + 6 + 5 + 1 + 14 + 5 + 1 + 1 + 3 + 4 + 2);
+      assert.equal(parameters, 8 + 6 + 5 + 1 + 14 + 1 + 5 + 1 + 2 + 5 + 3 + 2);
     });
 
     test("takes the bodies that the service takes, and no others", async () => {

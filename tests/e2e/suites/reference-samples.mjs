@@ -83,7 +83,10 @@ export function referenceSamples(world) {
           assert.equal((await world.reference.as(keys.samples)("/v1/oauth-clients/github")).status, 404);
         else if (id === "deleteWebhook")
           assert.equal((await world.reference.as(keys.samples)(`/v1/webhooks/${env.WEBHOOK}`)).status, 404);
-        else assert.ok(lines.length > 0, id);
+        else if (id === "revokeKey") {
+          const listed = await world.reference.as(keys.samples)("/v1/keys");
+          assert.ok(listed.json.rows.find((row) => row.id === env.API_KEY).revokedAt, "the key is revoked");
+        } else assert.ok(lines.length > 0, id);
       }
     });
 
