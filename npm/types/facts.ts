@@ -32,10 +32,12 @@ export const parameters = {
     wait: "number",
   },
   ConnectionFilters: {
+    account: "text",
     active: "boolean",
     after: "text",
     identity: "text",
     identityType: ["user","team","organization","project"],
+    include: ["account"],
     key: "texts",
     limit: "number",
     name: "text",

@@ -120,7 +120,7 @@ pub const TOOLS: [Tool; 5] = [
     Tool {
         name: "list_connections",
         title: "List connections",
-        about: "List the connected accounts that can be used, with their ids.",
+        about: "List the connected accounts that can be used, with their ids; `account` is whose account at the platform it is.",
         arguments: &[
             ("platform", Text, false, "Only of this platform"),
             ("identity", Text, false, "Only of this identity"),
@@ -277,6 +277,7 @@ impl Tool {
             "list_connections" => {
                 add("platform", text("platform"));
                 add("identity", text("identity"));
+                add("include", "account");
                 add("limit", &limit(20));
                 ("GET", "/v1/vault/connections".to_owned(), query, None)
             }
@@ -335,7 +336,7 @@ mod tests {
                 json!({"identity": "ann", "limit": 7}),
                 "GET",
                 "/v1/vault/connections",
-                "identity=ann&limit=7",
+                "identity=ann&include=account&limit=7",
                 None,
             ),
             (
