@@ -28,5 +28,6 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
     };
     let (request, paging) = (context.request, Paging::read(&query));
     let asked = Asked::Connectors { filter, paging };
-    Ok(CatalogAnswer { request, platforms, asked })
+    let limits = context.caller.limits();
+    Ok(CatalogAnswer { request, platforms, limits, asked })
 }
