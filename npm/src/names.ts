@@ -61,7 +61,8 @@ export interface Names {
     | "webhook.disabled";
   Grant:
     | "authorization_code"
-    | "client_credentials";
+    | "client_credentials"
+    | "account_credentials";
   IdentityType:
     | "user"
     | "team"
@@ -154,6 +155,9 @@ export interface Names {
     | "client_secret_basic"
     | "client_secret_basic_raw"
     | "none";
+  RevocationToken:
+    | "refresh_token"
+    | "access_token";
   TokenBody:
     | "form"
     | "json";

@@ -54,6 +54,7 @@ export type Enumerations = Check<{
     | "ParameterPlace"
     | "Pkce"
     | "ProblemCode"
+    | "RevocationToken"
     | "Scope"
     | "SessionScope"
     | "TokenAuth"
@@ -64,6 +65,7 @@ export type Enumerations = Check<{
   KeyPlace: SameNames<declared.ApiKeyMethod["in"], Names["KeyPlace"]>;
   ParameterPlace: SameNames<declared.ActionParameter["in"], Names["ParameterPlace"]>;
   Pkce: SameNames<declared.OAuth2Method["pkce"], Names["Pkce"]>;
+  RevocationToken: SameNames<declared.OAuth2Method["revocationToken"], Names["RevocationToken"]>;
   TokenAuth: SameNames<declared.OAuth2Method["tokenAuth"], Names["TokenAuth"]>;
   TokenBody: SameNames<declared.OAuth2Method["tokenBody"], Names["TokenBody"]>;
   apart: SameNames<declared.ClientCode & declared.ProblemCode, never>;

@@ -95,7 +95,7 @@ pub const CONNECT_FIELDS: [Field; 12] = [
 ];
 
 /// An OAuth client.
-pub const CLIENT_FIELDS: [Field; 7] = [
+pub const CLIENT_FIELDS: [Field; 8] = [
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
     required("clientId", FieldCheck::Text(connect_rules::client_id)),
     optional("clientSecret", FieldCheck::TextOrNull(connect_rules::client_secret)),
@@ -105,6 +105,7 @@ pub const CLIENT_FIELDS: [Field; 7] = [
     }),
     own("variables", |body, name, value| body.check_texts(name, value, connect_rules::field)),
     optional("startUrl", FieldCheck::Text(connect_rules::return_url)),
+    optional("pkce", FieldCheck::OneOf(&["S256", "none"])),
 ];
 
 /// Anything that names no member twice.

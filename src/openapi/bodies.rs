@@ -361,7 +361,7 @@ fn about_starting() -> [(&'static str, &'static str); 12] {
     ]
 }
 
-fn about_client() -> [(&'static str, &'static str); 7] {
+fn about_client() -> [(&'static str, &'static str); 8] {
     [
         (
             "authMethod",
@@ -384,6 +384,10 @@ fn about_client() -> [(&'static str, &'static str); 7] {
         (
             "startUrl",
             "The page of your app where users start to connect. The service links to it when a visit begins at the platform, such as an installation from its marketplace: nothing says then whose account it is to be. Omit it for none.",
+        ),
+        (
+            "pkce",
+            "Whether authorization requests use PKCE (RFC 7636). If omitted, the connector's method decides.",
         ),
     ]
 }

@@ -14,6 +14,7 @@ mod late_tokens;
 mod mortal;
 mod oauth;
 mod places;
+mod quirks;
 mod refresh_errors;
 mod renewal;
 mod returns;
