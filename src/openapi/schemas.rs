@@ -9,6 +9,7 @@ use super::schema::{
 };
 use super::texts::said;
 use super::{agents, bodies, credentials, details, events, keys, texts, webhooks};
+use crate::access::limits::Access;
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::paging::MAX_LIMIT;
@@ -338,7 +339,7 @@ fn whoami() -> Node {
         ("scopes", scopes("The scopes of the key or the token.", &Scope::ALL)),
         ("expiresAt", said("When the key or the token expires; null for never.", expiry)),
     ];
-    let description = "The API key or the token. Only tokens have the last four members.";
+    let description = "The API key or the token. Only tokens have the members after `expiresAt`.";
     let Node::Object(members) = record(description, always) else { panic!("no object") };
     Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
         "properties" => (name, value.with(Node::members(confinement()))),
@@ -368,6 +369,19 @@ fn confinement() -> Vec<(&'static str, Node)> {
             said("The identity type that it is restricted to; null for all.", identity_type),
         ),
         ("platforms", list("The platforms that it is restricted to; null for all.")),
+        ("access", names("`read`: it calls platforms by `GET` and `HEAD` only.", Access::NAMES)),
+        (
+            "actions",
+            list(
+                "The actions that it is limited to, each as `platform/key` or `platform/prefix*`; null for all.",
+            ),
+        ),
+        (
+            "connections",
+            list(
+                "The ids of the connections that it is restricted to; null for all of the identity.",
+            ),
+        ),
         ("origins", list("The web origins that it is restricted to; null for all.")),
     ]
 }

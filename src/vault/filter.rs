@@ -37,6 +37,8 @@ pub struct ConnectionFilter {
     pub platform: Option<String>,
     /// Any of these, when a token is confined to them. The empty set matches nothing.
     pub platforms: Option<Names>,
+    /// Only those with these ids, when a token is confined to them.
+    pub connections: Option<Names>,
     /// Exact.
     pub platform_version: Option<String>,
     /// Exact.
@@ -72,6 +74,7 @@ impl ConnectionFilter {
             identity_type: self.identity_type,
             state: self.state,
             platforms: self.platforms.as_ref().map(Names::as_str),
+            connections: self.connections.as_ref().map(Names::as_str),
         })
     }
 
@@ -93,6 +96,7 @@ impl ConnectionFilter {
             contradicts |= keys.is_empty();
         }
         let own = to.platforms.as_ref().filter(|_| self.platform.is_none()).cloned();
+        self.connections.clone_from(&to.connections);
         self.platforms = if contradicts { Some(Names::default()) } else { own };
     }
 
@@ -128,6 +132,8 @@ struct ListName<'a> {
     state: Option<State>,
     #[serde(skip_serializing_if = "Option::is_none")]
     platforms: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connections: Option<&'a str>,
 }
 
 /// Which tags a connection must have.
@@ -160,6 +166,7 @@ mod tests {
             identity: "ann".into(),
             identity_type: Some(IdentityType::User),
             platforms: Some(Names::of_text("alpha,beta".into())),
+            connections: None,
         }
     }
 

@@ -123,6 +123,7 @@ impl Connection {
         self.identity == confinement.identity
             && confinement.identity_type.is_none_or(|own| self.identity_type == own)
             && confinement.has_platform(&self.platform)
+            && confinement.has_connection(&self.id)
     }
 
     /// Its position in the list, which is sorted by this in descending order.
@@ -223,6 +224,7 @@ mod tests {
                 identity: identity.into(),
                 identity_type,
                 platforms: platforms.map(|names: &str| Names::of_text(names.into())),
+                connections: None,
             };
             assert_eq!(connection.is_within(&confinement), is_within, "{confinement:?}");
         }

@@ -233,7 +233,8 @@ impl RunAction<'_> {
         };
         let unreadable = |_| StorageError::new("an action is not what it should be");
         let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
-        context.may_call(action.method.as_str())?;
+        let named = Some((platform.as_str(), key));
+        let permit = context.permit(action.method.as_str(), named)?;
         let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
         let mut value: Value = serde_json::from_slice(input).map_err(not_json)?;
         let wanted = Wanted::take(&mut value).map_err(refused)?;
@@ -262,7 +263,7 @@ impl RunAction<'_> {
 
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
         let called = Called::Action(key);
-        let line = Line { context, principal, ports, fresh, called, retries };
+        let line = Line { context, principal, ports, fresh, called, retries, permit };
         let own = action.server.as_deref().and_then(|template| line.server(template).ok());
         let server = own.map_or_else(|| line.first_server(), Ok)?;
         let url = below(&server, &built.path, &built.query).unwrap_or_else(|| server.clone());

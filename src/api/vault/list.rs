@@ -66,6 +66,7 @@ fn read_query(
         tags: read_tags(&reader),
         platform: folded("platform"),
         platforms: None,
+        connections: None,
         platform_version: reader.text("platformVersion"),
         identity_type: identity_type.and_then(|text| text.parse().ok()),
         state: state.and_then(|text| text.parse().ok()),

@@ -38,7 +38,8 @@ impl<'a> Sql<'a> {
         self.guard();
         let Some(confinement) = self.guard.confinement else { return self };
         self.of_identity(&confinement.identity).of_identity_type(confinement.identity_type);
-        self.of_platforms(confinement.platforms.as_ref())
+        self.of_platforms(confinement.platforms.as_ref());
+        self.of_ids("c.id", confinement.connections.as_ref())
     }
 
     /// Adds `SELECT` and the columns that the list shows of the connection `c`.
@@ -96,6 +97,13 @@ impl<'a> Sql<'a> {
     pub(crate) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
         let Some(platforms) = platforms else { return self };
         self.push(" AND c.platform IN ").texts(&platforms.all())
+    }
+
+    /// Adds the condition that a column is one of these ids of connections, if given.
+    pub(crate) fn of_ids(&mut self, column: &str, ids: Option<&Names>) -> &mut Self {
+        let Some(ids) = ids else { return self };
+        self.push(" AND ").push(column).push(" IN (SELECT value FROM json_each(");
+        self.text(&crate::json::text(ids)).push("))")
     }
 
     /// Adds a parenthesized list of texts.
