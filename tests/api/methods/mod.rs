@@ -4,6 +4,7 @@
 mod checks;
 mod documents;
 mod headers;
+mod pages;
 mod platforms;
 
 use std::path::Path;
