@@ -41,6 +41,7 @@ export type {
   ConnectorFilters,
   Connectors,
   ConnectorStatus,
+  Pagination,
 } from "./catalog.js";
 export { ConnectorVault } from "./client.js";
 export type {

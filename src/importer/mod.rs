@@ -581,6 +581,7 @@ fn connector_detail<F>(
         headers: Parameters::new(),
         verify: None,
         account: None,
+        pagination: Vec::new(),
     };
     (detail, methods.schemes, left_out)
 }

@@ -60,7 +60,7 @@ pub struct Answer {
     /// The answer.
     pub incoming: Incoming,
     /// The address that gave it, without credentials.
-    url: String,
+    pub url: String,
     /// When the platform wants to be asked again, in milliseconds since 1970.
     retry_at: Option<u64>,
 }

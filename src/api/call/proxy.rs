@@ -1,6 +1,7 @@
 //! `/v1/vault/connections/{id}/proxy/{path}`: passes a request on to the platform of a connection, and its answer back.
 
 use super::line::{Call, Called, Line, invalid, retries};
+use super::paged::{is_page, short_json};
 use crate::access::Principal;
 use crate::api::context::{Context, Permit};
 use crate::api::cost::Metered;
@@ -9,8 +10,9 @@ use crate::api::message::{Body, NO_STORE, Passed, Request, Response};
 use crate::api::problem::{Code, MAX_FAULTS, Problem};
 use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
-use crate::call::headers::{SERVER, SOURCE, to_caller, to_platform};
+use crate::call::headers::{NEXT, SERVER, SOURCE, to_caller, to_platform};
 use crate::call::links::path_below;
+use crate::call::pages;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::ports::{Incoming, Payload, Ports};
@@ -78,12 +80,21 @@ impl ProxyCall<'_> {
         };
         let headers = to_platform(&request.headers, &context.config.secret_headers);
         let call = Call { method: request.method.clone(), url, headers, payload };
+        let (connector, _) = line.ends()?;
+        let pagination = connector.pagination.clone();
         let answer = line.send(call).await?;
+        let mut onward = answer.onward(&server);
+        if is_page(&pagination, &request.method, answer.incoming.status, &onward)
+            && let Some(body) = short_json(&answer.incoming, ports).await
+        {
+            let page = pages::next(&pagination, &server, &answer.url, &body);
+            onward.extend(page.map(|page| (NEXT, page)));
+        }
         let mut response = Response::empty(answer.incoming.status);
         response.add("cache-control", NO_STORE);
         response.add("content-security-policy", "default-src 'none'; sandbox");
         response.add(SOURCE, "platform");
-        for (name, value) in answer.onward(&server) {
+        for (name, value) in onward {
             response.add(name, value);
         }
         let Incoming { headers, body, .. } = answer.incoming;

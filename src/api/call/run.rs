@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::line::{Call, Called, Line, retries};
+use super::paged::is_page;
 use crate::access::Principal;
 use crate::api::catalog::answer::no_action;
 use crate::api::connect::start::gone;
@@ -21,8 +22,9 @@ use crate::call::address::below;
 use crate::call::budget::{MOST_POINTER_BYTES, MOST_STEPS, Part, cut, minified, selected};
 use crate::call::build::{Action, Input, build};
 use crate::call::charset;
-use crate::call::headers::{AGENT, SOURCE, to_caller};
+use crate::call::headers::{AGENT, NEXT, SOURCE, to_caller};
 use crate::call::lenient::coerced;
+use crate::call::pages;
 use crate::call::schema::{self, faults};
 use crate::catalog::action::answer::ACCEPT;
 use crate::catalog::cache::CatalogCache;
@@ -171,7 +173,8 @@ impl Wanted {
         // What stands around the body grows with what is left out of it.
         let mut budget = most;
         for _ in 0..6 {
-            let (body, parts) = if is_bytes { left_out(&json) } else { cut(&json, budget, "/body") };
+            let (body, parts) =
+                if is_bytes { left_out(&json) } else { cut(&json, budget, "/body") };
             answered.cut_to(body, parts);
             let excess = length(&answered).saturating_sub(most);
             if excess == 0 {
@@ -272,9 +275,18 @@ impl RunAction<'_> {
         headers.push(user_agent());
         let method = action.method.as_str().to_owned();
         let call = Call { method, url, headers, payload: Payload::Bytes(&built.body) };
+        let (connector, _) = line.ends()?;
+        let pagination = connector.pagination.clone();
         let answer = line.send(call).await?;
-        let onward = answer.onward(&server);
+        let (mut onward, url) = (answer.onward(&server), answer.url);
         let (answered, is_bytes) = response(answer.incoming, ports).await?;
+        let json = answered.body.get();
+        if is_page(&pagination, action.method.as_str(), answered.status, &onward)
+            && json.len() <= pages::MAX_BODY
+            && let Ok(body) = serde_json::from_str(json)
+        {
+            onward.extend(pages::next(&pagination, &server, &url, &body).map(|page| (NEXT, page)));
+        }
         let answered = wanted.of(answered, is_bytes);
         let mut response = Response::json(json::bytes(&answered), NO_STORE);
         for (name, value) in onward {
