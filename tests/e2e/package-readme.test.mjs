@@ -119,7 +119,7 @@ const TYPESCRIPT = {
 describe("the package's README", () => {
   const caller = key({
     scopes:
-      "catalog:read connections:read connections:write sessions:create connections:connect credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write",
+      "catalog:read connections:read connections:write sessions:create connections:connect connections:call credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write",
   });
   const env = {};
   let server;
