@@ -353,7 +353,7 @@ describe("the package's README", () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${appPort}/`);
         try {
           await shown
-            .getByText(`${ANNS.length} connections`, { exact: true })
+            .getByText(`Connections: ${ANNS.length}`, { exact: true })
             .waitFor()
             .catch(({ message }) => assert.fail([message, app.told(), ...faults].join("\n")));
           const platforms = await shown.getByRole("button").allTextContents();

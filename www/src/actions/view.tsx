@@ -126,7 +126,7 @@ function Facts({ action, methods }: { action: ActionDetail; methods: AuthMethod[
       <p class="endpoint">
         <MethodBadge method={method} /> <code>{path}</code> <CopyButton text={path} label="Copy the path" />
       </p>
-      {description && (
+      {description && description.replace(/\.$/, "") !== title && (
         <p class="action-description">
           <Prose text={description} />
         </p>
