@@ -1,8 +1,7 @@
 // Runs `wrangler dev` until it ends or is asked to, and tells when it is ready.
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { join } from "node:path";
+import { isAppNamed } from "../lib/app-name.mjs";
 import { root, wrangler } from "../lib/paths.mjs";
 import { environment } from "../lib/run.mjs";
 import { WithoutRequests } from "./request-log.mjs";
@@ -13,9 +12,7 @@ const variables = (args) => {
   const port = at < 0 ? "8787" : (args[at].split("=")[1] ?? args[at + 1]);
   const own = ["--var", "LOCAL_TARGETS:allow", "--var", `BASE_URL:http://localhost:${port}`];
   // What users are asked to connect to must have a name; an option would win over that of a file.
-  const files = ["wrangler.toml", ".dev.vars"].map((name) => join(root, name)).filter(existsSync);
-  const isNamed = files.some((file) => /^\s*APP_NAME\s*=/m.test(readFileSync(file, "utf8")));
-  return isNamed ? own : [...own, "--var", "APP_NAME:Demo app"];
+  return isAppNamed(root, ["wrangler.toml", ".dev.vars"]) ? own : [...own, "--var", "APP_NAME:Demo app"];
 };
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
