@@ -93,8 +93,7 @@ impl Page {
             let _ = writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
         }
         let asks = self.button.is_some() || self.form.is_some();
-        let leads_away = self.links.iter().any(|(url, _)| !url.starts_with('/'));
-        let home = self.app_url.as_ref().filter(|_| !leads_away && !asks);
+        let home = self.app_url.as_ref().filter(|_| self.links.is_empty() && !asks);
         let name = self.app.as_deref().unwrap_or("the app");
         let home = home.map(|url| (url.clone(), format!("Go back to {name}")));
         for (url, text) in self.links.iter().chain(&home) {

@@ -47,53 +47,6 @@ fn a_return_address_wins_over_the_apps_own() {
     assert!(!page.contains(HOME), "{page}");
 }
 
-/// The link of the page that offers to try again.
-fn again(page: &str) -> Option<&str> {
-    let (_, rest) = page.split_once("<a href=\"/connect/go/")?;
-    let (link, _) = rest.split_once('"')?;
-    assert!(rest.contains(">Try again</a>"), "{page}");
-    Some(link)
-}
-
-#[test]
-fn whoever_refuses_at_the_platform_can_try_again_in_the_same_browser_and_time() {
-    let api = api_with_home();
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
-    let refusal = |state: &str| format!("error=access_denied&state={state}");
-    let page = text(&browser.back(&api, &refusal(&state)));
-    assert!(page.contains(HOME), "{page}");
-    let link = format!("/connect/go/{}", again(&page).unwrap());
-    assert_eq!(attempt(&api, &id)["error"]["code"], "denied");
-    // A page that is loaded again begins nothing.
-    assert_eq!(again(&text(&browser.back(&api, &refusal(&state)))), None);
-    // Nobody else can use the link.
-    assert_eq!(Browser::default().get(&api, &link).status, 403);
-
-    let led = browser.get(&api, &link);
-    assert_eq!(led.status, 303);
-    let address = led.header("location").unwrap();
-    assert!(address.starts_with("https://"), "{address}");
-    let count = |status: &str| {
-        api.world.texts(&format!("SELECT id FROM connect_attempts WHERE status = '{status}'")).len()
-    };
-    assert_eq!((count("failed"), count("pending")), (1, 1));
-    api.world.now.set(api.world.now.get() + 600_000);
-    assert_eq!(browser.get(&api, &link).status, 410, "it lives no longer than the first one");
-}
-
-#[test]
-fn whoever_has_a_way_back_to_the_app_is_led_there_and_begins_nothing_here() {
-    let api = api_with_home();
-    let mut sent = of_ann("acme");
-    sent["returnUrl"] = json!("https://app.example/settings");
-    let (_, browser, state) = followed(&api, &sent);
-    let page = text(&browser.back(&api, &format!("error=access_denied&state={state}")));
-    assert_eq!(again(&page), None);
-    let (_, browser, state) = followed(&api, &of_ann("acme"));
-    let page = text(&browser.back(&api, &format!("error=invalid_scope&state={state}")));
-    assert_eq!(again(&page), None, "the user can do nothing about it");
-}
-
 #[test]
 fn a_popup_comes_back_to_the_window_which_nobody_is_linked_to() {
     let api = api_with_home();
@@ -170,7 +123,7 @@ fn a_user_is_not_blamed_for_what_the_app_asks_for() {
         ("unsupported_response_type", "tell the people who run the app"),
         ("temporarily_unavailable", "Nothing is wrong with your account."),
         ("server_error", "Nothing is wrong with your account."),
-        ("access_denied", "To connect after all, try again."),
+        ("access_denied", "To connect after all, go back to the app and start again."),
     ] {
         let (id, browser, state) = followed(&api, &of_ann("acme"));
         let page = text(&browser.back(&api, &format!("error={error}&state={state}")));
