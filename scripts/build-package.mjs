@@ -47,6 +47,7 @@ const DECLARED = [
   ...["index", "slim", WASM],
   ...[
     "action",
+    "agents",
     "api-keys",
     "attempts",
     "call",

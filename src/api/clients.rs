@@ -10,7 +10,7 @@ use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
-use crate::api::problem::{Code, Problem};
+use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::api::transaction::{Statements as Asked, Transaction};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
@@ -102,6 +102,14 @@ fn document(
 fn no_client(platform: &str) -> Problem {
     let shown = crate::nearest::shown(platform);
     Problem::new(Code::OauthClientNotFound, format!("There is no OAuth client for `{shown}`."))
+}
+
+/// The stored secret is sent to the hosts that the variables and the method name, so whoever changes them must know it.
+fn secret_needed(changed: &str) -> Problem {
+    let what = format!("is required when `{changed}` changes: it decides where the secret is sent");
+    let place = Place::Pointer("/clientSecret".to_owned());
+    let detail = format!("`clientSecret` {what}.");
+    Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
 }
 
 /// `PUT /v1/oauth-clients/{platform}`
@@ -227,6 +235,12 @@ impl PutClient<'_> {
         let client: Option<OauthClient> = first_row(&sets, 2)?;
         let client =
             client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
+        if keeps && secret.is_none() && client.variables != json::text(&variables) {
+            return Err(secret_needed("variables"));
+        }
+        if keeps && secret.is_none() && client.auth_method != auth_method {
+            return Err(secret_needed("authMethod"));
+        }
         let redirect_uri = redirect_uri(&context.request.origin);
         let stored = document(&client, &redirect_uri, warning.as_slice())?;
         let mut response = Response::json(stored, NO_STORE);

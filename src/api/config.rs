@@ -35,6 +35,8 @@ pub struct Config {
     pub event_ms: u64,
     /// Which calls to platforms write an event.
     pub call_events: CallEvents,
+    /// Whether names of accounts at platforms are stored and shown.
+    pub account_names: bool,
     /// How often credentials are checked although nobody uses them, in milliseconds.
     pub check_ms: u64,
     /// Whether the service may call the machine's own addresses, and by plain HTTP: for development only.
@@ -92,6 +94,9 @@ pub struct Variables {
     /// Which calls to platforms write an event: `all`, `writes` or `none`. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
     pub call_events: String,
+    /// `off` for no names of accounts at platforms, only their ids.
+    #[serde(deserialize_with = "text")]
+    pub account_names: String,
     /// Every how many hours credentials are checked: a whole number from 1 to 720. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
     pub check_hours: String,
@@ -243,6 +248,7 @@ impl From<&Variables> for Config {
             local_targets: variables.local_targets.trim() == "allow",
             event_ms: days.saturating_mul(24).saturating_mul(HOUR_MS),
             call_events: CallEvents::parse(&variables.call_events),
+            account_names: !variables.account_names.trim().eq_ignore_ascii_case("off"),
             check_ms: hours.saturating_mul(HOUR_MS),
             vault_keys,
             secret_headers: secret_headers(&variables.secret_headers),

@@ -1,7 +1,7 @@
 //! The fields of each body. A new field is added here, and read in its endpoint's module.
 
 use super::body::{Field, FieldCheck, OwnCheck};
-use crate::agents::Access;
+use crate::access::limits::{Access, MAX_ACTIONS, action};
 use crate::agents::sign_in::SignInType;
 use crate::catalog::key::{platform, platform_version};
 use crate::connect::rules as connect_rules;
@@ -19,6 +19,8 @@ pub const MAX_TTL: u64 = 3600;
 pub const MAX_PLATFORMS: usize = 20;
 /// The most origins that a token may name.
 pub const MAX_ORIGINS: usize = 10;
+/// The most connections to which a token can be restricted.
+pub const MAX_CONNECTIONS: usize = 20;
 /// The longest origin, in characters.
 pub const MAX_ORIGIN: usize = 253;
 
@@ -28,6 +30,12 @@ pub const MAX_SCOPES: usize = 200;
 const SCOPES: Field = optional("scopes", FieldCheck::Texts(MAX_SCOPES, connect_rules::scope));
 
 const TAGS: Field = optional("tags", FieldCheck::Texts(rules::MAX_TAGS, rules::tag));
+
+const ACCESS: Field = optional("access", FieldCheck::OneOf(&Access::NAMES));
+const ACTIONS: Field =
+    own("actions", |body, name, value| body.check_set(name, value, MAX_ACTIONS, action));
+const CONNECTIONS: Field =
+    own("connections", |body, name, value| body.check_set(name, value, MAX_CONNECTIONS, id));
 
 /// A new connection. Whether the catalog has the platform is checked separately.
 pub const CREATE_FIELDS: [Field; 9] = [
@@ -56,7 +64,7 @@ pub const STATE_FIELDS: [Field; 3] = [
 pub const NAME_FIELDS: [Field; 1] = [required("name", FieldCheck::TextOrNull(rules::name))];
 
 /// A session token. Whether the key has the scopes and the catalog the platforms is checked separately.
-pub const SESSION_FIELDS: [Field; 6] = [
+pub const SESSION_FIELDS: [Field; 9] = [
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
     own("scopes", |body, name, value| {
@@ -65,6 +73,9 @@ pub const SESSION_FIELDS: [Field; 6] = [
     own("platforms", |body, name, value| {
         body.check_set(name, value, MAX_PLATFORMS, platform_in_any_case);
     }),
+    ACCESS,
+    ACTIONS,
+    CONNECTIONS,
     own("origins", |body, name, value| body.check_set(name, value, MAX_ORIGINS, origin)),
     own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
 ];
@@ -165,12 +176,14 @@ pub const SIGN_IN_FIELDS: [Field; 7] = [
 
 /// A user of an agent, whom the app has authenticated. Whether the catalog has the platforms is not checked: those that it does
 /// not have are of no use.
-pub const GRANT_FIELDS: [Field; 5] = [
+pub const GRANT_FIELDS: [Field; 7] = [
     required("request", FieldCheck::Text(any)),
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
     own("platforms", |body, name, value| body.check_set(name, value, MAX_PLATFORMS, platform)),
-    optional("access", FieldCheck::OneOf(&Access::NAMES)),
+    ACCESS,
+    ACTIONS,
+    CONNECTIONS,
 ];
 
 /// The events that a webhook is sent once more.

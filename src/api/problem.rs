@@ -369,6 +369,12 @@ impl Problem {
         Self::new(Code::InsufficientScope, detail)
     }
 
+    /// A call is beyond the caller's limits, as `detail` says.
+    #[must_use]
+    pub fn beyond(detail: String) -> Self {
+        Self::new(Code::InsufficientScope, detail)
+    }
+
     /// A key or a token, as `noun` says, that asks too often.
     #[must_use]
     pub fn too_often(noun: &str, wait: RetryAfter) -> Self {

@@ -4,12 +4,13 @@ use super::answers::Answers;
 use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
 use super::texts::{self, said};
+use crate::access::limits::MAX_ACTIONS;
 use crate::api::body::{Field, FieldCheck, MAX_MEMBERS};
 use crate::api::call::run::{BUDGETS, MOST_POINTERS};
 use crate::api::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, MAX_ORIGIN,
-    MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS,
-    UPDATE_FIELDS,
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS,
+    MAX_CONNECTIONS, MAX_ORIGIN, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS,
+    SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
 };
 use crate::api::session::new::DEFAULT_TTL;
 use crate::connect::rules;
@@ -98,7 +99,7 @@ pub fn action_input() -> Node {
         ("body", "The request's body."),
         (
             "select",
-            "Only these parts of the answer's body: up to 20 JSON Pointers, in which `*` is every item.",
+            "Only these parts of the answer's body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item.",
         ),
         (
             "maxBytes",
@@ -218,6 +219,11 @@ fn field_schema(field: &Field) -> Node {
                     (names.len(), object! {"type": "string", "enum": Node::texts(names)})
                 }
                 "platforms" => (MAX_PLATFORMS, platform_in_any_case()),
+                "actions" => {
+                    let pattern = "^[A-Za-z0-9-]{1,64}/[^,*\n]{0,256}\\*?$";
+                    (MAX_ACTIONS, object! {"type": "string", "pattern": pattern})
+                }
+                "connections" => (MAX_CONNECTIONS, object! {"type": "string", "format": "uuid"}),
                 "origins" => {
                     let longest = u64::try_from(MAX_ORIGIN).unwrap();
                     let item = object! {"type": "string", "maxLength": longest, "pattern": ORIGIN};
@@ -253,7 +259,7 @@ const EVENT: &str = "^evt_[0-9]{13}$";
 const ORIGIN: &str =
     "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";
 
-fn about_opening() -> [(&'static str, &'static str); 6] {
+fn about_opening() -> [(&'static str, &'static str); 9] {
     [
         (
             "identity",
@@ -267,6 +273,18 @@ fn about_opening() -> [(&'static str, &'static str); 6] {
         (
             "platforms",
             "Only these platforms of the catalog, ignoring case, both in the vault and in the catalog; all if omitted.",
+        ),
+        (
+            "access",
+            "`read` allows calls of platforms by `GET` and `HEAD` only. If omitted, by every method.",
+        ),
+        (
+            "actions",
+            "Only these actions of platforms, each as `platform/key` or `platform/prefix*`, and no other calls: the proxy is refused. Restricts `platforms` to theirs. All calls if omitted.",
+        ),
+        (
+            "connections",
+            "Only the connections with these ids, and no new ones. If omitted, all of the identity.",
         ),
         (
             "origins",

@@ -18,6 +18,7 @@ const VIEWS = [
   ["/integrations", "Integrations"],
   ["/events", "Events"],
   ["/webhooks", "Webhooks"],
+  ["/agents", "Agents"],
   ["/keys", "Keys"],
   ["/docs", "API"],
 ] as const;
@@ -81,6 +82,7 @@ const NEEDED: Partial<Record<string, Scope>> = {
   "/events": "events:read",
   "/webhooks": "webhooks:read",
   "/keys": "keys:read",
+  "/agents": "agents:read",
 };
 
 function Views() {

@@ -2,7 +2,7 @@
 
 use super::line::{Call, Called, Line, invalid, retries};
 use crate::access::Principal;
-use crate::api::context::Context;
+use crate::api::context::{Context, Permit};
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::AskedHeld;
 use crate::api::message::{Body, NO_STORE, Passed, Request, Response};
@@ -21,6 +21,7 @@ pub struct ProxyCall<'a> {
     context: &'a Context<'a>,
     held: AskedHeld,
     retries: u8,
+    permit: Permit,
 }
 
 /// Plans the request.
@@ -44,9 +45,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(ProxyCall<'a>, Statements),
         return Err(Problem::new(Code::InvalidBody, detail));
     }
     let retries = retries(context)?;
+    let permit = context.permit(&request.method, None)?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    Ok((ProxyCall { context, held, retries }, statements))
+    Ok((ProxyCall { context, held, retries, permit }, statements))
 }
 
 impl ProxyCall<'_> {
@@ -61,13 +63,13 @@ impl ProxyCall<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, held, retries } = self;
+        let Self { context, held, retries, permit } = self;
         let request = context.request;
         let catalog = Catalog::open(cache, ports).await?;
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
         let path = context.argument(1);
         let called = Called::Path(path);
-        let line = Line { context, principal, ports, fresh, called, retries };
+        let line = Line { context, principal, ports, fresh, called, retries, permit };
         let server = server(&line, request.header(SERVER))?;
         let url = url(&server, request, path)?;
         let payload = match &request.body {

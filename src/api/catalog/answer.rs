@@ -1,8 +1,13 @@
 //! An answer of the catalog: read, and rendered. A list that the caller or the isolate has already is not read again.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 use crate::access::confinement::has_platform;
+use crate::access::limits::Limits;
 use crate::api::cost::Metered;
 use crate::api::etag;
 use crate::api::message::{NO_CACHE, Request, Response};
@@ -10,13 +15,14 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Extension, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
-use crate::catalog::reader::{COUNTED, Catalog, FindFilter, FoundAction};
+use crate::catalog::reader::{COUNTED, Catalog, FindFilter, FoundAction, Page};
 use crate::catalog::stored::SegmentId;
 use crate::fold::fold;
 use crate::logos;
 use crate::names::Names;
 use crate::nearest::{nearest, shown};
-use crate::ports::{Blob, Blobs, Ports};
+use crate::ports::{Blob, Blobs, Ports, StorageError};
+use crate::terms::Method;
 
 /// How many names are suggested for an unknown one.
 const NEAREST: usize = 3;
@@ -28,6 +34,8 @@ pub struct CatalogAnswer<'a> {
     pub request: &'a Request,
     /// The platforms that the token may see; `None` for all of them.
     pub platforms: Option<&'a Names>,
+    /// What the caller may do: lists of actions show only these.
+    pub limits: &'a Limits,
     /// What is asked for.
     pub asked: Asked<'a>,
 }
@@ -85,19 +93,22 @@ impl CatalogAnswer<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { request, platforms, asked } = self;
+        let Self { request, platforms, limits, asked } = self;
         let catalog = open(cache, ports).await?;
         // The tag of a list is known before its rows are read; that of a detail is made from what has been read.
         let is_list =
             matches!(asked, Asked::Connectors { .. } | Asked::Found { .. } | Asked::Actions { .. });
         let (tag, body) = match asked {
             Asked::Connectors { filter, paging } => {
+                let seen = filter.platforms.as_ref();
                 // What else the answer depends on.
-                let clients = filter.connectable.as_ref().map_or("", Names::as_str);
-                let shown = filter.platforms.as_ref().map(Names::as_str);
-                let shown = (!clients.is_empty() || shown.is_some())
-                    .then(|| Names::of_text([shown.unwrap_or("*"), clients].join("/")));
-                let tag = etag::of_query(catalog.connectors_id()?, &place(request), shown.as_ref());
+                let shown = match &filter.connectable {
+                    None => names(seen).to_owned(),
+                    Some(clients) => {
+                        [seen.map_or("*", Names::as_str), "/", clients.as_str()].concat()
+                    }
+                };
+                let tag = etag::of_query(catalog.connectors_id()?, &place(request), &shown);
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
@@ -114,7 +125,7 @@ impl CatalogAnswer<'_> {
                 let Some(connector) = connector else {
                     return Err(no_platform(platform, &catalog.platforms().await?, platforms));
                 };
-                let tag = etag::of_query(SegmentId::of(&connector), &request.origin, None);
+                let tag = etag::of_query(SegmentId::of(&connector), &request.origin, "");
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
@@ -132,7 +143,8 @@ impl CatalogAnswer<'_> {
                         return Err(no_platform(platform, &catalog.platforms().await?, platforms));
                     }
                 };
-                let tag = etag::of_query(SegmentId::of(&action), "", None);
+                permit(&action, limits)?;
+                let tag = etag::of_query(SegmentId::of(&action), "", "");
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
@@ -140,11 +152,16 @@ impl CatalogAnswer<'_> {
             }
             Asked::Found { filter, paging } => {
                 let list = catalog.every_action()?;
-                let tag = etag::of_query(list.id, &request.query, platforms);
+                let tag = etag::of_query(list.id, &request.query, &shown_of(platforms, limits));
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
-                let page = catalog.find(list, &filter, &|total| paging.positions(total)).await?;
+                let page = if limits.is_none() {
+                    catalog.find(list, &filter, &|total| paging.positions(total)).await?
+                } else {
+                    let all = catalog.find(list, &filter, &|total| 0..total).await?;
+                    allowed(&all, limits, paging)?
+                };
                 (tag, paging.envelope_up_to(COUNTED as u64, &page.rows, page.total as u64))
             }
             Asked::Actions { platform, filter, paging } => {
@@ -156,12 +173,16 @@ impl CatalogAnswer<'_> {
                 let Some(actions) = actions else {
                     return Err(no_platform(platform, &catalog.platforms().await?, platforms));
                 };
-                let tag = etag::of_query(actions.id, &request.query, None);
+                let tag = etag::of_query(actions.id, &request.query, &limits.name());
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
-                let positions = |total| paging.positions(total);
-                let page = catalog.actions(actions, &filter, &positions).await?;
+                let page = if limits.is_none() {
+                    catalog.actions(actions, &filter, &|total| paging.positions(total)).await?
+                } else {
+                    let all = catalog.actions(actions, &filter, &|total| 0..total).await?;
+                    allowed(&all, limits, paging)?
+                };
                 (tag, paging.envelope(&page.rows, page.total as u64))
             }
         };
@@ -171,6 +192,55 @@ impl CatalogAnswer<'_> {
         }
         Ok(ok(body, tag))
     }
+}
+
+/// What is read of an action, in a list and by itself.
+#[derive(Deserialize)]
+struct ActionFacts<'a> {
+    #[serde(borrow)]
+    platform: Cow<'a, str>,
+    #[serde(borrow)]
+    key: Cow<'a, str>,
+    method: Method,
+}
+
+/// A page of those actions that the caller may run.
+fn allowed(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
+    let list = [b"[".as_slice(), &all.rows, b"]"].concat();
+    let unreadable = |_| StorageError::new("an action's row is not what it should be");
+    let rows: Vec<&RawValue> = serde_json::from_slice(&list).map_err(unreadable)?;
+    let mut shown = Vec::new();
+    for row in rows {
+        let facts: ActionFacts<'_> = serde_json::from_str(row.get()).map_err(unreadable)?;
+        if limits.allows(&facts.platform, &facts.key, facts.method.as_str()) {
+            shown.push(row.get());
+        }
+    }
+    let page = shown.get(paging.positions(shown.len())).unwrap_or_default();
+    Ok(Page { total: shown.len(), rows: page.join(",").into_bytes() })
+}
+
+/// Refuses to describe an action that the caller can't run.
+fn permit(action: &[u8], limits: &Limits) -> Result<(), Problem> {
+    if limits.is_none() {
+        return Ok(());
+    }
+    let unreadable = |_| StorageError::new("an action is not what it should be");
+    let facts: ActionFacts<'_> = serde_json::from_slice(action).map_err(unreadable)?;
+    let named = Some((facts.platform.as_ref(), facts.key.as_ref()));
+    limits.permit(facts.method.as_str(), named).map_err(Problem::beyond)
+}
+
+fn names(platforms: Option<&Names>) -> &str {
+    platforms.map_or("", Names::as_str)
+}
+
+/// What a list of actions shows depends on this besides what is stored.
+fn shown_of(platforms: Option<&Names>, limits: &Limits) -> String {
+    let limits = limits.name();
+    // No platform's name has a slash.
+    let between = if limits.is_empty() { "" } else { "/" };
+    [names(platforms), between, &limits].concat()
 }
 
 /// A platform's name in lower case. Returns `None` when the caller may not see the platform.

@@ -92,6 +92,7 @@ fn answer<'a>(
     CatalogAnswer {
         request: context.request,
         platforms: context.caller.platforms(),
+        limits: context.caller.limits(),
         asked: Asked::Connectors { filter, paging },
     }
 }

@@ -1,10 +1,12 @@
 //! `/connect/go/{secret}`: the link of an attempt, which works in a chat, on a phone, in a webview. Its reader is asked
 //! whether they began the attempt, so that nobody connects their account for somebody who sent them a link.
 
+use super::callback::Starts;
 use super::code::CODE;
 use super::pages::Page;
 use super::{
-    Browser, browser, connector, cookie_for, hash, is_own_page, opening, redirect_uri, set_cookie,
+    Browser, browser, connector, cookie_for, hash, is_own_page, no_vault_keys, opening,
+    redirect_uri, set_cookie,
 };
 use crate::access::Shard;
 use crate::access::authenticate::moved_to;
@@ -22,12 +24,13 @@ use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
 use crate::connect::method::Connector;
 use crate::connect::statements;
+use crate::credentials::minted::Purpose;
 use crate::credentials::{Kind as Sealing, Place, Sealed};
 use crate::logos::FOLDER;
 use crate::oauth::authorization::{Ask, authorization_url};
 use crate::oauth::callback::read;
 use crate::oauth::pkce::Verifier;
-use crate::ports::{Db, Param, Ports, Random, ResultSet, first_row};
+use crate::ports::{Db, Param, Ports, RateLimit, ResultSet, first_row};
 
 /// The database of the attempt that a browser's request is about. Returns `None` when it is about none.
 pub fn shard_of_browser(request: &Request) -> Option<Shard> {
@@ -49,6 +52,8 @@ pub struct Desk<'a, P> {
     pub config: &'a Config,
     /// What the isolate keeps of the catalog.
     pub catalog: &'a CatalogCache,
+    /// What it keeps of where visits go on that began at a platform.
+    pub starts: &'a Starts,
     /// The ports.
     pub ports: &'a Metered<'a, P>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -64,6 +69,9 @@ impl<P: Ports> Desk<'_, P> {
     /// When storage can't answer.
     pub async fn show_link(&self, request: &Request, link: &str) -> Result<Response, Problem> {
         let hash_of_link = hash(link);
+        if let Some(page) = self.refused(Purpose::Link, link).await? {
+            return Ok(page.response());
+        }
         self.arrive(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
             statements::select_by_link(&hash_of_link),
@@ -119,7 +127,13 @@ impl<P: Ports> Desk<'_, P> {
         if !is_own_page(request) {
             return Ok(self.foreign().response());
         }
-        let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
+        if let Some(page) = self.refused(Purpose::Link, link).await? {
+            return Ok(page.response());
+        }
+        let keys = &self.config.vault_keys;
+        let known = Browser::of_ours(request, keys).map(|browser| browser.secret.to_owned());
+        let cookie = known.or_else(|| keys.mint(Purpose::Browser, self.ports));
+        let cookie = cookie.ok_or_else(no_vault_keys)?;
         let (hash_of_link, own) = (hash(link), hash(&cookie));
         self.arrive(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
@@ -139,6 +153,26 @@ impl<P: Ports> Desk<'_, P> {
             return Ok(with_way_back(self.elsewhere(), &attempt).response());
         }
         self.lead_on(request, &attempt, client, &cookie).await
+    }
+
+    /// The page for a secret that this service did not make, without a look at the database. Returns `None` when the database
+    /// must say what the secret is.
+    ///
+    /// # Errors
+    /// `rate_limited` for a secret that comes too often, where a rate limit is set.
+    pub(super) async fn refused(
+        &self,
+        purpose: Purpose,
+        secret: &str,
+    ) -> Result<Option<Page>, Problem> {
+        if !self.config.vault_keys.has_minted(purpose, secret) {
+            return Ok(Some(self.over()));
+        }
+        let allowed = self.ports.allow(&format!("connect {}", hash(secret))).await;
+        let detail = "This address was opened too often. Wait, then open it again.";
+        allowed
+            .map(|()| None)
+            .map_err(|wait| Problem { detail: detail.into(), ..Problem::too_often("link", wait) })
     }
 
     /// Ends the arrival of the account whose attempt has this hash, when another database has said that it is here.

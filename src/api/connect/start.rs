@@ -12,7 +12,7 @@ use crate::api::cost::Metered;
 use crate::api::message::Response;
 use crate::api::problem::{Code, Problem};
 use crate::api::transaction::{Results, Rows, Statements};
-use crate::api::vault::create::{elsewhere, exists, unreported};
+use crate::api::vault::create::{elsewhere, exists, no_other_connection, unreported};
 use crate::api::vault::no_platform::{NoPlatform, OfPlatform};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::{AuthMethod, Grant, Kind, OAuth2};
@@ -106,6 +106,10 @@ pub async fn plan<'a, P: Ports>(
     let confinement = context.caller.confinement();
     let owner = owner(&mut body, confinement)?;
     let label = body.text("label").unwrap_or_else(|| DEFAULT_LABEL.to_owned());
+    if confinement.is_some_and(|own| own.connections.is_some()) {
+        body.finish()?;
+        return Err(no_other_connection());
+    }
     if let Some(platform) = &platform
         && confinement.is_some_and(|own| !own.has_platform(platform))
     {

@@ -6,6 +6,7 @@ use super::{Browser, set_cookie};
 use crate::api::config::{AllowedOrigins, Config};
 use crate::api::message::{Request, Response};
 use crate::api::page::{CONTENT_SECURITY_POLICY, source_of};
+use crate::credentials::minted::Purpose;
 use crate::json;
 use crate::ports::Random;
 
@@ -55,8 +56,11 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
             .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}")),
     );
     // Known or new: it must outlive what is begun in this window.
-    let cookie = Browser::of(request).map_or_else(|| random.secret(), Browser::cookie);
-    response.add("set-cookie", set_cookie(&cookie));
+    let keys = &config.vault_keys;
+    let known = Browser::of_ours(request, keys).map(Browser::cookie);
+    if let Some(cookie) = known.or_else(|| keys.mint(Purpose::Browser, random)) {
+        response.add("set-cookie", set_cookie(&cookie));
+    }
     // The app that opens the window as a popup learns the outcome from it.
     response.add("cross-origin-opener-policy", "unsafe-none");
     response.add("referrer-policy", "no-referrer");
@@ -70,6 +74,7 @@ mod tests {
     use super::{app, window};
     use crate::api::config::{AllowedOrigins, Config};
     use crate::api::message::Request;
+    use crate::credentials::VaultKeys;
     use crate::ports::Random;
 
     struct Zeros;
@@ -109,7 +114,8 @@ mod tests {
             (AllowedOrigins::These(Vec::new()), "frame-ancestors 'self'"),
             (AllowedOrigins::Any, "frame-ancestors *"),
         ] {
-            let config = Config { allowed_origins, ..Config::default() };
+            let vault_keys = VaultKeys::parse(&format!("a:{}=", "A".repeat(43))).unwrap();
+            let config = Config { allowed_origins, vault_keys, ..Config::default() };
             let response = window(&config, &Request::default(), &Zeros);
             let policy = response.header("content-security-policy").unwrap();
             assert_eq!(policy.rsplit("; ").next(), Some(ancestors));

@@ -15,12 +15,13 @@ use super::config::SECRET_HEADER;
 use super::handle::{Service, handle};
 use super::message::{Body, NO_STORE, Request, Response};
 use super::problem::Problem;
-use crate::access::token::Token;
+use crate::access::limits::Access;
 use crate::agents::SCOPES;
 use crate::call::headers::{AGENT, SOURCE};
 use crate::json;
 use crate::percent::encode;
 use crate::ports::Ports;
+use crate::terms::Scope;
 use tools::{RUN_ACTION, START_CONNECT, Sent, TOOLS, Tool};
 
 /// The version in which each request says what it needs.
@@ -249,13 +250,23 @@ impl<P: Ports> Caller<'_, P> {
                 })).await
             }
             "tools/list" => {
-                let tools: Vec<Value> = TOOLS.iter().map(Tool::description).collect();
+                let who = match self.whoami().await {
+                    Ok(who) => who,
+                    Err(refusal) => return Ok(refusal),
+                };
+                let scopes = who.get("scopes").and_then(Value::as_array);
+                let has = |scope: Scope| {
+                    scopes.is_some_and(|scopes| scopes.iter().any(|own| own == scope.as_str()))
+                };
+                let only_reads = who.get("access").is_some_and(|access| access == "read");
+                let own = TOOLS.iter().filter(|tool| has(tool.scope));
+                let tools: Vec<Value> = own.map(|tool| tool.description(only_reads)).collect();
                 let list = if is_latest {
-                    json!({"tools": tools, "resultType": "complete", "ttlMs": TTL_MS, "cacheScope": "public"})
+                    json!({"tools": tools, "resultType": "complete", "ttlMs": TTL_MS, "cacheScope": "private"})
                 } else {
                     json!({"tools": tools})
                 };
-                self.let_in(id, &list).await
+                Ok(result(id, &list))
             }
             "tools/call" => {
                 let name = params.get("name").and_then(Value::as_str);
@@ -340,13 +351,25 @@ impl<P: Ports> Caller<'_, P> {
 
     /// The answer to a caller whose key or token is not valid. Returns `None` when it is.
     async fn refusal(&self) -> Option<Response> {
+        self.whoami().await.err()
+    }
+
+    /// What the caller may do.
+    ///
+    /// # Errors
+    /// With the answer to a caller whose key or token is not valid.
+    async fn whoami(&self) -> Result<Value, Response> {
         let whoami = self.own("GET", "/v1/whoami".to_owned(), String::new(), None);
         let mut response = Box::pin(handle(self.service, self.ports, &whoami)).await;
         // The headers that every response has are added once more.
         response.headers.retain(|(name, _)| {
             matches!(*name, "content-type" | "cache-control" | "www-authenticate" | "retry-after")
         });
-        (response.status != 200).then_some(response)
+        if response.status == 200 {
+            Ok(serde_json::from_slice(&response.body).unwrap_or_default())
+        } else {
+            Err(response)
+        }
     }
 
     /// A result that everybody gets whose key or token is valid.
@@ -371,8 +394,11 @@ impl<P: Ports> Caller<'_, P> {
     /// The answer to an agent that may only read and called for more, so that it asks its user (RFC 6750, section 3.1).
     fn lacks_access(&self, response: &Response) -> Option<Response> {
         let caller = self.service.caller(self.request).ok()?;
-        let only_reads = caller.token().is_some_and(Token::only_reads);
-        if !only_reads || response.status != 403 || response.header(SOURCE) == Some("platform") {
+        let limits = caller.limits();
+        // No consent adds an action to those that the app has chosen.
+        let may_ask =
+            caller.grant().is_some() && limits.access == Access::Read && limits.actions.is_none();
+        if !may_ask || response.status != 403 || response.header(SOURCE) == Some("platform") {
             return None;
         }
         let base = self.service.config().base_url.as_deref()?;

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::json;
 use crate::percent::encode;
+use crate::terms::Scope;
 
 /// A tool of agents.
 pub struct Tool {
@@ -13,6 +14,8 @@ pub struct Tool {
     about: &'static str,
     /// The arguments: the name of each, its type, whether it is required, what it is.
     arguments: &'static [(&'static str, Kind, bool, &'static str)],
+    /// What a caller needs for it.
+    pub scope: Scope,
     is_read_only: bool,
     is_destructive: bool,
     is_open_world: bool,
@@ -85,6 +88,9 @@ fn whole(value: &Value) -> Option<u64> {
 const MOST_BYTES: u64 = 8 << 20;
 /// The most bytes of what a platform answers, unless the client says otherwise: some 6,000 tokens.
 const USUAL_BYTES: u64 = 24_000;
+/// What the tool that acts says of itself, and to whom may only read.
+const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
+const ONLY_READS: &str = "You may only read: other methods than GET and HEAD are refused.";
 /// The tool that acts.
 pub const RUN_ACTION: &str = "run_action";
 /// The tool that returns a link.
@@ -101,6 +107,7 @@ pub const TOOLS: [Tool; 5] = [
             ("platform", Text, false, "Only these platforms, comma-separated"),
             ("limit", UpTo(50), false, "How many. Default: 10"),
         ],
+        scope: Scope::CatalogRead,
         is_read_only: true,
         is_destructive: false,
         is_open_world: false,
@@ -113,6 +120,7 @@ pub const TOOLS: [Tool; 5] = [
             ("platform", Text, true, "The action's platform"),
             ("key", Text, true, "The action's key"),
         ],
+        scope: Scope::CatalogRead,
         is_read_only: true,
         is_destructive: false,
         is_open_world: false,
@@ -120,12 +128,13 @@ pub const TOOLS: [Tool; 5] = [
     Tool {
         name: "list_connections",
         title: "List connections",
-        about: "List the connected accounts that can be used, with their ids.",
+        about: "List the connected accounts that can be used, with their ids; `account` is whose account at the platform it is.",
         arguments: &[
             ("platform", Text, false, "Only of this platform"),
             ("identity", Text, false, "Only of this identity"),
             ("limit", UpTo(100), false, "How many. Default: 20"),
         ],
+        scope: Scope::ConnectionsRead,
         is_read_only: true,
         is_destructive: false,
         is_open_world: false,
@@ -147,7 +156,7 @@ pub const TOOLS: [Tool; 5] = [
                 "select",
                 Texts,
                 false,
-                "Only these parts of the body: up to 20 JSON Pointers, in which `*` is every item, such as `/items/*/id`",
+                "Only these parts of the body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item, such as `/items/*/id`",
             ),
             (
                 "maxBytes",
@@ -156,6 +165,7 @@ pub const TOOLS: [Tool; 5] = [
                 "The most bytes of the result, from 500. What does not fit is named in `omitted`. Default: 24000",
             ),
         ],
+        scope: Scope::ConnectionsCall,
         is_read_only: false,
         is_destructive: true,
         is_open_world: true,
@@ -176,6 +186,7 @@ pub const TOOLS: [Tool; 5] = [
             ),
             ("authMethod", Text, false, "Which of the connector's methods, if it has several"),
         ],
+        scope: Scope::ConnectionsConnect,
         is_read_only: false,
         is_destructive: false,
         is_open_world: true,
@@ -186,23 +197,29 @@ pub const TOOLS: [Tool; 5] = [
 pub type Sent = (&'static str, String, String, Option<Vec<u8>>);
 
 impl Tool {
-    /// The tool as it is listed.
-    pub fn description(&self) -> Value {
+    /// The tool as it is listed. `only_reads` says that the caller may only read at platforms.
+    pub fn description(&self, only_reads: bool) -> Value {
         let schema = |(name, kind, _, about): &(&str, Kind, bool, &str)| {
             ((*name).to_owned(), kind.schema(about))
         };
         let properties: Map<String, Value> = self.arguments.iter().map(schema).collect();
         let required = self.arguments.iter().filter(|(_, _, is_required, _)| *is_required);
+        let about = if only_reads {
+            self.about.replace(MAY_WRITE, ONLY_READS)
+        } else {
+            self.about.to_owned()
+        };
         let required: Vec<&str> = required.map(|(name, ..)| *name).collect();
         json!({
             "name": self.name,
             "title": self.title,
-            "description": self.about,
+            "description": about,
             "inputSchema": {
                 "type": "object", "properties": properties, "required": required, "additionalProperties": false,
             },
             "annotations": {
-                "readOnlyHint": self.is_read_only, "destructiveHint": self.is_destructive,
+                "readOnlyHint": self.is_read_only || only_reads,
+                "destructiveHint": self.is_destructive && !only_reads,
                 "openWorldHint": self.is_open_world,
             },
         })
@@ -277,6 +294,7 @@ impl Tool {
             "list_connections" => {
                 add("platform", text("platform"));
                 add("identity", text("identity"));
+                add("include", "account");
                 add("limit", &limit(20));
                 ("GET", "/v1/vault/connections".to_owned(), query, None)
             }
@@ -335,7 +353,7 @@ mod tests {
                 json!({"identity": "ann", "limit": 7}),
                 "GET",
                 "/v1/vault/connections",
-                "identity=ann&limit=7",
+                "identity=ann&include=account&limit=7",
                 None,
             ),
             (

@@ -100,6 +100,7 @@ pub fn select_attempt(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     if let Some(own) = guard.confinement {
         sql.push(" AND c.identity = ").text(&own.identity);
         sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
+        sql.of_ids("c.connection_id", own.connections.as_ref());
     }
     sql.finish()
 }
@@ -165,6 +166,7 @@ pub fn select_attempts(guard: &Guard<'_>, asked: &AskedAttempts<'_>, most: u64) 
         if let Some(own) = guard.confinement {
             sql.push(" AND c.identity = ").text(&own.identity);
             sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
+            sql.of_ids("c.connection_id", own.connections.as_ref());
         }
         if let Some(before) = asked.before {
             sql.push(" AND (c.expires_at, c.id) < (SELECT b.expires_at, b.id FROM connect_attempts b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ");

@@ -79,7 +79,8 @@ pub enum NewSecret<'a> {
     Sealed(&'a Sealed),
 }
 
-/// Stores an OAuth client in place of the platform's former one.
+/// Stores an OAuth client in place of the platform's former one. Changes nothing when a secret would be kept while the
+/// hosts that it is sent to change: who may set clients may not read their secrets.
 #[must_use]
 pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
     let (keeps, sealed) = match new.secret {
@@ -88,7 +89,7 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
         NewSecret::Sealed(sealed) => (0, Param::text(sealed.as_str())),
     };
     statement(
-        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, start_url, pkce, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?12, ?13, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, start_url = excluded.start_url, pkce = excluded.pkce, rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL, updated_at = excluded.updated_at",
+        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, start_url, pkce, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?12, ?13, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, start_url = excluded.start_url, pkce = excluded.pkce, rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL, updated_at = excluded.updated_at WHERE NOT (?11 = 1 AND sealed IS NOT NULL AND client_id = excluded.client_id AND (variables IS NOT excluded.variables OR auth_method IS NOT excluded.auth_method))",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),

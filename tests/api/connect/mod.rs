@@ -1,6 +1,7 @@
 //! Connecting accounts: contract, parts 8 to 11, over real `SQLite` and a scripted platform.
 
 mod access;
+mod accounts;
 mod attempts;
 mod check;
 mod clients;
@@ -11,6 +12,7 @@ mod events;
 mod histories;
 mod killed;
 mod late_tokens;
+mod made_up;
 mod mortal;
 mod oauth;
 mod offered;

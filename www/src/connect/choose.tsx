@@ -1,5 +1,6 @@
 import type { Connector } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
+import { accountName } from "../parts/account";
 import { Logo } from "../parts/logo";
 import { SearchField } from "../parts/search";
 import type { FailedConnection, Found } from "./service";
@@ -51,13 +52,13 @@ export function Choose({ session: { service, may, who }, app, say, onChoose, onF
         <section aria-labelledby="failed">
           <h2 id="failed">Connections that stopped working</h2>
           <ul class="choices">
-            {failed.map(({ connection: { id, platform, name, identity }, connector }) => (
+            {failed.map(({ connection: { id, platform, name, identity, account }, connector }) => (
               <li key={id}>
                 <button type="button" class="choice" onClick={() => onChoose(platform, id)}>
                   <Mark connector={connector} platform={platform} />
                   <span class="choice-words">
                     <span class="choice-name">Reconnect {connector?.name ?? capital(platform)}</span>
-                    <span class="muted small">{name ?? identity}</span>
+                    <span class="muted small">{[name ?? (account ? undefined : identity), account && accountName(account)].filter(Boolean).join(" · ")}</span>
                   </span>
                 </button>
               </li>

@@ -3,6 +3,7 @@
 import type {
   ConnectAttempt,
   Connection,
+  ConnectionWithAccount,
   Connector,
   ConnectorDetail,
   Fault,
@@ -62,7 +63,7 @@ export interface Found {
 }
 
 export interface FailedConnection {
-  connection: Connection;
+  connection: ConnectionWithAccount;
   connector: Connector | undefined;
 }
 
@@ -110,7 +111,9 @@ export class Service {
   /** The connections that have stopped working, each with its connector if that can be had. */
   async findFailed(): Promise<FailedConnection[]> {
     const pages = [true, false].map((active) =>
-      this.#read<{ rows: Connection[] }>(`/v1/vault/connections?state=failed&active=${active}&limit=${ROWS}`),
+      this.#read<{ rows: ConnectionWithAccount[] }>(
+        `/v1/vault/connections?state=failed&active=${active}&include=account&limit=${ROWS}`,
+      ),
     );
     const failed = (await Promise.all(pages)).flatMap(({ rows }) => rows);
     const platforms = [...new Set(failed.map(({ platform }) => platform))];
