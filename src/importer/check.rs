@@ -258,14 +258,18 @@ pub fn named(
         if known.contains(found) {
             return Ok(found.to_owned());
         }
-        let nearest = nearest(&name, known.iter().copied(), 3).join(", ");
-        let did_you_mean =
-            if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") };
+        let did_you_mean = did_you_mean(&name, known.iter().copied());
         Err(anyhow!(
             "no platform `{name}`{did_you_mean}\nTo look for it: npm run catalog -- find {name}"
         ))
     };
     names.iter().map(find).collect()
+}
+
+/// What may have been meant, as the end of an error.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let nearest = nearest(name, known, 3).join(", ");
+    if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") }
 }
 
 fn said(error: StorageError) -> anyhow::Error {

@@ -493,7 +493,7 @@ fn filled(
 /// The user signed in with another account than the connection's.
 fn of_other_account(name: &str) -> Failed {
     let detail = format!(
-        "You signed in to {name} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately."
+        "The account at {name} is another one than before. The connection keeps the former one. Sign in with that account, or connect this one separately."
     );
     Failed::new(Failure::AccountMismatch, detail)
 }

@@ -86,6 +86,11 @@ describe("the console: try an action", () => {
       await form.getByLabel("name", { exact: true }).fill("é");
       await form.getByText("1 optional").click();
       await form.getByLabel("size (optional)").fill("3");
+      const run = await page.getByRole("region", { name: "Run it through the vault" }).locator("pre").innerText();
+      const id = await form.getByLabel("Connection").inputValue();
+      assert.ok(run.includes(`${world.baseUrl}/v1/vault/connections/${id}/actions/createThing'`), run);
+      const input = { path: { owner: "a b" }, body: { name: "é", size: 3 }, query: { tags: ["x", "y"] } };
+      assert.deepEqual(JSON.parse(run.match(/-d '(.*)'$/s)[1]), input);
       const before = platform.requests.length;
       await button(form, "Run").click();
       const question = page.getByRole("alertdialog", { name: "Run Create a thing?" });
