@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import pytest
@@ -349,7 +349,7 @@ def test_an_action_is_checked_and_run(vault: ConnectorVault, bearer: Connection)
     answer = vault.actions.run(
         bearer, "createThing", path={"owner": "a b"}, query={"tags": ["x", "y"]}, body={"name": "é", "size": 3}
     )
-    assert (answer.status, cast(Any, answer.body)["url"]) == (200, "/api/owners/a%20b/things?tags=x&tags=y")
+    assert (answer.status, answer.body["url"]) == (200, "/api/owners/a%20b/things?tags=x&tags=y")
     with pytest.raises(VaultError) as caught:
         vault.actions.run(bearer, "createThing", query={"tags": ["X"]}, body={"nme": "x"})
     pointers = {fault.pointer for fault in caught.value.errors}
@@ -480,7 +480,7 @@ def test_no_service_is_an_error_with_its_cause() -> None:
 
 
 def test_a_function_supplies_tokens_and_is_asked_again_when_one_is_rejected(vault: ConnectorVault) -> None:
-    supplied = ["st_test_rejected", vault.sessions.create(identity="Group-00001")]
+    supplied: list[str | Session] = ["st_test_rejected", vault.sessions.create(identity="Group-00001")]
     calls: list[str | Session] = []
 
     def secret() -> str | Session:
@@ -508,7 +508,7 @@ def test_a_function_supplies_tokens_and_is_asked_again_when_one_is_rejected(vaul
 
 def test_a_platform_is_called_once_more_with_another_token(vault: ConnectorVault, bearer: Connection) -> None:
     good = vault.sessions.create(identity=bearer.identity, scopes=["connections:call"])
-    supplied = iter(["st_test_rejected", good])
+    supplied: Iterator[str | Session] = iter(["st_test_rejected", good])
     with ConnectorVault(URL, lambda: next(supplied)) as limited:
         assert limited.call_platform(bearer, "POST", "x", content="sent").json()["body"] == "sent"
 
@@ -542,21 +542,23 @@ def test_webhooks_come_signed(vault: ConnectorVault) -> None:
     assert event.type == "webhook.test"
     rotated = vault.webhooks.rotate(made)
     assert webhooks.verify(body.decode(), headers, [rotated.secret, made.secret]) == event
-    for wrong in (
-        lambda: webhooks.verify(body + b" ", headers, made.secret),
-        lambda: webhooks.verify(body, headers, rotated.secret),
-        lambda: webhooks.verify(body, {}, made.secret),
-        lambda: webhooks.verify(b"\xff", headers, made.secret),
-        lambda: webhooks.verify(body, {**headers, "webhook-timestamp": "9" * 30}, made.secret),
-        lambda: webhooks.verify(body, {**headers, "webhook-signature": "v1"}, made.secret),
-    ):
+    forged: list[tuple[bytes, dict[str, str], str]] = [
+        (body + b" ", headers, made.secret),
+        (body, headers, rotated.secret),
+        (body, {}, made.secret),
+        (b"\xff", headers, made.secret),
+        (body, {**headers, "webhook-timestamp": "9" * 30}, made.secret),
+        (body, {**headers, "webhook-signature": "v1"}, made.secret),
+    ]
+    for request in forged:
         with pytest.raises(VaultError) as caught:
-            wrong()
+            webhooks.verify(*request)
         assert caught.value.code == "invalid_signature"
-    for secret in ("", "whsec_", "whsec_é", []):
-        with pytest.raises(VaultError) as unusable:
+    unusable: list[str | list[str]] = ["", "whsec_", "whsec_é", []]
+    for secret in unusable:
+        with pytest.raises(VaultError) as refused:
             webhooks.verify(body, headers, secret)
-        assert unusable.value.code == "invalid_argument"
+        assert refused.value.code == "invalid_argument"
     assert vault.webhooks.update(made, types=[], description="x").description == "x"
     assert vault.webhooks.update(made, description=None).description is None
     assert [one.id for one in vault.webhooks.list()] == [made.id]

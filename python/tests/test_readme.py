@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from pathlib import Path
 
 import pytest
 
-from connector_vault import AsyncConnectorVault
+from connector_vault import AsyncConnectorVault, ConnectorVault
 
 from .conftest import Visit
 
@@ -21,7 +22,6 @@ def matches(said: str, told: str) -> bool:
     return re.fullmatch(re.escape(told).replace(r"\ …", ".*"), said) is not None or said == told
 
 
-@pytest.mark.filterwarnings("ignore:.*unclosed:ResourceWarning")
 def test_examples_print_what_they_say(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAULT_KEY", os.environ["README_KEY"])
     monkeypatch.setenv("WEBHOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
@@ -44,4 +44,7 @@ def test_examples_print_what_they_say(visit: Visit, monkeypatch: pytest.MonkeyPa
         assert len(printed) == len(told), f"{printed} instead of {told} in\n{code}"
         for said, expected in zip(printed, told, strict=True):
             assert matches(said, expected), f"{said} instead of {expected} in\n{code}"
-    assert isinstance(names["for_ann"], AsyncConnectorVault)
+    vault, for_ann = names["vault"], names["for_ann"]
+    assert isinstance(vault, ConnectorVault) and isinstance(for_ann, AsyncConnectorVault)
+    vault.close()
+    asyncio.run(for_ann.aclose())

@@ -106,8 +106,11 @@ describe("the Python package", () => {
       VISITOR_URL: `http://127.0.0.1:${visits.port}`,
     };
     const options = { cwd: join(root, "python"), env };
-    const output = await run(await packageProgram("python"), ["-m", "pytest", "-q", "--durations=8"], options);
-    if (process.env.SHOW) console.log(output);
+    // Another Python, such as `python3.13`, with what the package needs and pytest: it has no libraries of agents.
+    const { CONNECTOR_VAULT_PYTHON: other } = process.env;
+    const python = other ?? (await packageProgram("python"));
+    const args = ["-m", "pytest", "-q", ...(other ? ["--ignore", "tests/test_agents.py"] : [])];
+    const output = await run(python, args, options);
     assert.match(output, /^\d+ passed in/m);
   });
 });
