@@ -8,12 +8,12 @@ import type { Connection, ConnectionState } from "./connection.js";
 import { ConnectError, ConnectionError, type ErrorCode, ServerError, VaultError } from "./errors.js";
 import { type ConnectOptions, throughWindow } from "./popup.js";
 import { jsonOf, problemOf } from "./problem.js";
-import { SECRET_HEADER, Supplied, type Token, fixed } from "./secret.js";
+import { type Held, SECRET_HEADER, Supplied, type Token, fixed } from "./secret.js";
 
 export type { Connection, ConnectionState, IdentityType } from "./connection.js";
 export type { KnownPlatform } from "known-platforms";
 export type { ErrorCode, Fault } from "./errors.js";
-export type { ConnectOptions } from "./popup.js";
+export type { ConnectOptions, Platform } from "./popup.js";
 export type { Token } from "./secret.js";
 export { ConnectError, VaultError };
 
@@ -82,28 +82,30 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
       });
   };
   const secret =
-    typeof token === "string" ? fixed(token) : new Supplied(typeof token === "function" ? token : () => token, check, PATIENCE_MS);
+    typeof token === "string"
+      ? fixed(token)
+      : new Supplied(typeof token === "function" ? token : () => token, check, PATIENCE_MS);
 
-  async function tokenOf(): Promise<string> {
-    const { text } = secret.held ?? (await secret.renew());
-    check(text);
-    return text;
+  async function held(): Promise<Held> {
+    const found = secret.held ?? (await secret.renew());
+    check(found.text);
+    return found;
   }
 
   async function get(path: string): Promise<Response> {
     for (let renewed = false; ; renewed = true) {
-      const text = await tokenOf();
+      const sent = await held();
       let response: Response;
       try {
-        response = await fetch(base + path, { headers: { [SECRET_HEADER]: text } });
+        response = await fetch(base + path, { headers: { [SECRET_HEADER]: sent.text } });
       } catch (cause) {
         const message =
           "The service could not be reached. Is `baseUrl` right, is there a network, and may the page's origin call the service?";
         throw new ConnectionError(message, { code: "no_response", cause });
       }
       if (response.ok) return response;
-      const problem = await problemOf(response, text);
-      const again = response.status === 401 && !renewed && secret.held?.text === text && secret.drop(secret.held);
+      const problem = await problemOf(response, sent.text);
+      const again = response.status === 401 && secret.drop(sent) && !renewed;
       if (!again) throw problem;
     }
   }
@@ -123,7 +125,11 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
   return {
     connect: async ({ platform, connection, ui = "popup", returnUrl, signal } = {}) => {
       const id = typeof connection === "object" ? connection.id : connection;
-      return throughWindow({ base, attempt }, { platform, connection: id, ui, returnUrl, signal }, tokenOf);
+      return throughWindow(
+        { base, attempt },
+        { platform, connection: id, ui, returnUrl, signal },
+        async () => (await held()).text,
+      );
     },
     connections: async (query = {}) => {
       const given = Object.entries(query).filter(([, value]) => value !== undefined);
@@ -159,7 +165,8 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
 const AGAIN = "Please try again.";
 const OURS = "This app is not set up correctly for this platform.";
 const TEXTS: { [Code in ErrorCode]?: string } = {
-  account_mismatch: "You signed in with another account than before. Sign in with the same one, or connect a new account.",
+  account_mismatch:
+    "You signed in with another account than before. Sign in with the same one, or connect a new account.",
   blocked: "Your browser has blocked the window. Allow windows of this site, and try again.",
   changed: `Something has changed meanwhile. ${AGAIN}`,
   client_rejected: OURS,

@@ -44,7 +44,7 @@ export type {
 } from "./catalog.js";
 export { ConnectorVault } from "./client.js";
 export type { NewOauthClient, OauthClient, OauthClients } from "./clients.js";
-export type { ConnectOptions } from "./popup.js";
+export type { ConnectOptions, Platform } from "./popup.js";
 export type {
   ApiKeyMethod,
   AuthField,

@@ -1,13 +1,17 @@
 // The service's window: opens it from a page, and waits for what becomes of it. Nothing here needs WebAssembly.
+import type { KnownPlatform } from "known-platforms";
 import type { ConnectAttempt } from "./attempts.js";
 import type { CallOptions } from "./call.js";
 import { type Connection, isConnection } from "./connection.js";
 import { AbortError, ConnectError, type ErrorCode } from "./errors.js";
 
+/** A platform of the catalog. Your editor completes the well-known ones. */
+export type Platform = KnownPlatform | (string & {});
+
 /** What to connect, and how to show the window. */
 export interface ConnectOptions extends CallOptions {
   /** The platform to connect. If omitted, the user chooses one. */
-  platform?: string | undefined;
+  platform?: Platform | undefined;
   /** The connection to reconnect, or its id. */
   connection?: string | Pick<Connection, "id"> | undefined;
   /** A short-lived token with the scopes `connections:connect` and `catalog:read`. Default: the client's own. */

@@ -11,7 +11,7 @@ import {
   RateLimitError,
   ServerError,
   ValidationError,
-  VaultError,
+  type VaultError,
 } from "./errors.js";
 
 /** The error that a response of the service itself tells. @internal */

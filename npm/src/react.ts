@@ -25,18 +25,23 @@ import {
   type Connection,
   type ConnectionQuery,
   type ErrorCode,
-  type KnownPlatform,
   type Return,
   type VaultError,
   createConnect,
   errorText,
 } from "./connect.js";
 
-export type { Connection, ConnectionQuery, ConnectOptions, ErrorCode, KnownPlatform, Token, TokenSource } from "./connect.js";
+export type {
+  Connection,
+  ConnectionQuery,
+  ConnectOptions,
+  ErrorCode,
+  KnownPlatform,
+  Platform,
+  Token,
+  TokenSource,
+} from "./connect.js";
 export { ConnectError, VaultError, errorText } from "./connect.js";
-
-/** A platform of the catalog. Your editor completes the well-known ones. */
-export type Platform = KnownPlatform | (string & {});
 
 /** What all components below a provider share. */
 class Shared {
@@ -65,7 +70,8 @@ class Shared {
   /** What the window has led back with, for whom it concerns. */
   take(platform: string | undefined): Return | VaultError | undefined {
     const { returned } = this;
-    if (!returned || (platform !== undefined && "platform" in returned && returned.platform !== platform)) return undefined;
+    if (!returned || (platform !== undefined && "platform" in returned && returned.platform !== platform))
+      return undefined;
     this.returned = undefined;
     return returned;
   }
@@ -113,9 +119,7 @@ function useChanges(shared: Shared): number {
 }
 
 /** What to connect. */
-export interface UseConnectOptions extends Omit<ConnectOptions, "token" | "signal" | "platform"> {
-  /** The platform to connect. If omitted, the user chooses one. */
-  platform?: Platform | undefined;
+export interface UseConnectOptions extends Omit<ConnectOptions, "token" | "signal"> {
   /** Called with each connection, also with the one that the window has led back with. */
   onConnect?: ((connection: Connection) => void) | undefined;
   /** Called with each error, also if the user has closed the window. */

@@ -44,4 +44,3 @@ function refuseKey(): never {
   faults.add("token", "must be a short-lived token: the window does not take API keys");
   return faults.end() as never;
 }
-

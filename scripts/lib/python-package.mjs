@@ -22,7 +22,15 @@ export async function packageProgram(name) {
 
 // What a client must not check: a later release of the service may allow more.
 const LIMITS = new Set([
-  "minLength", "maxLength", "pattern", "minItems", "maxItems", "minimum", "maximum", "uniqueItems", "additionalProperties",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "uniqueItems",
+  "additionalProperties",
 ]);
 const TEXT_FORMATS = new Set(["uuid", "uri"]);
 
@@ -38,11 +46,16 @@ function open(schema) {
     const isNamed = (name === "properties" || name === "schemas" || name === "$defs") && typeof value === "object";
     kept[name] = isNamed
       ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, open(member)]))
-      : ["enum", "const", "default", "example", "examples", "required"].includes(name) ? value : open(value);
+      : ["enum", "const", "default", "example", "examples", "required"].includes(name)
+        ? value
+        : open(value);
   }
   if (kept.enum?.every((value) => typeof value === "string")) {
     const { enum: values, description, ...rest } = kept;
-    return { ...(description && { description }), anyOf: [{ type: "string", enum: values, ...rest }, { type: "string" }] };
+    return {
+      ...(description && { description }),
+      anyOf: [{ type: "string", enum: values, ...rest }, { type: "string" }],
+    };
   }
   return kept;
 }
@@ -103,7 +116,16 @@ async function models() {
   await run(
     await packageProgram("datamodel-codegen"),
     [
-      ["--input", input, "--input-file-type", "openapi", "--output", output, "--output-model-type", "pydantic_v2.BaseModel"],
+      [
+        "--input",
+        input,
+        "--input-file-type",
+        "openapi",
+        "--output",
+        output,
+        "--output-model-type",
+        "pydantic_v2.BaseModel",
+      ],
       ["--base-class", "connector_vault._model.Model", "--target-python-version", "3.10", "--formatters", "builtin"],
       ["--snake-case-field", "--enum-field-as-literal", "all", "--collapse-root-models", "--use-schema-description"],
       ["--use-field-description", "--use-standard-collections", "--use-union-operator", "--disable-timestamp"],
@@ -112,20 +134,32 @@ async function models() {
   );
   const [first, ...rest] = readFileSync(output, "utf8").split("from typing import ");
   const named = Object.entries(aliases).map(([name, type]) => `${name}: TypeAlias = ${type}\n`);
-  const head = first.replace(/^(#.*\n)+/, `# Written by \`npm run python -- generate\` from the OpenAPI document of the service.\n`);
+  const head = first.replace(
+    /^(#.*\n)+/,
+    `# Written by \`npm run python -- generate\` from the OpenAPI document of the service.\n`,
+  );
   return `${head}from typing import TypeAlias, ${rest.join("from typing import ")}\n\n${named.join("")}`;
 }
 
 // How the synchronous client differs from the asynchronous one.
 const SYNCHRONOUS = [
-  [/"""The asynchronous client\. .*"""/, '"""The synchronous client: written by `npm run python -- generate` from `_async.py`."""'],
-  [/"""The tools of agents, .*"""/, '"""The same tools, synchronously: written by `npm run python -- generate` from `_async_tools.py`."""'],
+  [
+    /"""The asynchronous client\. .*"""/,
+    '"""The synchronous client: written by `npm run python -- generate` from `_async.py`."""',
+  ],
+  [
+    /"""The tools of agents, .*"""/,
+    '"""The same tools, synchronously: written by `npm run python -- generate` from `_async_tools.py`."""',
+  ],
   [/\b_async\b(?!\.py)/g, "_sync"],
   [/import asyncio\n/, ""],
   [/import time\n/, "import threading\nimport time\n"],
   [/asyncio\.sleep/g, "time.sleep"],
   [/asyncio\.Lock/g, "threading.Lock"],
-  [/AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable/, "Callable, Generator, Iterable, Iterator"],
+  [
+    /AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable/,
+    "Callable, Generator, Iterable, Iterator",
+  ],
   [/AsyncGenerator\[([\w.]+), None\]/g, "Generator[$1, None, None]"],
   [/Awaitable\[((?:[^[\]]|\[[^\]]*\])*)\]/g, "$1"],
   [/httpx\.AsyncClient/g, "httpx.Client"],

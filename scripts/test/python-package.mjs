@@ -19,7 +19,9 @@ async function types() {
   const pyright = join(GENERATORS, "node_modules", "pyright", "index.js");
   const interpreter = await packageProgram("python");
   await Promise.all([
-    run(await packageProgram("mypy"), ["--cache-dir", join(root, "target", "python-package", "mypy")], { cwd: PACKAGE }),
+    run(await packageProgram("mypy"), ["--cache-dir", join(root, "target", "python-package", "mypy")], {
+      cwd: PACKAGE,
+    }),
     run("node", [pyright, "--pythonpath", interpreter, "--project", PACKAGE]),
   ]);
 }

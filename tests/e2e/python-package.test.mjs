@@ -61,7 +61,11 @@ describe("the Python package", () => {
     await state.publish(catalog);
     await state.use(async ({ vault }) => {
       await store(vault, [many, few, reader]);
-      await seed(vault, many.row.account, Array.from({ length: 230 }, (_, n) => ({ ...nth(n), active: true })));
+      await seed(
+        vault,
+        many.row.account,
+        Array.from({ length: 230 }, (_, n) => ({ ...nth(n), active: true })),
+      );
     });
     const vaultKey = randomBytes(32).toString("base64");
     secrets.add(vaultKey);
