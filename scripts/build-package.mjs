@@ -34,7 +34,7 @@ const WASM = "connector-vault.wasm";
 // Stands for the module's text while esbuild works.
 const TEXT = '"<the module>"';
 // Bytes, gzipped. What React needs comes on top of what `connect.mjs` weighs.
-const LIMITS = { "index.mjs": 68_000, [WASM]: 52_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
+const LIMITS = { "index.mjs": 70_000, [WASM]: 53_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
 // What must do without the module: a page whose Content-Security-Policy refuses WebAssembly can use it.
 const WITHOUT_WASM = ["connect", "react"];
 // What is built from which source, and where that gets the WebAssembly module from.

@@ -32,6 +32,7 @@
 //! **The walls.** Without a feature, the crate can name neither Cloudflare nor the browser.
 
 pub mod access;
+pub mod agents;
 pub mod api;
 pub mod call;
 pub mod catalog;

@@ -477,6 +477,28 @@ pub trait Patterns {
     fn is_match(&self, pattern: &str, text: &str) -> bool;
 }
 
+/// How a JSON Web Token is signed (RFC 7518, section 3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    Rs256,
+    /// ECDSA with P-256 and SHA-256.
+    Es256,
+}
+
+/// Signatures of others. The platform verifies them: in the Worker that is `WebCrypto`, so that no implementation of RSA and of
+/// elliptic curves is part of the module.
+pub trait Signatures {
+    /// Whether the holder of a public key, a JSON Web Key, has signed `message`. Returns `false` for a key that can't be used.
+    fn verify(
+        &self,
+        algorithm: Algorithm,
+        key: &str,
+        message: &[u8],
+        signature: &[u8],
+    ) -> impl Future<Output = bool>;
+}
+
 /// What a call returns. Returns `None` when that takes longer than `milliseconds`: the call is then given up, although what
 /// it asked for may still happen. Where there is no timer, a call may take as long as it wants.
 pub async fn within<T>(
@@ -509,6 +531,12 @@ pub trait Queue {
 }
 
 /// All ports together.
-pub trait Ports: Db + Later + Blobs + Http + Clock + Random + RateLimit + Patterns {}
+pub trait Ports:
+    Db + Later + Blobs + Http + Clock + Random + RateLimit + Patterns + Signatures
+{
+}
 
-impl<T: Db + Later + Blobs + Http + Clock + Random + RateLimit + Patterns> Ports for T {}
+impl<T: Db + Later + Blobs + Http + Clock + Random + RateLimit + Patterns + Signatures> Ports
+    for T
+{
+}

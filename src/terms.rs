@@ -109,6 +109,10 @@ named! {
     KeysRead = "keys:read",
     /// Create, rotate and revoke API keys. A token can't have this scope, and a key only if it is asked for.
     KeysWrite = "keys:write",
+    /// Read how agents sign in, and what users granted them. A token can't have this scope.
+    AgentsRead = "agents:read",
+    /// Configure how agents sign in, and create and end grants. A token can't have this scope.
+    AgentsWrite = "agents:write",
 }
 
 named! {
@@ -253,7 +257,7 @@ impl Scope {
     }
 
     /// Tokens carry the bits, so that they never change.
-    const fn bit(self) -> u16 {
+    const fn bit(self) -> u32 {
         match self {
             Self::CatalogRead => 1,
             Self::ConnectionsRead => 2,
@@ -270,13 +274,15 @@ impl Scope {
             Self::WebhooksWrite => 2048,
             Self::KeysRead => 8192,
             Self::KeysWrite => 16384,
+            Self::AgentsRead => 32768,
+            Self::AgentsWrite => 65536,
         }
     }
 }
 
 /// A set of scopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scopes(u16);
+pub struct Scopes(u32);
 
 impl Scopes {
     /// Whether the set holds `scope`.
@@ -293,7 +299,7 @@ impl Scopes {
 
     /// The set as a bit mask, the form in which a token carries it.
     #[must_use]
-    pub const fn bits(self) -> u16 {
+    pub const fn bits(self) -> u32 {
         self.0
     }
 
@@ -301,7 +307,7 @@ impl Scopes {
     #[must_use]
     pub fn of_token(bits: u64) -> Self {
         let all = Scope::OF_TOKENS.into_iter().collect::<Self>();
-        Self(u16::try_from(bits).unwrap_or(0)).and(all)
+        Self(u32::try_from(bits).unwrap_or(0)).and(all)
     }
 
     /// The scopes of the set, in the order of [`Scope::ALL`].

@@ -7,6 +7,7 @@ import { type CallOptions, callOptions } from "./call.js";
 import { type PlatformRequestInit, pages, proxy } from "./calling.js";
 import { Caller } from "./caller.js";
 import { type Actions, type Connectors, actions, connectors } from "./catalog.js";
+import { type AgentGrants, type AgentSignIns, agentGrants, agentSignIns } from "./agents.js";
 import { type OauthClients, oauthClients } from "./clients.js";
 import type { ConnectOptions } from "./popup.js";
 import type { Connection } from "./connection.js";
@@ -32,6 +33,10 @@ export class ConnectorVault {
   readonly connectAttempts: ConnectAttempts;
   /** The registrations of your app at platforms. */
   readonly oauthClients: OauthClients;
+  /** Who authenticates the users of agents. */
+  readonly agentSignIn: AgentSignIns;
+  /** What users granted to agents. */
+  readonly agentGrants: AgentGrants;
   /** What happened in the vault. */
   readonly events: Events;
   /** Where events are sent. */
@@ -52,6 +57,8 @@ export class ConnectorVault {
     this.connections = connections(caller);
     this.connectAttempts = connectAttempts(caller);
     this.oauthClients = oauthClients(caller);
+    this.agentSignIn = agentSignIns(caller);
+    this.agentGrants = agentGrants(caller);
     this.events = events(caller);
     this.webhooks = webhooks(caller);
     this.keys = apiKeys(caller);

@@ -24,6 +24,8 @@ export interface OauthClient {
   variables: Record<string, string>;
   /** The page of your app where users start to connect; null for none. */
   startUrl: string | null;
+  /** Whether authorization requests use PKCE (RFC 7636); null for what the catalog says. */
+  pkce: "S256" | "none" | null;
   /** The redirect URI to register at the platform. */
   redirectUri: string;
   /** Since when the platform has rejected the client (RFC 3339); null while it has not. Setting it clears this. */
@@ -52,6 +54,8 @@ export interface NewOauthClient {
   variables?: Readonly<Record<string, string>> | undefined;
   /** The page of your app where users start to connect, for visits that begin at the platform. */
   startUrl?: string | undefined;
+  /** Whether authorization requests use PKCE. Default: as the catalog says. */
+  pkce?: "S256" | "none" | undefined;
 }
 
 /** OAuth clients. Needs the scope `clients:read`; changes need `clients:write`. */

@@ -15,13 +15,18 @@ export interface PlatformRequest {
   method: Names["ActionMethod"];
   /** The path below the first server whose variables are all among the method's fields, or an absolute URL. */
   path: string;
+  /** The JSON body; null for none. */
+  body: unknown;
 }
 
 /** A request that shows whether the platform accepts credentials: a 2xx says that it does. */
 export interface VerifyRequest extends PlatformRequest {
   /** The statuses with which the platform rejects credentials. All others but 2xx say nothing about them. */
   rejected: number[];
-  /** What a 2xx response contains if it rejects the credentials all the same; null if none does. */
+  /**
+   * What a response contains if it rejects the credentials, whatever its status; null if none does. An array as `value` lists
+   * several.
+   */
   rejectedWhen: { pointer: string; value: unknown } | null;
 }
 
@@ -48,10 +53,10 @@ interface MethodOf<Type extends string> {
 /** OAuth 2.0 (RFC 6749). URLs may contain variables in braces. */
 export interface OAuth2Method extends MethodOf<"oauth2"> {
   /** The grant type. */
-  grant: "authorization_code" | "client_credentials";
+  grant: "authorization_code" | "client_credentials" | "account_credentials";
   /** The issuer (RFC 9207); null if unknown. */
   issuer: string | null;
-  /** Where users are sent; null for client credentials. */
+  /** Where users are sent; null for the other grants. */
   authorizationUrl: string | null;
   /** Where codes and refresh tokens are exchanged. */
   tokenUrl: string;
@@ -73,8 +78,18 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   authorizationParameters: Record<string, string>;
   /** More parameters of the token request. */
   tokenParameters: Record<string, string>;
+  /** A template of the parameter `redirect_uri`; null for the service's callback address. */
+  redirectUri: string | null;
+  /** The parameters of the redirect that the exchange of the code repeats. */
+  callbackParameters: string[];
   /** The form of the token request. */
   tokenBody: "form" | "json";
+  /** Headers of token and revocation requests. */
+  tokenHeaders: Record<string, string>;
+  /** The form of the revocation request. */
+  revocationBody: "form" | "json";
+  /** The token that a revocation request names. */
+  revocationToken: "refresh_token" | "access_token";
   /** The JSON Pointer of the object with the tokens; null for the whole answer. */
   tokenPointer: string | null;
   /** The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other. */

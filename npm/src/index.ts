@@ -43,6 +43,17 @@ export type {
   ConnectorStatus,
 } from "./catalog.js";
 export { ConnectorVault } from "./client.js";
+export type {
+  AgentContinuation,
+  AgentGrant,
+  AgentGrantFilters,
+  AgentGrantPage,
+  AgentGrants,
+  AgentSignIn,
+  AgentSignIns,
+  NewAgentGrant,
+  NewAgentSignIn,
+} from "./agents.js";
 export type { NewOauthClient, OauthClient, OauthClients } from "./clients.js";
 export type { ConnectOptions, Platform } from "./popup.js";
 export type {

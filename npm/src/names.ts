@@ -61,7 +61,8 @@ export interface Names {
     | "webhook.disabled";
   Grant:
     | "authorization_code"
-    | "client_credentials";
+    | "client_credentials"
+    | "account_credentials";
   IdentityType:
     | "user"
     | "team"
@@ -101,6 +102,8 @@ export interface Names {
     | "oauth_client_not_found"
     | "webhook_not_found"
     | "key_not_found"
+    | "agent_sign_in_not_found"
+    | "agent_grant_not_found"
     | "method_not_allowed"
     | "connection_exists"
     | "connection_failed"
@@ -138,7 +141,9 @@ export interface Names {
     | "webhooks:read"
     | "webhooks:write"
     | "keys:read"
-    | "keys:write";
+    | "keys:write"
+    | "agents:read"
+    | "agents:write";
   SessionScope:
     | "catalog:read"
     | "connections:read"
@@ -150,6 +155,9 @@ export interface Names {
     | "client_secret_basic"
     | "client_secret_basic_raw"
     | "none";
+  RevocationToken:
+    | "refresh_token"
+    | "access_token";
   TokenBody:
     | "form"
     | "json";

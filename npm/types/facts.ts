@@ -90,6 +90,16 @@ export const fields = {
     nullable: ["name"],
     required: ["name"],
   },
+  NewAgentGrant: {
+    all: ["request","identity","identityType","platforms","access"],
+    nullable: [],
+    required: ["request","identity"],
+  },
+  NewAgentSignIn: {
+    all: ["type","issuer","clientId","clientSecret","identityClaim","identityType","url"],
+    nullable: ["clientSecret"],
+    required: ["type"],
+  },
   NewApiKey: {
     all: ["name","scopes","expiresAt"],
     nullable: ["name","expiresAt"],
@@ -111,7 +121,7 @@ export const fields = {
     required: ["type"],
   },
   NewOauthClient: {
-    all: ["authMethod","clientId","clientSecret","scopes","authorizationParameters","variables","startUrl"],
+    all: ["authMethod","clientId","clientSecret","scopes","authorizationParameters","variables","startUrl","pkce"],
     nullable: ["clientSecret"],
     required: ["clientId"],
   },
@@ -176,7 +186,7 @@ export const documents = {
     {"active":{"false":2,"true":2},"identityType":{"organization":1,"project":1,"team":1,"user":1},"otherPlatforms":0,"platforms":[{"platform":"alpha","total":4}],"state":{"degraded":1,"failed":1,"operational":1,"unknown":1},"total":4},
   ],
   ConnectorDetail: [
-    {"account":{"id":"…","method":"GET","name":"/name","path":"/me"},"active":true,"authMethods":[{"accessTokenRefresh":{"method":"POST","parameters":{"access_token":"{accessToken}"},"url":"https://alpha.example"},"authorizationParameters":{"prompt":"consent"},"authorizationUrl":"https://alpha.example","clientIdParameter":"client_key","codeParameter":"auth_code","expiresUnit":"ms","fieldSources":[{"at":"/shop","field":"shop","from":"token","template":"{shop}"}],"fields":[],"grant":"authorization_code","headers":{},"id":"…","issuer":null,"longLivedToken":{"method":"GET","parameters":{"access_token":"{accessToken}"},"url":"https://alpha.example"},"pkce":"S256","query":{},"refreshUrl":null,"revocationUrl":null,"scopeSeparator":" ","scopes":[{"description":"","name":"read"}],"tokenAuth":"none","tokenBody":"form","tokenFallback":null,"tokenMembers":[],"tokenParameters":{},"tokenPointer":null,"tokenUrl":"https://alpha.example","type":"oauth2"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","in":"header","name":"x-key","prefix":"","query":{},"type":"api_key"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","password":"","passwordLabel":"Password","query":{},"type":"basic","username":"{apiKey}","usernameLabel":"User"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","prefix":"Bearer","query":{},"type":"bearer"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","query":{},"regions":["eu-west-1"],"service":"s3","type":"aws_sigv4"}],"category":"Developer Tools","description":"What Alpha 0 does.","documentationUrl":"https://alpha.example","headers":{"Version":"1"},"id":3504355691,"image":"https://img.example/logo.png","key":"api::alpha::v1","license":{"name":"MIT","url":"https://alpha.example"},"name":"Alpha 0","oauth":true,"platform":"alpha","platformVersion":"v1","servers":[{"description":null,"url":"https://alpha.example"}],"status":"generally_available","tags":["Cloud"],"tools":5,"verify":{"method":"GET","path":"/me","rejected":[401],"rejectedWhen":{"pointer":"/ok","value":false}},"version":"1.0.0"},
+    {"account":{"body":null,"id":"…","method":"GET","name":"/name","path":"/me"},"active":true,"authMethods":[{"accessTokenRefresh":{"method":"POST","parameters":{"access_token":"{accessToken}"},"url":"https://alpha.example"},"authorizationParameters":{"prompt":"consent"},"authorizationUrl":"https://alpha.example","callbackParameters":[],"clientIdParameter":"client_key","codeParameter":"auth_code","expiresUnit":"ms","fieldSources":[{"at":"/shop","field":"shop","from":"token","template":"{shop}"}],"fields":[],"grant":"authorization_code","headers":{},"id":"…","issuer":null,"longLivedToken":{"method":"GET","parameters":{"access_token":"{accessToken}"},"url":"https://alpha.example"},"pkce":"S256","query":{},"redirectUri":null,"refreshUrl":null,"revocationBody":"form","revocationToken":"refresh_token","revocationUrl":null,"scopeSeparator":" ","scopes":[{"description":"","name":"read"}],"tokenAuth":"none","tokenBody":"form","tokenFallback":null,"tokenHeaders":{},"tokenMembers":[],"tokenParameters":{},"tokenPointer":null,"tokenUrl":"https://alpha.example","type":"oauth2"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","in":"header","name":"x-key","prefix":"","query":{},"type":"api_key"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","password":"","passwordLabel":"Password","query":{},"type":"basic","username":"{apiKey}","usernameLabel":"User"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","prefix":"Bearer","query":{},"type":"bearer"},{"fields":[{"default":null,"description":null,"enum":null,"label":"API key","name":"apiKey","pattern":null,"required":false,"secret":false}],"headers":{},"id":"…","query":{},"regions":["eu-west-1"],"service":"s3","type":"aws_sigv4"}],"category":"Developer Tools","description":"What Alpha 0 does.","documentationUrl":"https://alpha.example","headers":{"Version":"1"},"id":3504355691,"image":"https://img.example/logo.png","key":"api::alpha::v1","license":{"name":"MIT","url":"https://alpha.example"},"name":"Alpha 0","oauth":true,"platform":"alpha","platformVersion":"v1","servers":[{"description":null,"url":"https://alpha.example"}],"status":"generally_available","tags":["Cloud"],"tools":5,"verify":{"body":null,"method":"GET","path":"/me","rejected":[401],"rejectedWhen":{"pointer":"/ok","value":false}},"version":"1.0.0"},
   ],
   Page: [
     {"page":1,"pages":1,"rows":[],"total":4},
@@ -194,9 +204,9 @@ export const documents = {
     {"connectUrl":"…","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect","connections:call"],"token":"…"},
   ],
   Whoami: [
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write"]},
-    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write"]},
+    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write"]},
   ],
   WhoamiOfToken: [
     {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},

@@ -54,6 +54,7 @@ export type Enumerations = Check<{
     | "ParameterPlace"
     | "Pkce"
     | "ProblemCode"
+    | "RevocationToken"
     | "Scope"
     | "SessionScope"
     | "TokenAuth"
@@ -64,6 +65,7 @@ export type Enumerations = Check<{
   KeyPlace: SameNames<declared.ApiKeyMethod["in"], Names["KeyPlace"]>;
   ParameterPlace: SameNames<declared.ActionParameter["in"], Names["ParameterPlace"]>;
   Pkce: SameNames<declared.OAuth2Method["pkce"], Names["Pkce"]>;
+  RevocationToken: SameNames<declared.OAuth2Method["revocationToken"], Names["RevocationToken"]>;
   TokenAuth: SameNames<declared.OAuth2Method["tokenAuth"], Names["TokenAuth"]>;
   TokenBody: SameNames<declared.OAuth2Method["tokenBody"], Names["TokenBody"]>;
   apart: SameNames<declared.ClientCode & declared.ProblemCode, never>;
@@ -182,6 +184,11 @@ export type Asked = Check<{
   oauthClient: SameNames<keyof declared.NewOauthClient, (typeof fields.NewOauthClient.all)[number]>;
   oauthClientRequires: SameNames<Required<declared.NewOauthClient>, (typeof fields.NewOauthClient.required)[number]>;
   oauthClientMayBeNull: SameNames<Nullable<declared.NewOauthClient>, (typeof fields.NewOauthClient.nullable)[number]>;
+  agentSignIn: SameNames<keyof declared.NewAgentSignIn, (typeof fields.NewAgentSignIn.all)[number]>;
+  agentSignInRequires: SameNames<Required<declared.NewAgentSignIn>, (typeof fields.NewAgentSignIn.required)[number]>;
+  agentSignInMayBeNull: SameNames<Nullable<declared.NewAgentSignIn>, (typeof fields.NewAgentSignIn.nullable)[number]>;
+  agentGrant: SameNames<keyof declared.NewAgentGrant, (typeof fields.NewAgentGrant.all)[number]>;
+  agentGrantRequires: SameNames<Required<declared.NewAgentGrant>, (typeof fields.NewAgentGrant.required)[number]>;
   webhook: SameNames<keyof declared.NewWebhook, (typeof fields.NewWebhook.all)[number]>;
   webhookRequires: SameNames<Required<declared.NewWebhook>, (typeof fields.NewWebhook.required)[number]>;
   webhookMayBeNull: SameNames<Nullable<declared.NewWebhook>, (typeof fields.NewWebhook.nullable)[number]>;

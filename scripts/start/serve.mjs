@@ -6,7 +6,11 @@ import { environment } from "../lib/run.mjs";
 import { WithoutRequests } from "./request-log.mjs";
 
 /** Only here may the vault call this machine's own addresses. Options that are given come later, and may change it. */
-const VARIABLES = ["--var", "LOCAL_TARGETS:allow"];
+const variables = (args) => {
+  const at = args.findIndex((arg) => arg === "--port" || arg.startsWith("--port="));
+  const port = at < 0 ? "8787" : (args[at].split("=")[1] ?? args[at + 1]);
+  return ["--var", "LOCAL_TARGETS:allow", "--var", `BASE_URL:http://localhost:${port}`];
+};
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
 /**
@@ -16,7 +20,7 @@ const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
  */
 export function serve({ args, log }, whenReady) {
   return new Promise((resolve, reject) => {
-    const child = spawn(wrangler, ["dev", ...VARIABLES, "--show-interactive-dev-session=false", ...args], {
+    const child = spawn(wrangler, ["dev", ...variables(args), "--show-interactive-dev-session=false", ...args], {
       cwd: root,
       env: environment({
         // Where a visitor comes from is nothing that this service asks; looking it up takes a network.

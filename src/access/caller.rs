@@ -3,7 +3,7 @@
 use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash, shard_digits};
 use super::shard::Shard;
-use super::token::{CODE_PREFIX, SessionSecrets, TOKEN_PREFIX, Token};
+use super::token::{ACCESS_PREFIX, CODE_PREFIX, Grant, SessionSecrets, TOKEN_PREFIX, Token};
 use crate::access::confinement::Confinement;
 use crate::names::Names;
 use crate::terms::Environment;
@@ -27,7 +27,10 @@ pub fn holds_several(value: &str) -> bool {
 /// The database that a key or a token states, whether or not it is a good one.
 #[must_use]
 pub fn shard_of(secret: &str) -> Shard {
-    let digits = if [TOKEN_PREFIX, CODE_PREFIX].iter().any(|prefix| secret.starts_with(prefix)) {
+    let digits = if [TOKEN_PREFIX, CODE_PREFIX, ACCESS_PREFIX]
+        .iter()
+        .any(|prefix| secret.starts_with(prefix))
+    {
         let mut parts = secret.rsplit('.').skip(1);
         // What comes before the digits is the token's claims.
         parts.next().filter(|_| parts.next().is_some())
@@ -48,6 +51,9 @@ impl Caller {
             [joined] if holds_several(joined) => Err(AuthenticationError::Several),
             [token] if token.starts_with(TOKEN_PREFIX) => {
                 sessions.verify(token).map(Self::Token).ok_or(AuthenticationError::BadToken)
+            }
+            [token] if token.starts_with(ACCESS_PREFIX) => {
+                sessions.verify_access(token).map(Self::Token).ok_or(AuthenticationError::BadToken)
             }
             [key] => ApiKey::parse(key).map(Self::Key).map_err(|_| AuthenticationError::Malformed),
             _ => Err(AuthenticationError::Several),
@@ -76,6 +82,12 @@ impl Caller {
     #[must_use]
     pub const fn token(&self) -> Option<&Token> {
         if let Self::Token(token) = self { Some(token) } else { None }
+    }
+
+    /// What a user granted to the agent that asks. Returns `None` for every other caller.
+    #[must_use]
+    pub fn grant(&self) -> Option<&Grant> {
+        self.token()?.grant.as_ref()
     }
 
     /// What the caller is confined to. Returns `None` for a key, which sees all of its account and environment.

@@ -5,31 +5,38 @@ use crate::access::confinement::Confinement;
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, Scope};
 
-/// Returns one of two SQL texts, which differ in the column that identifies the key's row.
-macro_rules! by_hash_or_id {
+/// Returns one of three SQL texts, which differ in the condition that identifies the key's row.
+macro_rules! with_key {
     ($caller:expr, $before:literal, $after:literal) => {
         match $caller {
-            Caller::Key(_) => concat!($before, "hash", $after),
-            Caller::Token(_) => concat!($before, "id", $after),
+            Caller::Key(_) => concat!($before, "hash = ?1", $after),
+            Caller::Token(token) if token.grant.is_some() => concat!(
+                $before,
+                "id = (SELECT g.key_id FROM agent_grants g WHERE g.id = ?1 AND g.state = 'active')",
+                $after
+            ),
+            Caller::Token(_) => concat!($before, "id = ?1", $after),
         }
     };
 }
 
-/// The value of that column: the key's hash, or the id that the token states.
+/// What `?1` is: the key's hash, the key's id that the token states, or the id of the grant that names the key.
 fn name(caller: &Caller) -> Param {
     Param::Text(match caller {
         Caller::Key(key) => key.hash().to_string(),
-        Caller::Token(token) => token.key_id.clone(),
+        Caller::Token(token) => {
+            token.grant.as_ref().map_or(&token.key_id, |grant| &grant.id).clone()
+        }
     })
 }
 
 /// Selects the row of the caller's key, whatever its state, or where its account was moved to.
 #[must_use]
 pub fn select_key(caller: &Caller) -> Statement {
-    let sql = by_hash_or_id!(
+    let sql = with_key!(
         caller,
         "SELECT id, account, environment, scopes, expires_at, revoked_at, NULL AS moved_to FROM api_keys WHERE ",
-        " = ?1 UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, shard FROM forwards WHERE name = ?1"
+        " UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, shard FROM forwards WHERE name = ?1"
     );
     Statement { sql: sql.into(), params: vec![name(caller)] }
 }
@@ -37,10 +44,10 @@ pub fn select_key(caller: &Caller) -> Statement {
 /// As [`select_key`], for a database in which no account can have moved: it lacks the table of forwards.
 #[must_use]
 pub fn select_key_unmoved(caller: &Caller) -> Statement {
-    let sql = by_hash_or_id!(
+    let sql = with_key!(
         caller,
         "SELECT id, account, environment, scopes, expires_at, revoked_at, NULL AS moved_to FROM api_keys WHERE ",
-        " = ?1"
+        ""
     );
     Statement { sql: sql.into(), params: vec![name(caller)] }
 }
@@ -56,10 +63,10 @@ pub fn select_forward(hash: &str) -> Statement {
 
 /// Ends the arrival of the account that this secret belongs to, as the other database says that it is here now: whoever
 /// moved it may have died before. Comes before what the request asks for, which would be refused. `name` is that of the
-/// caller's row, or the hash of a link or a `state`.
+/// caller's row, the hash of a link or a `state`, or the id of an agents' endpoint.
 #[must_use]
 pub fn arrive(name: &Param) -> [Statement; 2] {
-    const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 UNION ALL SELECT account FROM api_keys WHERE id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 UNION ALL SELECT account FROM connect_attempts WHERE state_hash = ?1)";
+    const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 OR id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 OR state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1)";
     ["forwards", "account_moves"].map(|table| {
         let arriving = if table == "forwards" {
             "account IN (SELECT account FROM account_moves WHERE step = 'arriving')"
@@ -96,10 +103,10 @@ impl<'a> Guard<'a> {
     /// The guard of a caller that needs `scope`, or none. `now` is in milliseconds since 1970-01-01 UTC.
     #[must_use]
     pub fn new(caller: &'a Caller, scope: Option<Scope>, now: u64) -> Self {
-        let condition = by_hash_or_id!(
+        let condition = with_key!(
             caller,
             "k.",
-            " = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND (?4 IS NULL OR instr(' ' || k.scopes || ' ', ' ' || ?4 || ' ') > 0)"
+            " AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND (?4 IS NULL OR instr(' ' || k.scopes || ' ', ' ' || ?4 || ' ') > 0)"
         );
         let environment = caller.environment();
         let lacks = |scope| caller.token().is_some_and(|token| !token.scopes.contains(scope));
@@ -143,6 +150,7 @@ mod tests {
             scopes: [Scope::CatalogRead].into_iter().collect(),
             origins: None,
             expires_at: 1,
+            grant: None,
         };
         let caller = Caller::Token(token);
         for (asked, said) in [

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -15,10 +16,12 @@ use super::key::KeyHash;
 use super::mac::{mac, verify};
 use super::shard::Shard;
 use crate::names::Names;
-use crate::terms::{Environment, IdentityType, Scopes};
+use crate::terms::{Environment, IdentityType, Scope, Scopes};
 
 /// The prefix of every token.
 pub const TOKEN_PREFIX: &str = "st_";
+/// The prefix of every access token that an agent got by its user's consent.
+pub const ACCESS_PREFIX: &str = "at_";
 /// The prefix of every code that the connect window exchanges for a token.
 pub const CODE_PREFIX: &str = "cc_";
 /// The longest token, in characters.
@@ -47,9 +50,26 @@ pub struct Token {
     pub origins: Option<Names>,
     /// When it expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: u64,
+    /// The consent that it follows from. Returns `None` for a token that the owner of a key created.
+    pub grant: Option<Grant>,
+}
+
+/// What a user granted to an agent.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// Its id. The token is valid as long as storage has it.
+    pub id: String,
+    /// The id of the MCP endpoint, the only address at which the token is valid (RFC 8707).
+    pub endpoint: String,
 }
 
 impl Token {
+    /// Whether it may only read at platforms: its user granted an agent nothing else.
+    #[must_use]
+    pub const fn only_reads(&self) -> bool {
+        self.grant.is_some() && !self.scopes.contains(Scope::ConnectionsWrite)
+    }
+
     /// Whether it is valid at `now` and on a page of `origin`; `None` when the origin is not known. The service's `own`
     /// pages, in which users connect their accounts, may use every token.
     #[must_use]
@@ -78,6 +98,8 @@ impl Token {
             platforms: platforms.as_ref().map(|names| names.as_str().into()),
             origins: self.origins.as_ref().map(|names| names.as_str().into()),
             nonce: None,
+            grant: self.grant.as_ref().map(|grant| grant.id.as_str().into()),
+            endpoint: self.grant.as_ref().map(|grant| grant.endpoint.as_str().into()),
         }
     }
 
@@ -87,6 +109,9 @@ impl Token {
         if claims.version != VERSION {
             return None;
         }
+        let grant = claims.grant.zip(claims.endpoint);
+        let grant = grant
+            .map(|(id, endpoint)| Grant { id: id.into_owned(), endpoint: endpoint.into_owned() });
         let names = |text: Option<Cow<'_, str>>| text.map(|text| Names::of_text(text.into_owned()));
         Some(Self {
             environment,
@@ -100,6 +125,7 @@ impl Token {
             origins: names(claims.origins),
             expires_at: claims.expires_at,
             key_id: claims.key_id.into_owned(),
+            grant,
         })
     }
 }
@@ -112,7 +138,7 @@ struct Claims<'a> {
     #[serde(rename = "k")]
     key_id: Cow<'a, str>,
     #[serde(rename = "s")]
-    scopes: u16,
+    scopes: u32,
     #[serde(rename = "e")]
     expires_at: u64,
     #[serde(rename = "i")]
@@ -126,6 +152,11 @@ struct Claims<'a> {
     /// In codes only, so that no two are the same.
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     nonce: Option<Cow<'a, str>>,
+    /// In access tokens only.
+    #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
+    grant: Option<Cow<'a, str>>,
+    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
+    endpoint: Option<Cow<'a, str>>,
 }
 
 impl fmt::Debug for Token {
@@ -166,7 +197,32 @@ impl SessionSecrets {
     /// Signs a token and returns it as text. Returns `None` when there is no secret to sign with.
     #[must_use]
     pub fn sign(&self, token: &Token) -> Option<String> {
-        self.sign_claims(TOKEN_PREFIX, token, &token.claims())
+        let kind = if token.grant.is_some() { ACCESS_PREFIX } else { TOKEN_PREFIX };
+        self.sign_claims(kind, token, &token.claims())
+    }
+
+    /// Signs anything else: the text begins with `kind`, which no other kind of text begins with. Returns `None` when there
+    /// is no secret to sign with.
+    #[must_use]
+    pub fn sign_text(&self, kind: &str, claims: &impl Serialize) -> Option<String> {
+        let secret = self.current.as_ref()?;
+        let claims = serde_json::to_vec(claims).ok()?;
+        let mut text = kind.to_owned() + &Base64UrlUnpadded::encode_string(&claims);
+        let signature = mac(secret.as_bytes(), &[text.as_bytes()]);
+        text.push('.');
+        text.push_str(&Base64UrlUnpadded::encode_string(&signature));
+        Some(text)
+    }
+
+    /// Reads what [`Self::sign_text`] signed. Returns `None` when none of the secrets signed exactly this text.
+    #[must_use]
+    pub fn verify_text<T: DeserializeOwned>(&self, kind: &str, text: &str) -> Option<T> {
+        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
+        let claims = signed.strip_prefix(kind)?;
+        let signature =
+            Base64UrlUnpadded::decode_vec(given).ok().filter(|bytes| bytes.len() == 32)?;
+        self.all().find(|secret| verify(secret, &[signed.as_bytes()], &signature))?;
+        serde_json::from_slice(&Base64UrlUnpadded::decode_vec(claims).ok()?).ok()
     }
 
     /// Signs a code for the token, which the connect window exchanges once. `nonce` makes it unique. The API refuses it.
@@ -194,7 +250,13 @@ impl SessionSecrets {
     /// Reads a token. Returns `None` when none of the secrets signed exactly this text.
     #[must_use]
     pub fn verify(&self, text: &str) -> Option<Token> {
-        self.verify_kind(TOKEN_PREFIX, text)
+        self.verify_kind(TOKEN_PREFIX, text).filter(|token| token.grant.is_none())
+    }
+
+    /// Reads an access token. Returns `None` when none of the secrets signed exactly this text.
+    #[must_use]
+    pub fn verify_access(&self, text: &str) -> Option<Token> {
+        self.verify_kind(ACCESS_PREFIX, text).filter(|token| token.grant.is_some())
     }
 
     /// Reads the token that a code stands for. Returns `None` when none of the secrets signed exactly this code.
@@ -254,6 +316,7 @@ mod tests {
             scopes: [].into_iter().collect(),
             origins: None,
             expires_at: 1,
+            grant: None,
         };
         assert_eq!(format!("{token:?}"), "Token(…)");
     }

@@ -263,6 +263,12 @@ impl BodyReader {
         self.value(field)?.into_text()
     }
 
+    /// A string that is not taken out. Returns `None` when it was not sent or is something else.
+    #[must_use]
+    pub fn peek(&self, field: &str) -> Option<&str> {
+        self.fields.iter().find(|(name, _)| *name == field)?.1.as_text()
+    }
+
     /// Takes a boolean out. Returns `None` when it was not sent.
     pub fn boolean(&mut self, field: &str) -> Option<bool> {
         if let Value::Boolean(value) = self.value(field)? { Some(value) } else { None }
@@ -337,6 +343,12 @@ pub fn too_large() -> Problem {
 fn whole(detail: String) -> Problem {
     let place = Place::Pointer(String::new());
     Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
+}
+
+/// The refusal of a body for one fault, at `path`.
+#[must_use]
+pub fn refusal(path: &[&str], what: &str) -> Problem {
+    Problem::of_fault(invalid(path, what, None))
 }
 
 /// The fault of the value at `path`; `what` completes a sentence that begins with its name.

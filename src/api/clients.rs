@@ -158,6 +158,7 @@ impl PutClient<'_> {
         let secret = body.text("clientSecret");
         let client_id = body.text("clientId").unwrap_or_default();
         let start_url = body.text("startUrl");
+        let pkce = body.text("pkce");
         let scopes = json::text(&body.texts("scopes").unwrap_or_default());
         let parameters =
             json::text(&body.text_members("authorizationParameters").unwrap_or_default());
@@ -204,6 +205,7 @@ impl PutClient<'_> {
             authorization_parameters: &parameters,
             variables: &json::text(&variables),
             start_url: start_url.as_deref(),
+            pkce: pkce.as_deref(),
             now: context.now,
         };
         let environment = principal.environment.as_str();

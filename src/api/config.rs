@@ -6,7 +6,7 @@ use crate::access::token::SessionSecrets;
 use crate::catalog::cache::DEFAULT_SEGMENT_BYTES;
 use crate::credentials::VaultKeys;
 use crate::invisible::visible;
-use crate::target::Targets;
+use crate::target::{self, Targets};
 
 /// The header that carries the API key (specification, part 5).
 pub const SECRET_HEADER: &str = "x-service-secret";
@@ -44,6 +44,10 @@ pub struct Config {
     pub app_logo_url: Option<String>,
     /// The app's accent colour: `#` and six hexadecimal digits, in lower case.
     pub app_color: Option<String>,
+    /// The service's own address, without a path and a slash at its end; without it, agents can't sign in.
+    pub base_url: Option<String>,
+    /// How long an agent's access token lives, in milliseconds.
+    pub agent_token_ms: u64,
     /// What is wrong with the variables, for the log. Each of them counts as absent.
     pub faults: Vec<String>,
 }
@@ -100,6 +104,12 @@ pub struct Variables {
     /// Its accent colour: `#rrggbb`.
     #[serde(deserialize_with = "text")]
     pub app_color: String,
+    /// The service's own address: `https://vault.example`.
+    #[serde(deserialize_with = "text")]
+    pub base_url: String,
+    /// How many seconds an agent's access token lives: a whole number from 60 to 86,400. Anything else leaves the default.
+    #[serde(deserialize_with = "text")]
+    pub agent_token_seconds: String,
 }
 
 /// A text; empty when the variable is something else.
@@ -131,6 +141,8 @@ const HOUR_MS: u64 = 60 * 60 * 1000;
 const DEFAULT_EVENT_DAYS: u64 = 30;
 /// Hours between two checks when `CHECK_HOURS` does not say otherwise.
 const DEFAULT_CHECK_HOURS: u64 = 24;
+/// Seconds for which an agent's access token lives when `AGENT_TOKEN_SECONDS` does not say otherwise.
+const DEFAULT_AGENT_TOKEN_SECONDS: u64 = 3600;
 
 /// A whole number from 1 to `most`. Returns `None` for anything else.
 fn up_to(most: u64, text: &str) -> Option<u64> {
@@ -192,6 +204,7 @@ impl From<&Variables> for Config {
         let database = up_to(1_000_000_000_000_000, &variables.max_database_bytes);
         let days = up_to(365, &variables.event_days).unwrap_or(DEFAULT_EVENT_DAYS);
         let hours = up_to(720, &variables.check_hours).unwrap_or(DEFAULT_CHECK_HOURS);
+        let token = up_to(86_400, &variables.agent_token_seconds).filter(|seconds| *seconds >= 60);
         let mut faults = Vec::new();
         let vault_keys = VaultKeys::parse(&variables.vault_keys).unwrap_or_else(|error| {
             faults.push(format!("VAULT_KEYS is ignored: {error}"));
@@ -213,6 +226,13 @@ impl From<&Variables> for Config {
                 "an https: URL, or a path such as /logo.svg",
             ),
             app_color: app("APP_COLOR", &variables.app_color, color, "like #1a2b3c"),
+            base_url: app(
+                "BASE_URL",
+                &variables.base_url,
+                base_url,
+                "the service's address without a path, such as https://vault.example",
+            ),
+            agent_token_ms: token.unwrap_or(DEFAULT_AGENT_TOKEN_SECONDS).saturating_mul(1000),
             local_targets: variables.local_targets.trim() == "allow",
             event_ms: days.saturating_mul(24).saturating_mul(HOUR_MS),
             call_events: CallEvents::parse(&variables.call_events),
@@ -276,6 +296,14 @@ fn logo_url(text: &str) -> Option<String> {
         .is_some_and(|rest| rest.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric()));
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\`".contains(&byte);
     ((is_path || is_url) && text.bytes().all(is_plain)).then(|| text.to_owned())
+}
+
+/// The origin of an `https` address, or of an `http` one of this machine.
+fn base_url(text: &str) -> Option<String> {
+    let url = text.strip_suffix('/').unwrap_or(text);
+    let host = url.strip_prefix("http://").map(|rest| rest.split(':').next().unwrap_or_default());
+    let is_safe = host.is_none_or(|host| matches!(host, "localhost" | "127.0.0.1"));
+    target::origin(url).filter(|origin| is_safe && origin.eq_ignore_ascii_case(url))
 }
 
 fn color(text: &str) -> Option<String> {

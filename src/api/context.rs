@@ -4,10 +4,11 @@ use super::body::BodyReader;
 use super::config::Config;
 use super::endpoint::Keyed;
 use super::message::Request;
-use super::problem::Problem;
+use super::problem::{Code, Problem};
 use super::query::QueryReader;
 use crate::access::Caller;
 use crate::access::statements::Guard;
+use crate::access::token::Token;
 use crate::condition::Condition;
 use crate::vault::model::ConnectionId;
 
@@ -45,6 +46,21 @@ impl<'a> Context<'a> {
     /// `vault_full` when it does not.
     pub fn has_room(&self) -> Result<(), Problem> {
         self.full.map_or(Ok(()), |full| Err(full.clone()))
+    }
+
+    /// Whether the caller may call a platform by this method.
+    ///
+    /// # Errors
+    /// `insufficient_scope` when its user lets it read only.
+    pub fn may_call(&self, method: &str) -> Result<(), Problem> {
+        let only_reads = self.caller.token().is_some_and(Token::only_reads);
+        if !only_reads || matches!(method, "GET" | "HEAD") {
+            return Ok(());
+        }
+        let detail = format!(
+            "The user granted only the access `read`, and this calls the platform by {method}: it needs `write`."
+        );
+        Err(Problem::new(Code::InsufficientScope, detail))
     }
 
     /// Reads the query against the endpoint's parameters.

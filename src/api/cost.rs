@@ -8,9 +8,9 @@ use std::rc::Rc;
 use super::near::{ANY, PRIMARY, Session};
 use crate::access::usage::Use;
 use crate::ports::{
-    Again, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
-    Outgoing, Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
-    within,
+    Again, Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming,
+    Later, Outgoing, Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Signatures,
+    Statement, StorageError, within,
 };
 use crate::webhooks::statements::is_due;
 
@@ -355,6 +355,18 @@ impl<P: Http> Http for Metered<'_, P> {
 impl<P: Patterns> Patterns for Metered<'_, P> {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
         self.ports.is_match(pattern, text)
+    }
+}
+
+impl<P: Signatures> Signatures for Metered<'_, P> {
+    async fn verify(
+        &self,
+        algorithm: Algorithm,
+        key: &str,
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
+        self.ports.verify(algorithm, key, message, signature).await
     }
 }
 

@@ -3,14 +3,14 @@
 
 use super::body::Field;
 use super::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, KEY_FIELDS,
-    NAME_FIELDS, NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
-    WEBHOOK_FIELDS,
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, GRANT_FIELDS, INPUT_FIELDS,
+    KEY_FIELDS, NAME_FIELDS, NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, SIGN_IN_FIELDS,
+    STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
 };
 use super::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
     CLIENT_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS,
-    DELIVERY_PARAMETERS, EVENT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS,
+    DELIVERY_PARAMETERS, EVENT_PARAMETERS, GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS,
 };
 use super::query::Parameter;
 use crate::percent::encode;
@@ -157,6 +157,44 @@ endpoints! {
         ConnectGo: Facts { method: Method::Post, path: "/connect/go/{secret}", query: &[], body: None, if_match: false };
         /// The tools of agents, which need a key or a token too.
         Mcp: Facts { method: Method::Post, path: "/mcp", query: &[], body: None, if_match: false };
+        /// The tools of agents at the address of one account and environment, for access tokens of that address only.
+        AgentMcp: Facts { method: Method::Post, path: "/mcp/{endpointId}", query: &[], body: None, if_match: false };
+        /// Where an agent gets access tokens for that address (RFC 9728).
+        AgentResource: Facts {
+            method: Method::Get, path: "/.well-known/oauth-protected-resource/mcp/{endpointId}", query: &[], body: None, if_match: false,
+        };
+        /// What the authorization server of that address can do (RFC 8414).
+        AgentServer: Facts {
+            method: Method::Get, path: "/.well-known/oauth-authorization-server/mcp/{endpointId}", query: &[], body: None, if_match: false,
+        };
+        /// Registers a client (RFC 7591).
+        AgentRegister: Facts {
+            method: Method::Post, path: "/mcp/{endpointId}/register", query: &[], body: None, if_match: false,
+        };
+        /// Begins the sign-in of an agent's user.
+        AgentAuthorize: Facts {
+            method: Method::Get, path: "/mcp/{endpointId}/authorize", query: &[], body: None, if_match: false,
+        };
+        /// Where the OpenID provider sends users back to.
+        AgentCallback: Facts {
+            method: Method::Get, path: "/mcp/{endpointId}/callback", query: &[], body: None, if_match: false,
+        };
+        /// Where the account's own app sends a user back to.
+        AgentContinue: Facts {
+            method: Method::Get, path: "/mcp/{endpointId}/continue", query: &[], body: None, if_match: false,
+        };
+        /// What the user decides on the consent page.
+        AgentConsent: Facts {
+            method: Method::Post, path: "/mcp/{endpointId}/consent", query: &[], body: None, if_match: false,
+        };
+        /// Exchanges codes and refresh tokens.
+        AgentToken: Facts {
+            method: Method::Post, path: "/mcp/{endpointId}/token", query: &[], body: None, if_match: false,
+        };
+        /// Ends a grant, as its client asks (RFC 7009).
+        AgentRevoke: Facts {
+            method: Method::Post, path: "/mcp/{endpointId}/revoke", query: &[], body: None, if_match: false,
+        };
         /// Where platforms send users back to.
         ConnectCallback: Facts { method: Method::Get, path: "/connect/callback", query: &[], body: None, if_match: false };
         /// The same, for platforms that answer with a form.
@@ -463,6 +501,42 @@ endpoints! {
         RevokeKey(Access::Scope(Scope::KeysWrite)): Facts {
             method: Method::Delete, path: "/v1/keys/{id}", query: &[], body: None, if_match: false,
         };
+        /// Who authenticates the users of agents.
+        GetAgentSignIn(Access::Scope(Scope::AgentsRead)): Facts {
+            method: Method::Get, path: "/v1/agent-sign-in", query: &[], body: None, if_match: false,
+        };
+        /// Configures who authenticates the users of agents.
+        SetAgentSignIn(Access::Scope(Scope::AgentsWrite)): Facts {
+            method: Method::Put,
+            path: "/v1/agent-sign-in",
+            query: &[],
+            body: Some(&SIGN_IN_FIELDS),
+            if_match: false,
+        };
+        /// Switches sign-in for agents off.
+        DeleteAgentSignIn(Access::Scope(Scope::AgentsWrite)): Facts {
+            method: Method::Delete, path: "/v1/agent-sign-in", query: &[], body: None, if_match: false,
+        };
+        /// What users granted to agents, newest first.
+        ListAgentGrants(Access::Scope(Scope::AgentsRead)): Facts {
+            method: Method::Get,
+            path: "/v1/agent-grants",
+            query: &GRANT_PARAMETERS,
+            body: None,
+            if_match: false,
+        };
+        /// Says who the user is that an agent's request has sent to the app.
+        CreateAgentGrant(Access::Scope(Scope::AgentsWrite)): Facts {
+            method: Method::Post,
+            path: "/v1/agent-grants",
+            query: &[],
+            body: Some(&GRANT_FIELDS),
+            if_match: false,
+        };
+        /// Ends a grant.
+        DeleteAgentGrant(Access::Scope(Scope::AgentsWrite)): Facts {
+            method: Method::Delete, path: "/v1/agent-grants/{id}", query: &[], body: None, if_match: false,
+        };
         /// What the caller's key or token may do.
         Whoami(Access::Valid): Facts {
             method: Method::Get, path: "/v1/whoami", query: &[], body: None, if_match: false,
@@ -486,7 +560,8 @@ impl Keyed {
     }
 
     /// Whether the endpoint makes the database larger, so that it is refused when that is nearly full. What keeps
-    /// connections alive, or makes the database smaller, is not; a [`Self::Connect`] may be either.
+    /// connections alive, or makes the database smaller, is not; a [`Self::Connect`] may be either. A
+    /// [`Self::CreateAgentGrant`] asks for room itself, once its body is checked.
     #[must_use]
     pub const fn adds(self) -> bool {
         matches!(
@@ -526,6 +601,8 @@ impl Keyed {
                 | Self::GetWebhook
                 | Self::ListDeliveries
                 | Self::ListKeys
+                | Self::GetAgentSignIn
+                | Self::ListAgentGrants
                 | Self::Whoami
         )
     }

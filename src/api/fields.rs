@@ -1,6 +1,8 @@
 //! The fields of each body. A new field is added here, and read in its endpoint's module.
 
 use super::body::{Field, FieldCheck, OwnCheck};
+use crate::agents::Access;
+use crate::agents::sign_in::SignInType;
 use crate::catalog::key::{platform, platform_version};
 use crate::connect::rules as connect_rules;
 use crate::nearest::{nearest, shown};
@@ -82,7 +84,7 @@ pub const CONNECT_FIELDS: [Field; 12] = [
 ];
 
 /// An OAuth client.
-pub const CLIENT_FIELDS: [Field; 7] = [
+pub const CLIENT_FIELDS: [Field; 8] = [
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
     required("clientId", FieldCheck::Text(connect_rules::client_id)),
     optional("clientSecret", FieldCheck::TextOrNull(connect_rules::client_secret)),
@@ -92,6 +94,7 @@ pub const CLIENT_FIELDS: [Field; 7] = [
     }),
     own("variables", |body, name, value| body.check_texts(name, value, connect_rules::field)),
     optional("startUrl", FieldCheck::Text(connect_rules::return_url)),
+    optional("pkce", FieldCheck::OneOf(&["S256", "none"])),
 ];
 
 /// Anything that names no member twice.
@@ -146,6 +149,27 @@ pub const WEBHOOK_FIELDS: [Field; 4] = [
     WEBHOOK_DESCRIPTION,
     EVENT_TYPES,
     optional("active", FieldCheck::Boolean),
+];
+
+/// Who authenticates the users of agents. Which of them belong to the type is checked separately.
+pub const SIGN_IN_FIELDS: [Field; 7] = [
+    required("type", FieldCheck::OneOf(&SignInType::NAMES)),
+    optional("issuer", FieldCheck::Text(webhook_rules::url)),
+    optional("clientId", FieldCheck::Text(connect_rules::client_id)),
+    optional("clientSecret", FieldCheck::TextOrNull(connect_rules::client_secret)),
+    optional("identityClaim", FieldCheck::Text(connect_rules::scope)),
+    optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
+    optional("url", FieldCheck::Text(webhook_rules::url)),
+];
+
+/// A user of an agent, whom the app has authenticated. Whether the catalog has the platforms is not checked: those that it does
+/// not have are of no use.
+pub const GRANT_FIELDS: [Field; 5] = [
+    required("request", FieldCheck::Text(any)),
+    required("identity", FieldCheck::Text(rules::identity)),
+    optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
+    own("platforms", |body, name, value| body.check_set(name, value, MAX_PLATFORMS, platform)),
+    optional("access", FieldCheck::OneOf(&Access::NAMES)),
 ];
 
 /// The events that a webhook is sent once more.

@@ -1,5 +1,6 @@
 //! The flow of every request, from its plain parts to the response.
 
+use super::agents::documents::Documents;
 use super::config::Config;
 use super::connect::link::{Desk, shard_of_browser};
 use super::context::Context;
@@ -13,13 +14,14 @@ use super::problem::Problem;
 use super::room::Room;
 use super::route::{Resource, Route};
 use super::transaction::{Results, Statements, Transaction};
-use super::{mcp, open, page};
+use super::{agents, mcp, open, page};
 use crate::access::authenticate::{KeyCache, moved_to, owner};
 use crate::access::caller::shard_of;
 use crate::access::error::AuthenticationError;
 use crate::access::statements::{arrive, name_of, select_key, select_key_unmoved};
 use crate::access::usage::Usage;
 use crate::access::{Caller, Principal, Shard};
+use crate::agents::SCOPES;
 use crate::call::headers::SOURCE;
 use crate::catalog::cache::CatalogCache;
 use crate::ports::{Db, Ports, RateLimit, ResultSet};
@@ -39,6 +41,7 @@ pub struct Service {
     keys: KeyCache,
     usage: Usage,
     catalog: CatalogCache,
+    documents: Documents,
     room: Room,
 }
 
@@ -49,7 +52,7 @@ impl Service {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
         let (keys, usage) = (KeyCache::default(), Usage::default());
         let room = Room::new(config.max_database_bytes);
-        Self { config, vary, keys, usage, catalog, room }
+        Self { config, vary, keys, usage, catalog, documents: Documents::default(), room }
     }
 
     /// The operator's settings.
@@ -60,6 +63,11 @@ impl Service {
     /// What the isolate keeps of the catalog.
     pub(super) const fn catalog(&self) -> &CatalogCache {
         &self.catalog
+    }
+
+    /// What the isolate keeps of clients and of OpenID providers.
+    pub(super) const fn documents(&self) -> &Documents {
+        &self.documents
     }
 
     /// How full the databases are.
@@ -77,7 +85,11 @@ impl Service {
 
     /// Who sends a request.
     pub(super) fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
-        Caller::of(&self.secrets(request), &self.config.sessions)
+        let caller = Caller::of(&self.secrets(request), &self.config.sessions)?;
+        // An access token is valid at its own endpoint only, and nothing else is valid there.
+        let endpoint = request.endpoint.as_deref().or_else(|| agents::endpoint_at(&request.path));
+        let own = caller.grant().map(|grant| grant.endpoint.as_str());
+        if own == endpoint { Ok(caller) } else { Err(AuthenticationError::BadToken) }
     }
 
     /// The database that a request is about, as its secret says. Nothing is verified: in another database, the secret is
@@ -86,7 +98,7 @@ impl Service {
     pub fn shard(&self, request: &Request) -> Shard {
         shard_of_browser(request).unwrap_or_else(|| match self.secrets(request).as_slice() {
             [secret] => shard_of(secret),
-            _ => Shard::FIRST,
+            _ => agents::shard_of(&request.path).unwrap_or_default(),
         })
     }
 
@@ -100,11 +112,16 @@ impl Service {
     pub fn reads(&self, request: &Request) -> Reads {
         let Route::To(resource) = Route::of(&request.path) else { return Reads::Nothing };
         let reads = match resource.endpoint(&request.method) {
+            // Agents and browsers at the endpoints of sign-in have no secret of their own.
+            Some(Endpoint::Open(open)) if open != Open::AgentMcp && agents::is_own(open) => {
+                return if request.method == "POST" { Reads::Body } else { Reads::Nothing };
+            }
             Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => Reads::All,
             // Browsers come without a key.
             Some(Endpoint::Open(Open::ConnectReturn)) => return Reads::Body,
             Some(endpoint)
-                if endpoint.facts().body.is_some() || endpoint == Endpoint::Open(Open::Mcp) =>
+                if endpoint.facts().body.is_some()
+                    || matches!(endpoint, Endpoint::Open(Open::Mcp | Open::AgentMcp)) =>
             {
                 Reads::Body
             }
@@ -151,7 +168,16 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     if response.status == 401 && is_mcp(&request.path) {
         // What clients of the Model Context Protocol can send (RFC 6750).
         response.headers.retain(|(name, _)| *name != "www-authenticate");
-        response.add("www-authenticate", "Bearer");
+        let endpoint = agents::endpoint_at(&request.path).zip(service.config.base_url.as_deref());
+        let challenge = endpoint.map_or_else(
+            || "Bearer".to_owned(),
+            |(id, base)| {
+                let is_wrong = !service.secrets(request).is_empty();
+                let error = is_wrong.then_some(("invalid_token", SCOPES));
+                agents::challenge(base, id, error)
+            },
+        );
+        response.add("www-authenticate", challenge);
     }
     response.has_deliveries = metered.has_deliveries();
     service.room.remember(ports.number(), metered.size());
@@ -210,8 +236,14 @@ async fn answer<P: Ports>(
     }
     let now = ports.now();
     let endpoint = match resource.map(|resource| (resource, resource.endpoint(&request.method))) {
-        Some((_, Some(Endpoint::Open(Open::Mcp)))) => {
+        Some((_, Some(Endpoint::Open(open @ (Open::Mcp | Open::AgentMcp))))) => {
+            open::exists(open, &service.config)?;
             return Box::pin(mcp::answer(service, ports, request)).await;
+        }
+        Some((resource, Some(Endpoint::Open(open)))) if agents::is_own(open) => {
+            let id = resource.arguments().first().map(String::as_str).unwrap_or_default();
+            let asked = (open, id);
+            return Box::pin(agents::answer(service, metered, request, asked, request_id)).await;
         }
         Some((resource, Some(Endpoint::Open(open)))) => {
             let (config, catalog) = (&service.config, &service.catalog);
@@ -241,7 +273,8 @@ async fn answer<P: Ports>(
     }
 
     // 3. Plan.
-    let trusts = resource.is_none_or(Resource::is_catalog);
+    // A grant ends at once, even for the catalog.
+    let trusts = caller.grant().is_none() && resource.is_none_or(Resource::is_catalog);
     let known = match &caller {
         Caller::Token(token) => Some(token.scopes),
         Caller::Key(key) if trusts => service.keys.recall(key, now)?,
@@ -315,6 +348,10 @@ async fn answer<P: Ports>(
             let (principal, _) = door.admit(Statements::default()).await?;
             Box::pin(new.answer(&principal, &service.catalog, metered)).await
         }
+        Ok(Plan::PutSignIn(new)) => {
+            let (principal, _) = door.admit(Statements::default()).await?;
+            Box::pin(new.answer(&principal, service, metered)).await
+        }
         Ok(Plan::Delete((deletion, statements))) => {
             let (_, sets) = door.admit(statements).await?;
             let results = results(&sets, metered);
@@ -361,10 +398,10 @@ async fn answer<P: Ports>(
     }
 }
 
-/// Whether a path is that of the Model Context Protocol.
+/// Whether a path is one of the Model Context Protocol.
 #[must_use]
 pub fn is_mcp(path: &str) -> bool {
-    path == "/mcp"
+    path == "/mcp" || agents::endpoint_at(path).is_some()
 }
 
 /// The results of a plan's own statements, which come after the key's.

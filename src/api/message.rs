@@ -27,6 +27,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Body,
+    /// The id of the MCP endpoint whose tool sends this request to the API itself; `None` for every request that arrives.
+    pub endpoint: Option<String>,
 }
 
 /// The body of a request.

@@ -1,6 +1,7 @@
 //! The HTTP contract, pure: from a request's plain parts to a response's plain parts. Knows all modules of the core,
 //! and neither Cloudflare nor the browser.
 
+pub mod agents;
 pub mod body;
 pub mod call;
 pub mod catalog;

@@ -1,6 +1,7 @@
 //! The endpoints that are open to everybody: whether the Worker runs, where to report vulnerabilities, and the API's
 //! description.
 
+use super::agents;
 use super::config::Config;
 use super::connect::link::Desk;
 use super::connect::window;
@@ -35,7 +36,17 @@ pub(super) async fn answer<P: Ports>(
         Open::ConnectLink => desk.show_link(request, secret).await,
         Open::ConnectGo => desk.go(request, secret).await,
         // Answered before it comes here.
-        Open::Mcp => Err(Problem::no_route()),
+        Open::Mcp
+        | Open::AgentMcp
+        | Open::AgentResource
+        | Open::AgentServer
+        | Open::AgentRegister
+        | Open::AgentAuthorize
+        | Open::AgentCallback
+        | Open::AgentContinue
+        | Open::AgentConsent
+        | Open::AgentToken
+        | Open::AgentRevoke => Err(Problem::no_route()),
         Open::ConnectCallback => desk.callback(request).await,
         Open::ConnectReturn => Ok(desk.posted(request)),
         Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
@@ -49,6 +60,7 @@ pub(super) async fn answer<P: Ports>(
 pub(super) fn exists(endpoint: Open, config: &Config) -> Result<(), Problem> {
     match endpoint {
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
+        open if agents::is_own(open) && config.base_url.is_none() => Err(Problem::no_route()),
         _ => Ok(()),
     }
 }

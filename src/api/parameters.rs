@@ -68,6 +68,13 @@ pub const ATTEMPTS_PARAMETERS: [Parameter; 5] = [
     parameter("before", Check::Rule(like_attempt)),
 ];
 
+/// The parameters of the list of what users granted to agents.
+pub const GRANT_PARAMETERS: [Parameter; 3] = [
+    parameter("identity", Check::Length(MAX_IDENTITY)),
+    LIMIT,
+    parameter("before", Check::Rule(like_attempt)),
+];
+
 /// The longest that an answer about an attempt waits, in seconds.
 pub const MAX_WAIT: u64 = 25;
 

@@ -1,5 +1,6 @@
 //! What each endpoint needs from storage, and how its answer is rendered from the results.
 
+use super::agents::sign_in::PutSignIn;
 use super::call::proxy::ProxyCall;
 use super::call::run::RunAction;
 use super::catalog::answer::CatalogAnswer;
@@ -19,7 +20,8 @@ use super::vault::delete::Deletion;
 use super::vault::no_platform::{NoPlatform, OfPlatform};
 use super::webhooks::signed::SignedWebhook;
 use super::{
-    call, catalog, clients, connect, credentials, events, keys, session, vault, webhooks, whoami,
+    agents, call, catalog, clients, connect, credentials, events, keys, session, vault, webhooks,
+    whoami,
 };
 use crate::catalog::cache::CatalogCache;
 use crate::ports::Ports;
@@ -37,6 +39,8 @@ pub enum Plan<'a> {
     Connect((Box<NewConnect<'a>>, Statements)),
     /// An OAuth client to be stored.
     PutClient(PutClient<'a>),
+    /// A sign-in for agents to be configured.
+    PutSignIn(PutSignIn<'a>),
     /// What became of an attempt, and what is asked of storage first.
     Attempt((AskedAttempt<'a>, Statements)),
     /// A connection to be deleted, and what is asked of storage first.
@@ -118,6 +122,12 @@ pub async fn plan<'a, P: Ports>(
         Keyed::CreateKey => keys::create(context, ports).map(Plan::Vault),
         Keyed::RotateKey => keys::rotate(context, ports).map(Plan::Vault),
         Keyed::RevokeKey => keys::delete(context).map(Plan::Vault),
+        Keyed::GetAgentSignIn => agents::sign_in::read(context).map(Plan::Vault),
+        Keyed::SetAgentSignIn => agents::sign_in::put(context).map(Plan::PutSignIn),
+        Keyed::DeleteAgentSignIn => agents::sign_in::delete(context).map(Plan::Vault),
+        Keyed::ListAgentGrants => agents::grants::list(context).map(Plan::Vault),
+        Keyed::CreateAgentGrant => agents::grants::create(context, ports).map(Plan::Vault),
+        Keyed::DeleteAgentGrant => agents::grants::delete(context).map(Plan::Vault),
         Keyed::ListEvents => events::feed::plan(context).map(Plan::Vault),
         Keyed::ListWebhooks => webhooks::read::list(context).map(Plan::Vault),
         Keyed::GetWebhook => webhooks::read::one(context).map(Plan::Vault),

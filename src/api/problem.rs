@@ -46,6 +46,10 @@ pub enum Code {
     WebhookNotFound,
     /// The environment has no such API key.
     KeyNotFound,
+    /// Nobody has configured sign-in for agents.
+    AgentSignInNotFound,
+    /// The environment has no such grant.
+    AgentGrantNotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
     /// Another connection has the same key.
@@ -94,7 +98,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 41] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -112,6 +116,8 @@ impl Code {
         Self::OauthClientNotFound,
         Self::WebhookNotFound,
         Self::KeyNotFound,
+        Self::AgentSignInNotFound,
+        Self::AgentGrantNotFound,
         Self::MethodNotAllowed,
         Self::ConnectionExists,
         Self::ConnectionFailed,
@@ -164,6 +170,8 @@ impl Code {
             Self::OauthClientNotFound => (404, "oauth_client_not_found"),
             Self::WebhookNotFound => (404, "webhook_not_found"),
             Self::KeyNotFound => (404, "key_not_found"),
+            Self::AgentSignInNotFound => (404, "agent_sign_in_not_found"),
+            Self::AgentGrantNotFound => (404, "agent_grant_not_found"),
             Self::MethodNotAllowed => (405, "method_not_allowed"),
             Self::ConnectionExists => (409, "connection_exists"),
             Self::ConnectionFailed => (409, "connection_failed"),
@@ -208,6 +216,8 @@ impl Code {
             Self::OauthClientNotFound => "OAuth client not found",
             Self::WebhookNotFound => "Webhook not found",
             Self::KeyNotFound => "API key not found",
+            Self::AgentSignInNotFound => "Sign-in for agents not found",
+            Self::AgentGrantNotFound => "Grant not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::ConnectionExists => "Connection exists",
             Self::ConnectionFailed => "Connection failed",

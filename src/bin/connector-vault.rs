@@ -1,4 +1,4 @@
-//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `clients …`, `shards …`, `seed`, `migrate` and `openapi`.
+//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `clients …`, `agents …`, `shards …`, `seed`, `migrate` and `openapi`.
 
 use std::process::ExitCode;
 
@@ -40,6 +40,9 @@ enum Command {
     /// Set, list and remove OAuth clients
     #[command(subcommand)]
     Clients(operator::clients::Command),
+    /// List the addresses at which agents sign in
+    #[command(subcommand)]
+    Agents(operator::agents::Command),
     /// List and add databases, and move accounts between them
     #[command(subcommand)]
     Shards(operator::shards::Command),
@@ -117,6 +120,7 @@ fn main() -> ExitCode {
         Command::Keys(command) => operator::keys::run(&command),
         Command::VaultKeys(command) => operator::vault_keys::run(&command),
         Command::Clients(command) => operator::clients::run(&command),
+        Command::Agents(command) => operator::agents::run(&command),
         Command::Shards(command) => operator::shards::run(&command),
         Command::Seed(args) => operator::seed::run(&args),
         Command::Migrate(args) => operator::migrate(&args),

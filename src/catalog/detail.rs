@@ -54,6 +54,9 @@ pub struct Request {
     /// The path and query below the first server whose variables are all among the method's fields, or an absolute `https`
     /// URL.
     pub path: String,
+    /// The JSON body; `None` for none.
+    #[serde(default)]
+    pub body: Option<serde_json::Value>,
 }
 
 /// A request that shows whether the platform accepts credentials: a 2xx says that it does.
@@ -66,7 +69,7 @@ pub struct Verify {
     /// The statuses with which the platform rejects credentials. All others but 2xx say nothing about them.
     #[serde(default = "rejected")]
     pub rejected: Vec<u16>,
-    /// What a 2xx response contains if it rejects the credentials all the same.
+    /// What a response contains if it rejects the credentials, whatever its status.
     #[serde(default)]
     pub rejected_when: Option<RejectedWhen>,
 }
@@ -83,8 +86,18 @@ pub fn rejected() -> Vec<u16> {
 pub struct RejectedWhen {
     /// Where it is: a JSON Pointer (RFC 6901).
     pub pointer: String,
-    /// What it is.
+    /// What it is; an array lists several values.
     pub value: serde_json::Value,
+}
+
+impl RejectedWhen {
+    /// Whether a response is one that rejects credentials.
+    #[must_use]
+    pub fn matches(&self, body: &serde_json::Value) -> bool {
+        let listed = self.value.as_array().map_or(&[][..], Vec::as_slice);
+        body.pointer(&self.pointer)
+            .is_some_and(|found| *found == self.value || listed.contains(found))
+    }
 }
 
 /// How to find out whose account a connection leads to.
@@ -185,8 +198,17 @@ struct Flat {
     authorization_parameters: Parameters,
     #[serde(default)]
     token_parameters: Parameters,
+    redirect_uri: Option<String>,
+    #[serde(default)]
+    callback_parameters: Vec<String>,
     #[serde(default)]
     token_body: TokenBody,
+    #[serde(default)]
+    token_headers: Parameters,
+    #[serde(default)]
+    revocation_body: TokenBody,
+    #[serde(default)]
+    revocation_token: RevocationToken,
     token_pointer: Option<String>,
     token_fallback: Option<String>,
     #[serde(default)]
@@ -245,7 +267,12 @@ impl TryFrom<Flat> for AuthMethod {
                 client_id_parameter: flat.client_id_parameter,
                 authorization_parameters: flat.authorization_parameters,
                 token_parameters: flat.token_parameters,
+                redirect_uri: flat.redirect_uri,
+                callback_parameters: flat.callback_parameters,
                 token_body: flat.token_body,
+                token_headers: flat.token_headers,
+                revocation_body: flat.revocation_body,
+                revocation_token: flat.revocation_token,
                 token_pointer: flat.token_pointer,
                 token_fallback: flat.token_fallback,
                 token_members: flat.token_members,
@@ -307,8 +334,23 @@ pub struct OAuth2 {
     pub authorization_parameters: Parameters,
     /// More parameters of the token request.
     pub token_parameters: Parameters,
+    /// A template of the parameter `redirect_uri`, when the platform wants something else than the service's address.
+    #[serde(default)]
+    pub redirect_uri: Option<String>,
+    /// The parameters of the redirect that the exchange of the code repeats.
+    #[serde(default)]
+    pub callback_parameters: Vec<String>,
     /// The form of the token request's body.
     pub token_body: TokenBody,
+    /// Headers of token and revocation requests.
+    #[serde(default)]
+    pub token_headers: Parameters,
+    /// The form of the revocation request's body.
+    #[serde(default)]
+    pub revocation_body: TokenBody,
+    /// Which token is revoked.
+    #[serde(default)]
+    pub revocation_token: RevocationToken,
     /// The JSON Pointer of the object that has the tokens, when they are nested in the token answer.
     pub token_pointer: Option<String>,
     /// The JSON Pointer of the object that has the tokens when there are none at `token_pointer` or around it.
@@ -401,7 +443,12 @@ impl OAuth2 {
             client_id_parameter: client_id(),
             authorization_parameters: Parameters::new(),
             token_parameters: Parameters::new(),
+            redirect_uri: None,
+            callback_parameters: Vec::new(),
             token_body: TokenBody::default(),
+            token_headers: Parameters::new(),
+            revocation_body: TokenBody::default(),
+            revocation_token: RevocationToken::default(),
             token_pointer: None,
             token_fallback: None,
             token_members: Vec::new(),
@@ -443,6 +490,16 @@ pub enum Grant {
     AuthorizationCode,
     /// The client acts for itself.
     ClientCredentials,
+    /// The client acts for the account that its parameters name, as Zoom's server-to-server apps do.
+    AccountCredentials,
+}
+
+impl Grant {
+    /// Whether the client gets tokens without a user.
+    #[must_use]
+    pub const fn is_of_client(self) -> bool {
+        !matches!(self, Self::AuthorizationCode)
+    }
 }
 
 /// Methods of PKCE.
@@ -471,7 +528,18 @@ pub enum TokenAuth {
     None,
 }
 
-/// The form of a token request's body.
+/// Which token a revocation request names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RevocationToken {
+    /// The refresh token, or the access token if there is no other.
+    #[default]
+    RefreshToken,
+    /// The access token: the platform revokes no other.
+    AccessToken,
+}
+
+/// The form of a request's body at the authorization server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenBody {

@@ -374,6 +374,61 @@ impl Call {
         Ok(Self::to(Keyed::DeleteOauthClient, &[platform_segment(platform)?]))
     }
 
+    /// `GET /v1/agent-sign-in`
+    #[must_use]
+    #[wasm_bindgen(js_name = getAgentSignIn)]
+    pub fn get_agent_sign_in() -> Self {
+        Self::to(Keyed::GetAgentSignIn, &[])
+    }
+
+    /// `PUT /v1/agent-sign-in`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// With all faults of the body.
+    #[wasm_bindgen(js_name = setAgentSignIn)]
+    pub fn set_agent_sign_in(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        let endpoint = Keyed::SetAgentSignIn;
+        Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
+    }
+
+    /// `DELETE /v1/agent-sign-in`
+    #[must_use]
+    #[wasm_bindgen(js_name = deleteAgentSignIn)]
+    pub fn delete_agent_sign_in() -> Self {
+        Self::to(Keyed::DeleteAgentSignIn, &[])
+    }
+
+    /// `GET /v1/agent-grants`
+    ///
+    /// # Errors
+    /// With all faults of the query.
+    #[wasm_bindgen(js_name = listAgentGrants)]
+    pub fn list_agent_grants(query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ListAgentGrants;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
+    /// `POST /v1/agent-grants`. `body` is sent, `parsed` is its value.
+    ///
+    /// # Errors
+    /// With all faults of the body.
+    #[wasm_bindgen(js_name = createAgentGrant)]
+    pub fn create_agent_grant(body: String, parsed: &JsValue) -> Result<Call, JsValue> {
+        let endpoint = Keyed::CreateAgentGrant;
+        Ok(Self::to(endpoint, &[]).with_body(checked(endpoint, body, parsed)?))
+    }
+
+    /// `DELETE /v1/agent-grants/{id}`
+    ///
+    /// # Errors
+    /// When `id` can't be an id.
+    #[wasm_bindgen(js_name = deleteAgentGrant)]
+    pub fn delete_agent_grant(id: &str) -> Result<Call, JsValue> {
+        let id = segment(id, || Problem::new(Code::AgentGrantNotFound, "There is no such grant."))?;
+        Ok(Self::to(Keyed::DeleteAgentGrant, &[id]))
+    }
+
     /// `GET /v1/events`
     ///
     /// # Errors

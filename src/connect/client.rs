@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::catalog::detail::Pkce;
 use crate::credentials::{Kind, OpenError, Place, Sealed, VaultKeys};
 use crate::oauth::Client;
 use crate::rfc3339::rfc3339;
@@ -43,6 +44,9 @@ pub struct OauthClient {
     /// Where a visit that began at the platform goes on; `None` when there is no such place.
     #[serde(default)]
     pub start_url: Option<String>,
+    /// Whether authorization requests use PKCE; `None` for what the catalog says.
+    #[serde(default)]
+    pub pkce: Option<Pkce>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
     /// Milliseconds since 1970-01-01 UTC.
@@ -67,6 +71,7 @@ struct Shown<'a> {
     authorization_parameters: &'a RawValue,
     variables: &'a RawValue,
     start_url: Option<&'a str>,
+    pkce: Option<Pkce>,
     redirect_uri: &'a str,
     rejected_since: Option<String>,
     created_at: Option<String>,
@@ -142,6 +147,7 @@ impl OauthClient {
             authorization_parameters: serde_json::from_str(&self.authorization_parameters)?,
             variables: serde_json::from_str(&self.variables)?,
             start_url: self.start_url.as_deref(),
+            pkce: self.pkce,
             redirect_uri,
             rejected_since: self.rejected_since.and_then(rfc3339),
             created_at: rfc3339(self.created_at),

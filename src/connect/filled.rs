@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::method::objection;
 use super::rules;
-use crate::catalog::detail::{self, AuthMethod, Field, OAuth2, Parameters, Server, urls};
+use crate::catalog::detail::{
+    self, AuthMethod, Field, OAuth2, Parameters, Server, urls, variables,
+};
 use crate::patterns::Matcher;
 use crate::ports::Patterns;
 use crate::target::Targets;
@@ -84,9 +86,19 @@ impl Filled {
             oauth: OAuth2 {
                 authorization_parameters: parameters(&oauth.authorization_parameters, &now)?,
                 token_parameters: parameters(&oauth.token_parameters, &later)?,
+                redirect_uri: match &oauth.redirect_uri {
+                    Some(text) => Some(fill_text(text, &value)?),
+                    None => None,
+                },
                 ..oauth.clone()
             },
         })
+    }
+
+    /// The parameter `redirect_uri`: what the platform wants in place of the service's own address.
+    #[must_use]
+    pub fn redirect_uri(&self, own: String) -> String {
+        self.oauth.redirect_uri.clone().unwrap_or(own)
     }
 
     /// Fills in a method for requests that carry the OAuth client's secret. Each variable has the value that is stored with
@@ -110,12 +122,13 @@ impl Filled {
     }
 }
 
-/// The variables that choose the host of a token, refresh or revocation request. Such requests carry the client's secret or
+/// The variables that choose the host of a token, refresh or revocation request, or where codes are sent. Such requests carry the client's secret or
 /// the user's tokens, so the values come from the OAuth client and never from a form.
 #[must_use]
 pub fn deciding(oauth: &OAuth2) -> BTreeSet<&str> {
     let urls = [Some(&oauth.token_url), oauth.refresh_url.as_ref(), oauth.revocation_url.as_ref()];
-    urls.into_iter().flatten().flat_map(|url| host_choosers(url)).collect()
+    let hosts = urls.into_iter().flatten().flat_map(|url| host_choosers(url));
+    hosts.chain(oauth.redirect_uri.iter().flat_map(|text| variables(text))).collect()
 }
 
 /// The fields of an OAuth 2.0 method that choose the host of a token request or of a call.

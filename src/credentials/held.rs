@@ -8,7 +8,7 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::{Kind, OpenError, Place, SealError, Sealed, VaultKeys};
-use crate::catalog::detail::{AuthMethod, Grant};
+use crate::catalog::detail::AuthMethod;
 use crate::json;
 use crate::oauth::Tokens;
 use crate::ports::Random;
@@ -131,7 +131,7 @@ impl Held {
     /// token where the platform takes it instead.
     #[must_use]
     pub fn is_renewable(&self, method: &AuthMethod) -> bool {
-        let is_of_app = method.oauth2().is_some_and(|it| it.grant == Grant::ClientCredentials);
+        let is_of_app = method.oauth2().is_some_and(|it| it.grant.is_of_client());
         let has_refresh = self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some());
         is_of_app || has_refresh || self.renews_by_access_token(method)
     }

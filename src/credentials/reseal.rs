@@ -13,11 +13,12 @@ use crate::terms::Environment;
 
 /// What is sealed for long: a table, the column that tells the rows of an account and environment apart, and the kind of
 /// what they hold. What is to be revoked is still sealed as the credentials of its connection.
-const TABLES: [(&str, &str, Kind); 4] = [
+const TABLES: [(&str, &str, Kind); 5] = [
     ("credentials", "connection_id", Kind::Connection),
     ("oauth_clients", "platform", Kind::OauthClient),
     ("revocations", "connection_id", Kind::Connection),
     ("webhooks", "id", Kind::Webhook),
+    ("agent_endpoints", "id", Kind::AgentSignIn),
 ];
 
 /// How often a run looks for more when it has found damaged rows.

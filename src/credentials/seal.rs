@@ -56,11 +56,14 @@ pub enum Kind {
     Attempt,
     /// The secrets that sign what a webhook receives.
     Webhook,
+    /// The secret of the OAuth client with which users of agents sign in.
+    AgentSignIn,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Connection, Self::OauthClient, Self::Attempt, Self::Webhook];
+    pub const ALL: [Self; 5] =
+        [Self::Connection, Self::OauthClient, Self::Attempt, Self::Webhook, Self::AgentSignIn];
 
     /// Its name.
     #[must_use]
@@ -70,6 +73,7 @@ impl Kind {
             Self::OauthClient => "oauth_client",
             Self::Attempt => "attempt",
             Self::Webhook => "webhook",
+            Self::AgentSignIn => "agent_sign_in",
         }
     }
 }

@@ -171,6 +171,30 @@ export async function inflate(bytes, env) {
   }
 }
 
+/** How WebCrypto knows the algorithms of JSON Web Tokens. */
+const ALGORITHMS = {
+  RS256: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
+  ES256: { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" },
+};
+
+/** Whether the holder of a public key, a JSON Web Key as text, has signed the message. */
+export async function verify(algorithm, key, message, signature) {
+  const how = ALGORITHMS[algorithm];
+  // Copies: what is in WebAssembly's memory may change meanwhile. The two members would only be compared with our own use.
+  const [signed, by] = [message.slice(), signature.slice()];
+  const { key_ops: _, use: __, ...jwk } = JSON.parse(key);
+  try {
+    return await crypto.subtle.verify(
+      how,
+      await crypto.subtle.importKey("jwk", jwk, how, false, ["verify"]),
+      by,
+      signed,
+    );
+  } catch {
+    return false;
+  }
+}
+
 /** The text of bytes in a charset; undefined when the runtime does not know it, or they are no text in it. */
 export function decode(charset, bytes) {
   try {

@@ -82,6 +82,14 @@ extern "C" {
     pub fn inflate(bytes: &[u8], env: &JsValue) -> Result<Promise, JsValue>;
     /// The text of bytes in a charset; null when it is unknown, or they are no text in it.
     pub fn decode(charset: &str, bytes: &[u8]) -> Option<String>;
+    /// A promise of whether the holder of a public key has signed a message.
+    #[wasm_bindgen(catch)]
+    pub fn verify(
+        algorithm: &str,
+        key: &str,
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<Promise, JsValue>;
     /// Whether a text matches a pattern.
     #[wasm_bindgen(js_name = "isMatch")]
     pub fn is_match(pattern: &str, text: &str) -> bool;
@@ -204,6 +212,7 @@ pub fn request(request: &web_sys::Request, names: &Array) -> Request {
         query: query.to_owned(),
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         body: Body::default(),
+        endpoint: None,
     }
 }
 

@@ -18,9 +18,9 @@ use super::{Context, http};
 use crate::access::Shard;
 use crate::json;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
     MAX_ANSWER, Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet,
-    RetryAfter, Statement, StorageError,
+    RetryAfter, Signatures, Statement, StorageError,
 };
 
 /// The Workers KV namespace that holds the catalog.
@@ -302,6 +302,23 @@ impl Queue for EdgePorts<'_> {
 impl Patterns for EdgePorts<'_> {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
         http::is_match(pattern, text)
+    }
+}
+
+impl Signatures for EdgePorts<'_> {
+    async fn verify(
+        &self,
+        algorithm: Algorithm,
+        key: &str,
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
+        let name = match algorithm {
+            Algorithm::Rs256 => "RS256",
+            Algorithm::Es256 => "ES256",
+        };
+        let verified = async { JsFuture::from(http::verify(name, key, message, signature)?).await };
+        verified.await.is_ok_and(|verified| verified.as_bool() == Some(true))
     }
 }
 

@@ -71,7 +71,7 @@ fn methods(methods: &[AuthMethod]) -> String {
         let kind = match &method.kind {
             Kind::OAuth2(oauth) => match oauth.grant {
                 Grant::AuthorizationCode => "oauth2",
-                Grant::ClientCredentials => "oauth2 for clients",
+                Grant::ClientCredentials | Grant::AccountCredentials => "oauth2 for clients",
             },
             Kind::ApiKey(_) => "api_key",
             Kind::Basic { .. } => "basic",

@@ -3,25 +3,27 @@
 use std::collections::HashSet;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::image;
 use super::server::{self, Found};
 use crate::catalog::detail::{
     AccessTokenRequest, Account, ApiKey, AuthMethod, ConnectorDetail, ExpiresUnit, Field,
-    FieldSource, Grant, In, Kind, OAuth2, Parameters, Pkce, RejectedWhen, Request, Scope, Server,
-    SourceKind, TokenAuth, TokenBody, Verify, client_id, code, rejected as statuses, urls,
-    variables,
+    FieldSource, Grant, In, Kind, OAuth2, Parameters, Pkce, RejectedWhen, Request, RevocationToken,
+    Scope, Server, SourceKind, TokenAuth, TokenBody, Verify, client_id, code, rejected as statuses,
+    urls, variables,
 };
 use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
 /// The fields of a platform's table that say how users connect.
-pub const FIELDS: [&str; 8] = [
+pub const FIELDS: [&str; 9] = [
     "documentation",
     "servers",
     "headers",
     "verify",
+    "verifyBody",
     "rejected",
     "rejectedWhen",
     "account",
@@ -40,9 +42,11 @@ pub struct Stated {
     pub headers: Option<Parameters>,
     /// A method and a path: a request that succeeds only with good credentials; empty for none.
     pub verify: Option<String>,
+    /// The JSON body of that request.
+    pub verify_body: Option<Value>,
     /// The statuses with which the platform rejects credentials that `verify` tries.
     pub rejected: Option<Vec<u16>>,
-    /// What a 2xx response to `verify` contains if it rejects the credentials.
+    /// What a response to `verify` contains if it rejects the credentials.
     pub rejected_when: Option<RejectedWhen>,
     /// How to find out whose account it is.
     pub account: Option<AccountEntry>,
@@ -55,6 +59,7 @@ pub struct Stated {
 #[serde(deny_unknown_fields)]
 pub struct AccountEntry {
     request: String,
+    body: Option<Value>,
     id: String,
     name: Option<String>,
 }
@@ -94,8 +99,17 @@ pub struct AuthEntry {
     authorization_parameters: Parameters,
     #[serde(default)]
     token_parameters: Parameters,
+    redirect_uri: Option<String>,
+    #[serde(default)]
+    callback_parameters: Vec<String>,
     #[serde(default)]
     token_body: TokenBody,
+    #[serde(default)]
+    token_headers: Parameters,
+    #[serde(default)]
+    revocation_body: TokenBody,
+    #[serde(default)]
+    revocation_token: RevocationToken,
     token_pointer: Option<String>,
     token_fallback: Option<String>,
     #[serde(default)]
@@ -248,6 +262,7 @@ impl Stated {
             servers,
             headers,
             mut verify,
+            verify_body,
             rejected,
             rejected_when,
             account,
@@ -297,8 +312,8 @@ impl Stated {
         {
             fault("`account`: `id` and `name` are JSON Pointers, such as `/id`".to_owned());
         }
-        let mut request = |text: &str| {
-            let request = request(text);
+        let mut request = |text: &str, body: Option<Value>| {
+            let request = request(text, body);
             if request.is_none() {
                 fault(format!("`{text}` is not a method and a path, such as `GET /user`"));
             }
@@ -311,11 +326,15 @@ impl Stated {
             }
             request
         };
-        let verify = verify.as_deref().and_then(&mut request);
+        let has_body = verify_body.is_some();
+        let verify = verify.as_deref().and_then(|text| request(text, verify_body));
         let account = account.and_then(|account| {
-            let request = request(&account.request)?;
+            let request = request(&account.request, account.body)?;
             Some(Account { request, id: account.id, name: account.name })
         });
+        if has_body && verify.is_none() {
+            fault("`verifyBody` needs a `verify` beside it".to_owned());
+        }
         let verify = verified(verify, detail.verify, rejected, rejected_when, fault);
         let account = account.or(detail.account);
         if account.is_none() {
@@ -464,13 +483,17 @@ fn is_secure(url: &str) -> bool {
     url.starts_with("https://") || local.iter().any(leads_to)
 }
 
-/// `GET /user` as a request. Returns `None` for any other text.
-fn request(text: &str) -> Option<Request> {
+/// `GET /user` as a request. Returns `None` for any other text, and for a body with `GET`.
+fn request(text: &str, body: Option<Value>) -> Option<Request> {
     let (method, path) = text.split_once(' ')?;
     let is_path = path.starts_with('/') || path.starts_with("https://");
     let method = Method::ALL.into_iter().find(|known| known.as_str() == method)?;
-    (is_path && !path.contains(char::is_whitespace))
-        .then(|| Request { method, path: path.to_owned() })
+    let takes_body = body.is_none() || method != Method::Get;
+    (is_path && takes_body && !path.contains(char::is_whitespace)).then(|| Request {
+        method,
+        path: path.to_owned(),
+        body,
+    })
 }
 
 impl AuthEntry {
@@ -509,6 +532,33 @@ impl AuthEntry {
         if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
             return Err(format!("`{code_name}` cannot be the `codeParameter`"));
         }
+        if let Some(name) = self.callback_parameters.iter().find(|name| {
+            let is_own = token::OWN_PARAMETERS.contains(&name.as_str()) && *name != "scope";
+            !server::is_name(name)
+                || is_own
+                || *name == id_name
+                || *name == code_name
+                || self.token_parameters.contains_key(*name)
+        }) {
+            return Err(format!("`callbackParameters`: `{name}` cannot be repeated"));
+        }
+        for (name, value) in &self.token_headers {
+            auth::templates::check_header(name)?;
+            let lower = name.to_ascii_lowercase();
+            if matches!(lower.as_str(), "authorization" | "cookie" | "content-type")
+                || value.contains(['{', '}'])
+                || !value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+            {
+                return Err(format!("`tokenHeaders`: `{name}` cannot be `{value}`"));
+            }
+        }
+        if let Some(text) = &self.redirect_uri
+            && (self.authorization_url.is_none() || variables(text).next().is_none())
+        {
+            return Err(format!(
+                "`redirectUri`: `{text}` needs a variable, and an `authorizationUrl`"
+            ));
+        }
         let pointers = [&self.token_pointer, &self.token_fallback];
         if let Some(pointer) =
             pointers.into_iter().flatten().find(|it| !it.is_empty() && !it.starts_with('/'))
@@ -532,7 +582,12 @@ impl AuthEntry {
             client_id_parameter: self.client_id_parameter,
             authorization_parameters: self.authorization_parameters,
             token_parameters: self.token_parameters,
+            redirect_uri: self.redirect_uri,
+            callback_parameters: self.callback_parameters,
             token_body: self.token_body,
+            token_headers: self.token_headers,
+            revocation_body: self.revocation_body,
+            revocation_token: self.revocation_token,
             token_pointer: self.token_pointer,
             token_fallback: self.token_fallback,
             token_members: self.token_members,

@@ -51,6 +51,19 @@ impl Callback {
     }
 }
 
+impl Callback {
+    /// A parameter of the redirect that is repeated in the exchange of the code.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let value = match name {
+            "state" => self.state.as_ref(),
+            "iss" => self.iss.as_ref(),
+            name => self.others.get(name),
+        };
+        value.map(String::as_str)
+    }
+}
+
 impl fmt::Debug for Outcome<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

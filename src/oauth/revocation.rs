@@ -3,13 +3,14 @@
 use super::client::Client;
 use super::error::TokenErrorKind;
 use super::{answer, token};
-use crate::catalog::detail::{OAuth2, TokenBody};
+use crate::catalog::detail::{OAuth2, RevocationToken};
 use crate::ports::{HttpError, HttpRequest, HttpResponse};
 
 /// The parameters of the request, besides those of the client.
 pub const OWN_PARAMETERS: [&str; 2] = ["token", "token_type_hint"];
 
-/// A request to revoke the refresh token and with it the whole grant, or the access token when there is no other.
+/// A request to revoke the refresh token and with it the whole grant, or the access token when there is no other or the
+/// platform revokes no other.
 #[must_use]
 pub fn revocation(
     oauth: &OAuth2,
@@ -18,14 +19,15 @@ pub fn revocation(
     refresh_token: Option<&str>,
     access_token: &str,
 ) -> HttpRequest {
-    let (hint, token) = match refresh_token {
+    let is_refresh = oauth.revocation_token == RevocationToken::RefreshToken;
+    let (hint, token) = match refresh_token.filter(|_| is_refresh) {
         Some(token) => ("refresh_token", token),
         None => ("access_token", access_token),
     };
     let (of_client, authorization) = token::authentication(oauth, client);
     let own = [("token", token), ("token_type_hint", hint)];
     let pairs: Vec<(&str, &str)> = own.into_iter().chain(of_client).collect();
-    token::request(url, TokenBody::Form, &pairs, authorization)
+    token::request(oauth, url, oauth.revocation_body, &pairs, authorization)
 }
 
 /// What became of a revocation.
@@ -53,7 +55,7 @@ pub fn is_done(answer: &Result<HttpResponse, HttpError>, now_ms: u64) -> Outcome
 #[cfg(test)]
 mod tests {
     use super::{Client, Outcome, is_done, revocation};
-    use crate::catalog::detail::{Grant, OAuth2, TokenAuth, TokenBody};
+    use crate::catalog::detail::{Grant, OAuth2, RevocationToken, TokenAuth, TokenBody};
     use crate::ports::{HttpError, HttpResponse};
 
     #[test]
@@ -78,6 +80,11 @@ mod tests {
         assert_eq!(body(None, &named), expected);
         let oauth = OAuth2 { token_auth: TokenAuth::ClientSecretBasic, ..oauth.clone() };
         assert_eq!(body(None, &oauth), "token=a&token_type_hint=access_token");
+        let only_access = OAuth2 { revocation_token: RevocationToken::AccessToken, ..oauth };
+        assert_eq!(body(Some("r"), &only_access), "token=a&token_type_hint=access_token");
+        let json = OAuth2 { revocation_body: TokenBody::Json, ..only_access };
+        let expected = r#"{"token":"a","token_type_hint":"access_token"}"#;
+        assert_eq!(body(Some("r"), &json), expected);
     }
 
     #[test]

@@ -4,9 +4,10 @@ use base64ct::{Base64, Encoding as _};
 use serde_json::{Map, Value};
 
 use super::authorization::scope;
+use super::callback::Callback;
 use super::client::Client;
 use super::pkce::Verifier;
-use crate::catalog::detail::{AccessTokenRequest, OAuth2, TokenAuth, TokenBody};
+use crate::catalog::detail::{AccessTokenRequest, Grant, OAuth2, TokenAuth, TokenBody};
 use crate::percent::encode;
 use crate::ports::{HttpRequest, user_agent};
 use crate::terms::Method;
@@ -30,13 +31,17 @@ impl TokenEndpoint<'_> {
         code: &str,
         redirect_uri: &str,
         verifier: Option<&Verifier>,
+        callback: &Callback,
     ) -> HttpRequest {
-        self.request(&[
+        let mut own = vec![
             ("grant_type", Some("authorization_code")),
             ("code", Some(code)),
             ("redirect_uri", Some(redirect_uri)),
             ("code_verifier", verifier.map(Verifier::as_str)),
-        ])
+        ];
+        let repeated = &self.oauth.callback_parameters;
+        own.extend(repeated.iter().map(|name| (name.as_str(), callback.parameter(name))));
+        self.request(&own)
     }
 
     /// Asks for a new access token. `scopes` narrows what it may do; empty for what was granted.
@@ -49,11 +54,15 @@ impl TokenEndpoint<'_> {
         ])
     }
 
-    /// Asks for an access token of the app itself.
+    /// Asks for an access token of the app itself, or of the account that the method's parameters name.
     #[must_use]
-    pub fn client_credentials(&self, scopes: &[String]) -> HttpRequest {
+    pub fn of_client(&self, scopes: &[String]) -> HttpRequest {
+        let grant = match self.oauth.grant {
+            Grant::AccountCredentials => "account_credentials",
+            Grant::AuthorizationCode | Grant::ClientCredentials => "client_credentials",
+        };
         self.request(&[
-            ("grant_type", Some("client_credentials")),
+            ("grant_type", Some(grant)),
             ("scope", scope(self.oauth, scopes).as_deref()),
         ])
     }
@@ -77,14 +86,14 @@ impl TokenEndpoint<'_> {
             pairs.push((name.as_str(), value));
         }
         if asked.method != Method::Get {
-            return Some(request(&asked.url, self.oauth.token_body, &pairs, None));
+            return Some(request(self.oauth, &asked.url, self.oauth.token_body, &pairs, None));
         }
         let pair = |(name, value): &(&str, &str)| format!("{}={}", encode(name), encode(value));
         let pairs: Vec<String> = pairs.iter().map(pair).collect();
         Some(HttpRequest {
             method: Method::Get,
             url: format!("{}?{}", asked.url, pairs.join("&")),
-            headers: vec![("accept".to_owned(), "application/json".to_owned()), user_agent()],
+            headers: headers(self.oauth),
             body: Vec::new(),
         })
     }
@@ -100,7 +109,7 @@ impl TokenEndpoint<'_> {
                 pairs.push((name, value));
             }
         }
-        request(self.url, self.oauth.token_body, &pairs, authorization)
+        request(self.oauth, self.url, self.oauth.token_body, &pairs, authorization)
     }
 }
 
@@ -140,8 +149,20 @@ pub(super) fn authentication<'a>(
     }
 }
 
+/// The headers of every request to the authorization server.
+fn headers(oauth: &OAuth2) -> Vec<(String, String)> {
+    let mut headers = vec![("accept".to_owned(), "application/json".to_owned()), user_agent()];
+    for (name, value) in &oauth.token_headers {
+        let name = name.to_ascii_lowercase();
+        headers.retain(|(known, _)| *known != name);
+        headers.push((name, value.clone()));
+    }
+    headers
+}
+
 /// A `POST` of these parameters.
 pub(super) fn request(
+    oauth: &OAuth2,
     url: &str,
     body: TokenBody,
     pairs: &[(&str, &str)],
@@ -159,19 +180,17 @@ pub(super) fn request(
             ("application/json", Value::Object(object).to_string())
         }
     };
-    let mut headers = vec![
-        ("accept".to_owned(), "application/json".to_owned()),
-        ("content-type".to_owned(), content_type.to_owned()),
-        user_agent(),
-    ];
+    let mut headers = headers(oauth);
+    headers.push(("content-type".to_owned(), content_type.to_owned()));
     headers.extend(authorization.map(|value| ("authorization".to_owned(), value)));
     HttpRequest { method: Method::Post, url: url.to_owned(), headers, body: body.into_bytes() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Client, TokenEndpoint, Verifier};
-    use crate::catalog::detail::{Grant, OAuth2, TokenAuth, TokenBody};
+    use super::{Callback, Client, TokenEndpoint, Verifier};
+    use crate::catalog::detail::{Grant, OAuth2, Parameters, TokenAuth, TokenBody};
+    use crate::oauth::callback::read;
     use crate::ports::HttpRequest;
     use crate::terms::Method;
 
@@ -184,6 +203,11 @@ mod tests {
 
     fn client(secret: Option<&str>) -> Client {
         Client { id: "a:p p".to_owned(), secret: secret.map(str::to_owned) }
+    }
+
+    /// The redirect that brought the code.
+    fn back() -> Callback {
+        read("code=c&state=s%261&scope=own&context=stores%2Fx&client_secret=evil").unwrap()
     }
 
     fn body(request: &HttpRequest) -> &str {
@@ -239,7 +263,7 @@ mod tests {
         let end = "client_id=a%3Ap%20p&audience=x%20y";
         for (request, expected) in [
             (
-                endpoint.exchange("c=1", "https://vault.example/cb", Some(&verifier)),
+                endpoint.exchange("c=1", "https://vault.example/cb", Some(&verifier), &back()),
                 format!(
                     "grant_type=authorization_code&code=c%3D1&redirect_uri=https%3A%2F%2Fvault.example%2Fcb\
                      &code_verifier={}&{end}",
@@ -247,7 +271,7 @@ mod tests {
                 ),
             ),
             (
-                endpoint.exchange("c", "r", None),
+                endpoint.exchange("c", "r", None, &back()),
                 format!("grant_type=authorization_code&code=c&redirect_uri=r&{end}"),
             ),
             (
@@ -255,10 +279,10 @@ mod tests {
                 format!("grant_type=refresh_token&refresh_token=r&scope=a%2Cb&{end}"),
             ),
             (
-                endpoint.client_credentials(&scopes),
+                endpoint.of_client(&scopes),
                 format!("grant_type=client_credentials&scope=a%2Cb&{end}"),
             ),
-            (endpoint.client_credentials(&[]), format!("grant_type=client_credentials&{end}")),
+            (endpoint.of_client(&[]), format!("grant_type=client_credentials&{end}")),
         ] {
             assert_eq!(body(&request), expected);
             assert_eq!((request.method, request.url.as_str()), (Method::Post, URL));
@@ -279,7 +303,7 @@ mod tests {
             oauth.token_parameters = [("client_key".to_owned(), "other".to_owned())].into();
             let client = client(secret);
             let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
-            let exchange = endpoint.exchange("c", "r", None);
+            let exchange = endpoint.exchange("c", "r", None, &back());
             let start = "grant_type=authorization_code&code=c&redirect_uri=r";
             assert_eq!(body(&exchange), format!("{start}{end}"), "{method:?}");
             let refresh = endpoint.refresh("r", &[]);
@@ -292,8 +316,12 @@ mod tests {
     fn a_body_may_be_json() {
         let (oauth, client) =
             (platform(TokenAuth::ClientSecretPost, TokenBody::Json), client(Some("\"s\"")));
-        let request =
-            TokenEndpoint { oauth: &oauth, url: URL, client: &client }.exchange("c", "r", None);
+        let request = TokenEndpoint { oauth: &oauth, url: URL, client: &client }.exchange(
+            "c",
+            "r",
+            None,
+            &back(),
+        );
         let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
         let expected = serde_json::json!({
             "grant_type": "authorization_code",
@@ -304,6 +332,48 @@ mod tests {
         });
         assert_eq!(body, expected);
         assert_eq!(header(&request, "content-type"), Some("application/json"));
+    }
+
+    #[test]
+    fn the_exchange_repeats_the_named_parameters_of_the_redirect() {
+        let mut oauth = platform(TokenAuth::None, TokenBody::Form);
+        oauth.callback_parameters =
+            ["state", "scope", "context", "absent"].map(str::to_owned).into();
+        let client = client(None);
+        let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
+        let expected = "grant_type=authorization_code&code=c&redirect_uri=r&state=s%261&scope=own\
+                        &context=stores%2Fx&client_id=a%3Ap%20p";
+        assert_eq!(body(&endpoint.exchange("c", "r", None, &back())), expected);
+        let refresh = "grant_type=refresh_token&refresh_token=r&client_id=a%3Ap%20p";
+        assert_eq!(body(&endpoint.refresh("r", &[])), refresh);
+    }
+
+    #[test]
+    fn an_account_s_own_grant_has_its_type() {
+        let mut oauth = platform(TokenAuth::ClientSecretBasic, TokenBody::Form);
+        oauth.grant = Grant::AccountCredentials;
+        oauth.token_parameters = [("account_id".to_owned(), "a 1".to_owned())].into();
+        let client = client(Some("s"));
+        let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
+        let expected = "grant_type=account_credentials&account_id=a%201";
+        assert_eq!(body(&endpoint.of_client(&[])), expected);
+    }
+
+    #[test]
+    fn every_request_has_the_headers_of_the_platform() {
+        let mut oauth = platform(TokenAuth::None, TokenBody::Json);
+        oauth.token_headers = Parameters::from([
+            ("Api-Version".to_owned(), "2".to_owned()),
+            ("User-Agent".to_owned(), "app/1".to_owned()),
+        ]);
+        let client = client(None);
+        let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
+        for request in [endpoint.refresh("r", &[]), endpoint.of_client(&[])] {
+            assert_eq!(header(&request, "api-version"), Some("2"));
+            let agents = request.headers.iter().filter(|(name, _)| name == "user-agent");
+            assert_eq!(agents.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["app/1"]);
+            assert_eq!(header(&request, "accept"), Some("application/json"));
+        }
     }
 
     #[test]

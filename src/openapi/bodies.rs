@@ -149,10 +149,11 @@ pub(super) fn body(
 
 fn field_schema(field: &Field) -> Node {
     match (field.name, field.check) {
+        ("request", _) => object! {"type": "string"},
         // Its rule is the catalog itself.
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => texts::version(),
-        ("url", _) => {
+        ("url" | "issuer", _) => {
             let longest = u64::try_from(crate::webhooks::rules::MAX_URL).unwrap();
             object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
         }
@@ -342,7 +343,7 @@ fn about_starting() -> [(&'static str, &'static str); 12] {
     ]
 }
 
-fn about_client() -> [(&'static str, &'static str); 7] {
+fn about_client() -> [(&'static str, &'static str); 8] {
     [
         (
             "authMethod",
@@ -365,6 +366,10 @@ fn about_client() -> [(&'static str, &'static str); 7] {
         (
             "startUrl",
             "The page of your app where users start to connect. The service links to it when a visit begins at the platform, such as an installation from its marketplace: nothing says then whose account it is to be. Omit it for none.",
+        ),
+        (
+            "pkce",
+            "Whether authorization requests use PKCE (RFC 7636). If omitted, the connector's method decides.",
         ),
     ]
 }

@@ -196,6 +196,17 @@ fn client_members() -> Vec<(&'static str, Node)> {
             "startUrl",
             text_or_null("The page of your app where users start to connect; null for none."),
         ),
+        (
+            "pkce",
+            said(
+                "Whether authorization requests use PKCE (RFC 7636); null for what the catalog says.",
+                object! {
+                    "type": Node::texts(["string", "null"]), "enum": Node::Array(vec![
+                        Node::Text("S256".to_owned()), Node::Text("none".to_owned()), Node::Null,
+                    ]),
+                },
+            ),
+        ),
         ("redirectUri", said("The redirect URI to register at the platform.", uri)),
         (
             "rejectedSince",

@@ -4,7 +4,9 @@ use super::node::{Node, object};
 use super::schema::{boolean, names, record, reference, string, strings, text_or_null, variants};
 use super::texts::said;
 use crate::catalog::action::stored::Place;
-use crate::catalog::detail::{ExpiresUnit, Grant, In, Pkce, SourceKind, TokenAuth, TokenBody};
+use crate::catalog::detail::{
+    ExpiresUnit, Grant, In, Pkce, RevocationToken, SourceKind, TokenAuth, TokenBody,
+};
 use crate::terms::Method;
 
 /// A connector's row with what its detail adds.
@@ -241,6 +243,7 @@ fn request_members() -> Vec<(&'static str, Node)> {
                 "The path below the first server whose variables are all among the method's fields, or an absolute URL.",
             ),
         ),
+        ("body", said("The JSON body; null for none.", object! {})),
     ]
 }
 
@@ -249,7 +252,7 @@ fn verify() -> Node {
         "A value in a JSON response.",
         vec![
             ("pointer", string("Where it is: a JSON Pointer.")),
-            ("value", said("What it is.", object! {})),
+            ("value", said("What it is; an array lists several values.", object! {})),
         ],
     );
     let mut members = request_members();
@@ -264,7 +267,7 @@ fn verify() -> Node {
     members.push((
         "rejectedWhen",
         nullable(
-            "What a 2xx response contains if it rejects the credentials all the same; null if none does.",
+            "What a response contains if it rejects the credentials, whatever its status; null if none does.",
             value,
         ),
     ));
@@ -386,7 +389,23 @@ fn oauth2() -> Vec<(&'static str, Node)> {
         ("clientIdParameter", string("What the platform calls the parameter `client_id`.")),
         ("authorizationParameters", texts_by_name("More parameters of the authorization request.")),
         ("tokenParameters", texts_by_name("More parameters of the token request.")),
+        (
+            "redirectUri",
+            text_or_null(
+                "A template of the parameter `redirect_uri`; null for the service's callback address.",
+            ),
+        ),
+        (
+            "callbackParameters",
+            strings("The parameters of the redirect that the exchange of the code repeats."),
+        ),
         ("tokenBody", names("The form of the token request.", variants::<TokenBody>())),
+        ("tokenHeaders", texts_by_name("Headers of token and revocation requests.")),
+        ("revocationBody", names("The form of the revocation request.", variants::<TokenBody>())),
+        (
+            "revocationToken",
+            names("The token that a revocation request names.", variants::<RevocationToken>()),
+        ),
         (
             "tokenPointer",
             text_or_null(

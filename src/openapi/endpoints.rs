@@ -1,7 +1,7 @@
 //! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
 
 use super::about::{About, Body, CATALOG, Other, SERVICE, VAULT};
-use super::{calling, connecting, events, keys, webhooks};
+use super::{agents, calling, connecting, events, keys, webhooks};
 use crate::api::endpoint::Keyed;
 use crate::terms::Method;
 
@@ -61,6 +61,9 @@ pub const fn others(endpoint: Keyed) -> &'static [Other] {
         ],
         Keyed::SetOauthClient => {
             &[Other { answer: "The replaced OAuth client.", schema: "OauthClient" }]
+        }
+        Keyed::SetAgentSignIn => {
+            &[Other { answer: "The replaced sign-in.", schema: "AgentSignIn" }]
         }
         _ => &[],
     }
@@ -251,6 +254,12 @@ console.log(connection.name, connection.version);
         Keyed::GetOauthClient => connecting::GET_CLIENT,
         Keyed::SetOauthClient => connecting::SET_CLIENT,
         Keyed::DeleteOauthClient => connecting::DELETE_CLIENT,
+        Keyed::GetAgentSignIn => agents::GET_SIGN_IN,
+        Keyed::SetAgentSignIn => agents::SET_SIGN_IN,
+        Keyed::DeleteAgentSignIn => agents::DELETE_SIGN_IN,
+        Keyed::ListAgentGrants => agents::LIST_GRANTS,
+        Keyed::CreateAgentGrant => agents::CREATE_GRANT,
+        Keyed::DeleteAgentGrant => agents::DELETE_GRANT,
         Keyed::ListEvents => events::LIST,
         Keyed::ListKeys => keys::LIST,
         Keyed::CreateKey => keys::CREATE,

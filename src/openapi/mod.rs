@@ -3,6 +3,7 @@
 //! everybody.
 
 pub mod about;
+pub mod agents;
 pub mod answers;
 mod bodies;
 pub mod calling;
@@ -59,7 +60,17 @@ pub fn document(answers: &Answers) -> Node {
                 | Open::ConnectGo
                 | Open::ConnectCallback
                 | Open::ConnectReturn
-                | Open::Mcp,
+                | Open::Mcp
+                | Open::AgentMcp
+                | Open::AgentResource
+                | Open::AgentServer
+                | Open::AgentRegister
+                | Open::AgentAuthorize
+                | Open::AgentCallback
+                | Open::AgentContinue
+                | Open::AgentConsent
+                | Open::AgentToken
+                | Open::AgentRevoke,
             ) => continue,
         };
         let facts = endpoint.facts();
@@ -105,6 +116,7 @@ pub fn document(answers: &Answers) -> Node {
             tag(calling::CALLING, "Calls to platforms, as the connected users."),
             tag(CONNECTING, "Connecting accounts: attempts, credentials, and the OAuth clients that they need."),
             tag(EVENTS, "What happened, and where it is sent."),
+            tag(agents::AGENTS, "How users let agents act for them, by the Model Context Protocol."),
             tag(SERVICE, "The service itself, API keys and tokens."),
         ],
         "paths": Node::members(paths),

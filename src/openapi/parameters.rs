@@ -69,6 +69,12 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
                 plain("before", "`next` of the previous page: only attempts that began earlier."),
             ]
         }
+        Keyed::ListAgentGrants => {
+            let [limit, _] = paging();
+            let before = "`next` of the previous page: only grants that began earlier.";
+            let identity = "Only grants of this identity, exactly. For example, `team-42`.";
+            vec![plain("identity", identity), limit, plain("before", before)]
+        }
         Keyed::ListOauthClients => paging().into(),
         Keyed::ListEvents => events(),
         Keyed::ListKeys => {
@@ -305,6 +311,7 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
                 let description = match endpoint {
                     Keyed::GetAttempt => "The attempt's id, ignoring case.",
                     Keyed::RotateKey | Keyed::RevokeKey => "The API key's id, ignoring case.",
+                    Keyed::DeleteAgentGrant => "The grant's id, ignoring case.",
                     _ => "The connection's id, ignoring case.",
                 };
                 (schema, description)

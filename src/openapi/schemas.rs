@@ -8,7 +8,7 @@ use super::schema::{
     boolean, count, names, record, record_with, reference, string, strings, variants,
 };
 use super::texts::said;
-use super::{bodies, credentials, details, events, keys, texts, webhooks};
+use super::{agents, bodies, credentials, details, events, keys, texts, webhooks};
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::paging::MAX_LIMIT;
@@ -54,6 +54,12 @@ pub fn all(answers: &Answers) -> Node {
         "OauthClient": credentials::client(),
         "StoredOauthClient": credentials::stored_client(),
         "NewOauthClient": bodies::new_client(),
+        "AgentSignIn": agents::sign_in(),
+        "NewAgentSignIn": agents::new_sign_in(),
+        "NewAgentGrant": agents::new_grant(),
+        "AgentContinuation": agents::continuation(),
+        "AgentGrantPage": agents::grants(),
+        "AgentGrant": agents::grant(),
         "EventPage": events::page(),
         "Event": events::event(),
         "WebhookPage": webhooks::list(),

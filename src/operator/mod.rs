@@ -10,6 +10,7 @@
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
 //! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate`, `vault-keys reseal` |
+//! | [`agents`] | `agents list` |
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
 //! | [`shards`] | where accounts live; `shards list`, `shards add`, `shards move`, `shards clean` |
 //! | [`seed`] | `seed`: made-up connections |
@@ -27,6 +28,7 @@ use crate::access::Shard;
 use place::Place;
 use storage::Storage;
 
+pub mod agents;
 pub mod clients;
 pub mod d1;
 pub mod folder;

@@ -13,8 +13,9 @@ use super::when::Moment;
 use crate::catalog::action::unit::inflate;
 use crate::json;
 use crate::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
-    Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    Outgoing, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError,
 };
 
 /// The operator's storage as ports. No other service is asked through them.
@@ -102,6 +103,13 @@ impl Patterns for NativePatterns {
 impl Patterns for OperatorPorts {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
         NativePatterns.is_match(pattern, text)
+    }
+}
+
+impl Signatures for OperatorPorts {
+    /// The operator's commands let nobody sign in.
+    async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {
+        false
     }
 }
 

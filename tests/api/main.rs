@@ -10,6 +10,7 @@
 mod access;
 mod action_detail;
 mod actions;
+mod agents;
 mod answers;
 mod api_keys;
 mod broad;

@@ -80,10 +80,14 @@ fn rows(world: &World, table: &str, columns: &[String]) -> Vec<String> {
     world.texts(&format!("SELECT {} AS row FROM {table} ORDER BY row", row.join(" || ', ' || ")))
 }
 
+/// A sign-in for agents and a grant.
+const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, type, key_id, url, created_at, updated_at) VALUES ('e', 'acme', 'test', 'app', 'k', 'https://app.example', 1, 1); INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, access, client_hash, redirect_uri, challenge, browser_hash, secret_hash, created_at, expires_at) VALUES ('g', 'acme', 'test', 'e', 'k', 'active', 'ann', 'read', 'c', 'http://localhost/', 'h', 'b', 's', 1, 2);";
+
 /// A service with rows in every table but those of moves: connected accounts, one of them deleted but not yet revoked, an attempt that goes on,
 /// a webhook with a delivery.
 fn in_use() -> Api {
     let api = connect::upkeep::api_of_now();
+    api.world.database.execute_batch(AGENTS).unwrap();
     connect::set_client(&api, "acme");
     connect::set_client(&api, "revoked");
     let tokens = |nth: u8| json!({"access_token": format!("at-{nth}"), "refresh_token": format!("rt-{nth}")});

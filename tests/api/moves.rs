@@ -571,3 +571,36 @@ fn every_table_of_an_account_is_moved_and_its_changes_are_noted() {
         }
     }
 }
+
+#[test]
+fn an_agent_and_a_sign_in_go_on_after_their_account_has_moved() {
+    use crate::agents::{self, ALL, Agent};
+    let (mut api, id) = agents::app();
+    api.world.add(other());
+    let agent = Agent::new(&api, &id, &ALL);
+    let client = agents::register(&api, &id);
+    let (browser, page) = agents::at_consent(&api, &id, &client, &json!({}));
+    let grant = agents::hidden(&page, "grant");
+    moved(&api);
+    for table in ["agent_endpoints", "agent_grants"] {
+        assert_eq!(api.world.texts(&format!("SELECT id FROM {table}")), Vec::<String>::new());
+    }
+    // The tokens of before name the former database.
+    let list = |agent: &Agent| agent.call(&api, &id, "list_connections", &json!({})).status;
+    assert_eq!(list(&agent), 200);
+    let response = agents::refresh(&api, &id, &agent.client, &agent.refresh);
+    assert_eq!(response.status, 200, "{}", body(&response));
+    let access = body(&response)["access_token"].as_str().unwrap().to_owned();
+    assert_eq!(shard_of(&access), other());
+    assert_eq!(list(&Agent { access, ..agent }), 200);
+    // The user who was asked before the move agrees after it.
+    let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
+    let (_, back) = agents::redirected(&browser.decide(&api, &id, &fields));
+    let code = connect::value_of(&back, "code").unwrap();
+    assert_eq!(agents::exchange(&api, &id, &client, &code).status, 200);
+    // A new sign-in at the same address, and the end of all grants.
+    let next = Agent::new(&api, &id, &ALL);
+    assert_eq!(list(&next), 200);
+    assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
+    assert_eq!(list(&next), 401);
+}

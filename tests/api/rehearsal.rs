@@ -13,8 +13,9 @@ use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
-    Patterns, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    Outgoing, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError,
 };
 use connector_vault::terms::Method;
 use serde::{Deserialize, Serialize};
@@ -136,6 +137,12 @@ impl<S> Http for AtStart<'_, S> {
 
     async fn read(&self, _: Rc<dyn Any>, _: usize) -> Result<Vec<u8>, HttpError> {
         Err(HttpError::Unreachable)
+    }
+}
+
+impl<S> Signatures for AtStart<'_, S> {
+    async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {
+        false
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::Duration;
 
+use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::access::Shard;
 use connector_vault::access::key::ApiKey;
 use connector_vault::api::config::Variables;
@@ -23,11 +24,14 @@ use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
-    Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement,
-    StorageError,
+    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
+    Signatures, Statement, StorageError,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
+};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::limits::Limit;
@@ -610,7 +614,7 @@ impl Http for World {
     }
 
     async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
-        assert!([15_000, 30_000].contains(&deadline_ms), "{deadline_ms}");
+        assert!([10_000, 15_000, 30_000].contains(&deadline_ms), "{deadline_ms}");
         let body = match request.payload {
             Payload::Bytes(bytes) => bytes.to_vec(),
             Payload::Arriving => self.arriving.take().unwrap(),
@@ -636,6 +640,34 @@ impl World {
     fn ask(&self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
         self.sent.borrow_mut().push(request.clone());
         (self.platform.borrow_mut())(request)
+    }
+}
+
+impl Signatures for World {
+    async fn verify(
+        &self,
+        algorithm: Algorithm,
+        key: &str,
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
+        let key: Value = serde_json::from_str(key).unwrap();
+        let part = |name: &str| {
+            Base64UrlUnpadded::decode_vec(key[name].as_str().unwrap_or_default())
+                .unwrap_or_default()
+        };
+        let verified = match algorithm {
+            Algorithm::Rs256 => RsaPublicKeyComponents { n: part("n"), e: part("e") }.verify(
+                &RSA_PKCS1_2048_8192_SHA256,
+                message,
+                signature,
+            ),
+            Algorithm::Es256 => {
+                let point = [&[4][..], &part("x"), &part("y")].concat();
+                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, signature)
+            }
+        };
+        verified.is_ok()
     }
 }
 
@@ -781,6 +813,7 @@ pub fn anonymous(method: &str, path_and_query: &str) -> Request {
         query: query.into(),
         headers: Vec::new(),
         body: Body::default(),
+        endpoint: None,
     }
 }
 

@@ -14,7 +14,9 @@ use connector_vault::api::query::{Check, Parameter};
 use connector_vault::api::session::new::DEFAULT_TTL;
 use connector_vault::catalog::action::stored::Place;
 use connector_vault::catalog::action::unit::Units;
-use connector_vault::catalog::detail::{ConnectorDetail, Grant, In, Pkce, TokenAuth, TokenBody};
+use connector_vault::catalog::detail::{
+    ConnectorDetail, Grant, In, Pkce, RevocationToken, TokenAuth, TokenBody,
+};
 use connector_vault::catalog::model::Status;
 use connector_vault::catalog::search::MAX_CHARS;
 use connector_vault::catalog::write::{Platform, Sizes};
@@ -107,6 +109,7 @@ fn names() -> String {
         ("Scope", Scope::ALL.map(Scope::as_str).to_vec()),
         ("SessionScope", Scope::OF_TOKENS.map(Scope::as_str).to_vec()),
         ("TokenAuth", variants::<TokenAuth>()),
+        ("RevocationToken", variants::<RevocationToken>()),
         ("TokenBody", variants::<TokenBody>()),
     ];
     let member = |(name, values): (&str, Vec<&str>)| {

@@ -18,8 +18,9 @@ use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
-    Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    Outgoing, Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use serde_json::{Value, json};
@@ -65,6 +66,7 @@ pub fn request(method: &str, path: &str, query: &str, body: &[u8]) -> Request {
             ("content-type".into(), "application/json".into()),
         ],
         body: Body::Whole(body.to_vec()),
+        endpoint: None,
     }
 }
 
@@ -210,6 +212,12 @@ impl Http for World {
 
     async fn read(&self, _: Rc<dyn Any>, _: usize) -> Result<Vec<u8>, HttpError> {
         Err(HttpError::Unreachable)
+    }
+}
+
+impl Signatures for World {
+    async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {
+        false
     }
 }
 

@@ -41,6 +41,8 @@ fn short(method: &Value) -> Value {
         "scopeSeparator",
         "tokenAuth",
         "tokenBody",
+        "revocationBody",
+        "revocationToken",
         "clientIdParameter",
         "codeParameter",
         "expiresUnit",
@@ -722,8 +724,14 @@ codeParameter = "auth_code"
 expiresUnit = "ms"
 tokenPointer = "/data"
 tokenFallback = "/user"
+redirectUri = "{ruName}"
+callbackParameters = ["scope"]
+tokenBody = "json"
+tokenHeaders = { "Api-Version" = "2" }
+revocationBody = "json"
+revocationToken = "access_token"
 fieldSources = [{ field = "company", from = "token", at = "/api_domain", template = "https://{company}.acme.example" }]
-fields = [{ name = "company" }]
+fields = [{ name = "company" }, { name = "ruName" }]
 source = "https://docs.acme.example"
 read = "2026-11-27"
 
@@ -746,6 +754,12 @@ fn quirks_of_authorization_servers_are_members_of_a_method() {
         ("expiresUnit", json!("ms")),
         ("tokenPointer", json!("/data")),
         ("tokenFallback", json!("/user")),
+        ("redirectUri", json!("{ruName}")),
+        ("callbackParameters", json!(["scope"])),
+        ("tokenBody", json!("json")),
+        ("tokenHeaders", json!({"Api-Version": "2"})),
+        ("revocationBody", json!("json")),
+        ("revocationToken", json!("access_token")),
         (
             "longLivedToken",
             json!({"method": "GET", "url": "https://graph.acme.example/token", "parameters": {
@@ -784,6 +798,14 @@ fn faults_of_quirks_are_named() {
             "`a b` cannot be the `codeParameter`",
         ),
         ("expiresUnit = \"ms\"", "expiresUnit = \"h\"", "unknown variant `h`"),
+        ("redirectUri = \"{ruName}\"", "redirectUri = \"a name\"", "needs a variable"),
+        (", { name = \"ruName\" }", "", "no field stands for `{ruName}` in `{ruName}`"),
+        ("[\"scope\"]", "[\"client_secret\"]", "`client_secret` cannot be repeated"),
+        ("[\"scope\"]", "[\"auth_code\"]", "`auth_code` cannot be repeated"),
+        ("\"Api-Version\"", "Authorization", "`tokenHeaders`: `Authorization` cannot be"),
+        ("\"Api-Version\"", "Host", "the header `Host` is never sent to a platform"),
+        ("= \"2\" }", "= \"{company}\" }", "`tokenHeaders`: `Api-Version` cannot be `{company}`"),
+        ("revocationToken = \"access_token\"", "revocationToken = \"id\"", "unknown variant `id`"),
         (
             "tokenFallback = \"/user\"",
             "tokenFallback = \"user\"",

@@ -56,6 +56,7 @@ pub fn oauth(name: &str, row: &Row, platform: &Platform, inputs: &Inputs) -> Out
             Some(match oauth.grant {
                 Granted::AuthorizationCode => Grant::AuthorizationCode,
                 Granted::ClientCredentials => Grant::ClientCredentials,
+                Granted::AccountCredentials => return false,
             }) == wanted
         }
         _ => false,
@@ -225,11 +226,22 @@ impl<'a> Journey<'a> {
         let servers = self.platform.detail.servers.iter();
         let below = servers
             .flat_map(|server| base.split(' ').map(move |base| (server, base)))
-            .find_map(|(server, base)| path_below(&server.url, &format!("{base}{path}")));
-        let path = below.unwrap_or_else(|| path.to_owned());
+            .find_map(|(server, base)| {
+                path_below(&server.url, &format!("{base}{path}")).map(|path| (server, path))
+            });
+        let (server, path) = match below {
+            Some((server, path)) => (Some(&server.url), path),
+            None => (None, path.to_owned()),
+        };
         let path = path.trim_start_matches('/').replace('*', "1");
         let query = if query.is_empty() { String::new() } else { format!("?{query}") };
         let request = self.api.request(method, &format!("{}/proxy/{path}{query}", Self::at(id)));
+        // The first one is called unless the app asks for another one.
+        let other = server.filter(|url| *url != &self.platform.detail.servers[0].url);
+        let request = match other {
+            Some(url) => with_header(request, "x-vault-server", url),
+            None => request,
+        };
         let request = self
             .row
             .api
@@ -304,7 +316,14 @@ impl<'a> Journey<'a> {
                 self.calls("long, refreshed", &id)?;
             }
         }
-        self.ended(&id, oauth.grant == Grant::AuthorizationCode && oauth.refresh != Refresh::None)?;
+        if oauth.grant == Grant::ClientCredentials {
+            // Nobody but the client has a grant: it asks for another token.
+            self.wait(60_000);
+            self.standin.borrow_mut().end_all();
+            self.calls("call with an ended token", &id)?;
+        } else {
+            self.ended(&id, oauth.refresh != Refresh::None)?;
+        }
         let again = self.connect("reconnect", Some(&id))?;
         if again != id {
             return self.fault("reconnect", "it is another connection");

@@ -31,7 +31,6 @@ use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, Watch, gather};
-use serde::Deserialize;
 
 use journey::Inputs;
 use row::Row;
@@ -47,24 +46,6 @@ impl Watch for Silent {
 /// that begin with `=` are read by `journey.rs`.
 fn inputs() -> BTreeMap<String, BTreeMap<String, Inputs>> {
     toml::from_str(include_str!("inputs.toml")).unwrap()
-}
-
-/// A journey that is known to fail.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Known {
-    platform: String,
-    method: String,
-    /// What the failure says.
-    fault: String,
-    /// Why it fails.
-    why: String,
-}
-
-#[derive(Deserialize)]
-struct AllKnown {
-    #[serde(default)]
-    known: Vec<Known>,
 }
 
 /// The catalog's entries of these platforms, as an import makes them. Their documents would add actions, but neither
@@ -137,11 +118,7 @@ fn the_rows_are_of_one_hundred_platforms_and_name_their_pages() {
 fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() {
     catalog();
     let (rows, inputs) = (row::all(), inputs());
-    let known: AllKnown = toml::from_str(include_str!("known.toml")).unwrap();
     let rows: Vec<(&String, &Row)> = rows.iter().collect();
-    for known in &known.known {
-        assert!(rows.iter().any(|(name, _)| **name == known.platform), "{known:?}");
-    }
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let nothing = BTreeMap::new();
     let work = |nth: usize| {
@@ -157,20 +134,11 @@ fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() 
         let threads: Vec<_> = (0..cores).map(|nth| scope.spawn(move || work(nth))).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
-    let mut report = Vec::new();
-    for (platform, method, result) in &results {
-        let is_known =
-            known.known.iter().find(|known| known.platform == *platform && known.method == *method);
-        match (result, is_known) {
-            (Ok(()), None) => {}
-            (Ok(()), Some(known)) => report.push(format!(
-                "{platform}/{method} passes now: delete it from known.toml ({})",
-                known.why
-            )),
-            (Err(fault), Some(known)) if fault.contains(&known.fault) => {}
-            (Err(fault), _) => report.push(format!("{platform}/{method}: {fault}")),
-        }
-    }
+    let failed = results.iter().filter_map(|(platform, method, result)| {
+        let fault = result.as_ref().err()?;
+        Some(format!("{platform}/{method}: {fault}"))
+    });
+    let mut report: Vec<String> = failed.collect();
     report.sort();
     let (done, failed) = (results.len(), report.len());
     assert!(report.is_empty(), "{failed} of {done} journeys:\n{}", report.join("\n"));

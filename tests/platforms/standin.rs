@@ -252,7 +252,7 @@ impl Standin {
             }
             if is_at(&oauth.token) || oauth.refresh_url.as_deref().is_some_and(is_at) {
                 let is_refresh_only = !is_at(&oauth.token);
-                let has_own = oauth.refresh_url.is_some() && !is_refresh_only;
+                let has_own = oauth.refresh_url.as_deref().is_some_and(|url| !is_at(url));
                 return self.token(request, &oauth, sent, is_refresh_only, has_own);
             }
             if let Some(revoke) = oauth.revoke.as_ref().filter(|revoke| is_at(&revoke.url)) {

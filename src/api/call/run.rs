@@ -218,6 +218,7 @@ impl RunAction<'_> {
         };
         let unreadable = |_| StorageError::new("an action is not what it should be");
         let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
+        context.may_call(action.method.as_str())?;
         let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
         let mut value: Value = serde_json::from_slice(input).map_err(not_json)?;
         let wanted = Wanted::take(&mut value).map_err(refused)?;

@@ -14,7 +14,6 @@ use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
     Attempt, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, Remembered, Stored,
 };
-use crate::connect::filled::Filled;
 use crate::connect::statements;
 use crate::credentials::{Kind, Place};
 use crate::json;
@@ -48,7 +47,7 @@ impl Chosen<'_> {
     pub(super) async fn begin<P: Ports>(
         self,
         ports: &Metered<'_, P>,
-        filled: &Filled,
+        pkce: Pkce,
         scopes: &[String],
         return_url: Option<String>,
     ) -> Result<Response, Problem> {
@@ -57,7 +56,7 @@ impl Chosen<'_> {
         let shard = Shard::new(ports.number()).unwrap_or_default();
         let secret = || shard.mark(ports.secret());
         let (id, link) = (ports.uuid(), secret());
-        let takes_pkce = filled.oauth.pkce == Pkce::S256;
+        let takes_pkce = pkce == Pkce::S256;
         let remembered = Remembered {
             state: secret(),
             verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),

@@ -258,8 +258,9 @@ impl<P: Ports> Desk<'_, P> {
         // 4. Exchange the code.
         let opened = opening(client.open(&self.config.vault_keys))?;
         let Remembered { mut fields, verifier, .. } = remembered;
-        let redirect_uri = redirect_uri(&request.origin);
-        let tokens = match self.take_tokens(&filled, &opened, code, &redirect_uri, verifier).await {
+        let redirect_uri = filled.redirect_uri(redirect_uri(&request.origin));
+        let of = (code, redirect_uri.as_str(), callback);
+        let tokens = match self.take_tokens(&filled, &opened, of, verifier).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
         };
@@ -331,13 +332,12 @@ impl<P: Ports> Desk<'_, P> {
         &self,
         filled: &Filled,
         client: &Client,
-        code: &str,
-        redirect_uri: &str,
+        (code, redirect_uri, callback): (&str, &str, &Callback),
         verifier: Option<String>,
     ) -> Result<Tokens, TokenError> {
         let verifier = verifier.and_then(Verifier::of_text);
         let endpoint = TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client };
-        let exchange = endpoint.exchange(code, redirect_uri, verifier.as_ref());
+        let exchange = endpoint.exchange(code, redirect_uri, verifier.as_ref(), callback);
         let tokens = platform::tokens(self.ports, &filled.oauth, exchange).await?;
         platform::lengthened(self.ports, &endpoint, tokens).await
     }

@@ -44,7 +44,7 @@ impl Chosen<'_> {
         let opened = opening(client.open(&self.context.config.vault_keys))?;
         let endpoint =
             TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &opened };
-        let request = endpoint.client_credentials(&scopes);
+        let request = endpoint.of_client(&scopes);
         let tokens = platform::tokens(ports, &filled.oauth, request).await;
         let tokens = tokens.map_err(|error| refused(&self.connector.name, &error))?;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());

@@ -258,12 +258,13 @@ impl<P: Ports> Desk<'_, P> {
         let scopes = attempt.scopes();
         let verifier = remembered.verifier.and_then(Verifier::of_text);
         let challenge = verifier.as_ref().map(Verifier::challenge);
+        let redirect_uri = filled.redirect_uri(redirect_uri(&request.origin));
         let url = authorization_url(
             &filled.oauth,
             endpoint,
             &Ask {
                 client_id: &client.client_id,
-                redirect_uri: &redirect_uri(&request.origin),
+                redirect_uri: &redirect_uri,
                 scopes: &scopes,
                 state: &remembered.state,
                 challenge: challenge.as_deref(),

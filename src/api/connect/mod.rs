@@ -8,7 +8,7 @@ pub mod code;
 mod direct;
 mod former;
 pub mod link;
-mod pages;
+pub(super) mod pages;
 pub mod platform;
 pub mod revoke;
 pub mod start;
@@ -149,7 +149,7 @@ fn set_cookie(value: &str) -> String {
 }
 
 /// Whether a browser sends the request from one of this service's own pages.
-fn is_own_page(request: &Request) -> bool {
+pub(super) fn is_own_page(request: &Request) -> bool {
     let site = request.header("sec-fetch-site");
     let origin = request.header("origin");
     site.is_none_or(|site| site == "same-origin")

@@ -19,6 +19,8 @@ pub struct Page {
     pub paragraphs: Vec<String>,
     /// A form that is sent to this path, with the text of its button.
     pub button: Option<(String, String)>,
+    /// A form that is sent to this path, with what is in it: markup in which all text is escaped.
+    pub form: Option<(String, String)>,
     /// Links, with their texts.
     pub links: Vec<(String, String)>,
     /// What a script tells the window that opened this one: the attempt's id, its status, and the origin that may learn it.
@@ -84,6 +86,10 @@ impl Page {
                 "<form method=\"post\" action=\"{path}\"><button type=\"submit\">{text}</button></form>"
             );
         }
+        if let Some((path, controls)) = &self.form {
+            let path = escape(path);
+            let _ = writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
+        }
         for (url, text) in &self.links {
             let (url, text) = (escape(url), escape(text));
             let _ = writeln!(body, "<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>");
@@ -138,12 +144,13 @@ mod tests {
             links: vec![(evil.clone(), evil.clone())],
             app: Some(evil.clone()),
             app_logo: Some(evil.clone()),
-            platform_logo: Some(evil),
+            platform_logo: Some(evil.clone()),
             told: None,
+            form: Some((evil, String::new())),
             status: 200,
         };
         let html = String::from_utf8(page.response().body).unwrap();
         assert!(!html.contains("<script>"), "{html}");
-        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 11, "{html}");
+        assert_eq!(html.matches("&quot;&gt;&lt;script&gt;").count(), 12, "{html}");
     }
 }

@@ -160,7 +160,12 @@ async fn ask<P: Http>(
     if !headers.iter().any(|(name, _)| name == "accept") {
         headers.push(("accept".to_owned(), "application/json".to_owned()));
     }
-    let request = HttpRequest { method: request.method, url, headers, body: Vec::new() };
+    let body = request.body.as_ref().map(ToString::to_string);
+    if body.is_some() {
+        headers.push(("content-type".to_owned(), "application/json".to_owned()));
+    }
+    let body = body.unwrap_or_default().into_bytes();
+    let request = HttpRequest { method: request.method, url, headers, body };
     Some(ports.send(request, DEADLINE_MS).await)
 }
 
@@ -188,20 +193,20 @@ fn verdict(verify: &Verify, answer: &HttpResponse, now: u64) -> Verdict {
         status: Some(status),
         retry_after_ms: moment::retry_after(asked, now),
     };
+    let says_rejected = || {
+        verify.rejected_when.as_ref().is_some_and(|when| {
+            let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
+            body.is_some_and(|body| when.matches(&body))
+        })
+    };
     match status {
-        200..=299 => {
-            let is_rejected = verify.rejected_when.as_ref().is_some_and(|when| {
-                let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
-                body.is_some_and(|body| body.pointer(&when.pointer) == Some(&when.value))
-            });
-            if is_rejected { Verdict::Rejected(status) } else { Verdict::Accepted }
-        }
         408 | 425 | 429 | 500.. => unavailable(),
         // Some say so when too much was asked, such as GitHub.
         403 if asked.is_some() || answer.header("x-ratelimit-remaining") == Some("0") => {
             unavailable()
         }
-        _ if verify.rejected.contains(&status) => Verdict::Rejected(status),
+        _ if verify.rejected.contains(&status) || says_rejected() => Verdict::Rejected(status),
+        200..=299 => Verdict::Accepted,
         _ => Verdict::Inconclusive(status),
     }
 }

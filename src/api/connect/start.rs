@@ -310,8 +310,10 @@ impl NewConnect<'_> {
         let (Some(client), Some(filled)) = (client, filled) else { return Err(unreported()) };
         let scopes = scopes.unwrap_or_else(|| client.scopes());
         match oauth.grant {
-            Grant::AuthorizationCode => chosen.begin(ports, &filled, &scopes, return_url).await,
-            Grant::ClientCredentials => {
+            Grant::AuthorizationCode => {
+                chosen.begin(ports, client.pkce.unwrap_or(oauth.pkce), &scopes, return_url).await
+            }
+            Grant::ClientCredentials | Grant::AccountCredentials => {
                 chosen.store_client_credentials(ports, &filled, &client, scopes).await
             }
         }
@@ -400,7 +402,9 @@ impl Chosen<'_> {
         let targets = self.context.config.targets();
         let filled = match oauth.grant {
             Grant::AuthorizationCode => Filled::before_sign_in(oauth, targets, value),
-            Grant::ClientCredentials => Filled::new(oauth, targets, value),
+            Grant::ClientCredentials | Grant::AccountCredentials => {
+                Filled::new(oauth, targets, value)
+            }
         };
         match filled {
             Ok(filled) => Some(filled),

@@ -384,11 +384,11 @@ async fn ask<P: Ports>(
     let client = opening(client.open(&renewal.config.vault_keys))?;
     let refresh = held.tokens.as_ref().and_then(|tokens| tokens.refresh.as_deref());
     let request = match (oauth.grant, refresh) {
-        (Grant::ClientCredentials, _) => {
+        (Grant::ClientCredentials | Grant::AccountCredentials, _) => {
             let endpoint =
                 TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
             let scopes = [row.scopes(), row.missing_scopes()].concat();
-            endpoint.client_credentials(&scopes)
+            endpoint.of_client(&scopes)
         }
         (Grant::AuthorizationCode, Some(refresh)) => {
             let endpoint =

@@ -9,12 +9,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::agents::{challenge, endpoint_at};
 use super::body::require_json;
 use super::config::SECRET_HEADER;
 use super::handle::{Service, handle};
 use super::message::{Body, NO_STORE, Request, Response};
 use super::problem::Problem;
-use crate::call::headers::AGENT;
+use crate::access::token::Token;
+use crate::agents::SCOPES;
+use crate::call::headers::{AGENT, SOURCE};
 use crate::json;
 use crate::percent::encode;
 use crate::ports::Ports;
@@ -331,6 +334,7 @@ impl<P: Ports> Caller<'_, P> {
             query,
             headers,
             body: Body::Whole(body.unwrap_or_default()),
+            endpoint: endpoint_at(&self.request.path).map(str::to_owned),
         }
     }
 
@@ -362,6 +366,23 @@ impl<P: Ports> Caller<'_, P> {
     async fn send(&self, (method, path, query, body): Sent) -> Response {
         let request = self.own(method, path, query, body);
         Box::pin(handle(self.service, self.ports, &request)).await
+    }
+
+    /// The answer to an agent that may only read and called for more, so that it asks its user (RFC 6750, section 3.1).
+    fn lacks_access(&self, response: &Response) -> Option<Response> {
+        let caller = self.service.caller(self.request).ok()?;
+        let only_reads = caller.token().is_some_and(Token::only_reads);
+        if !only_reads || response.status != 403 || response.header(SOURCE) == Some("platform") {
+            return None;
+        }
+        let base = self.service.config().base_url.as_deref()?;
+        let id = endpoint_at(&self.request.path)?;
+        let mut refusal = Response { body: response.body.clone(), ..Response::empty(403) };
+        refusal.add("content-type", "application/problem+json");
+        refusal.add("cache-control", NO_STORE);
+        let error = Some(("insufficient_scope", SCOPES));
+        refusal.add("www-authenticate", challenge(base, id, error));
+        Some(refusal)
     }
 
     /// Runs an action once the account is connected for which a link was opened; before that, the answer says how far the
@@ -414,6 +435,9 @@ impl<P: Ports> Caller<'_, P> {
                         matches!(*name, "content-type" | "cache-control" | "www-authenticate")
                     });
                     return Ok(response);
+                }
+                if let Some(refusal) = self.lacks_access(&response) {
+                    return Ok(refusal);
                 }
                 let opens = is_latest && opens_links(params);
                 if response.status == 202 && opens {

@@ -80,6 +80,7 @@ impl NewSession<'_> {
             },
             origins: body.texts("origins").map(|origins| Names::new(&origins)),
             expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
+            grant: None,
         };
         let text = secrets.sign(&token).ok_or_else(no_secret)?;
         let may_connect = token.scopes.contains(Scope::ConnectionsConnect);

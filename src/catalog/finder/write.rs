@@ -490,7 +490,7 @@ mod tests {
         let zeta = platform("zeta", &format!("{}zeta.svg", logos::FOLDER), "z");
         let mut beta = platform("beta", "", "b");
         beta.detail.verify = Some(Verify {
-            request: Request { method: Method::Get, path: "/me".to_owned() },
+            request: Request { method: Method::Get, path: "/me".to_owned(), body: None },
             rejected: rejected(),
             rejected_when: None,
         });

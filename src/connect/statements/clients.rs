@@ -53,6 +53,8 @@ pub struct NewClient<'a> {
     pub variables: &'a str,
     /// Where a visit that began at the platform goes on.
     pub start_url: Option<&'a str>,
+    /// Whether authorization requests use PKCE.
+    pub pkce: Option<&'a str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
@@ -77,7 +79,7 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
         NewSecret::Sealed(sealed) => (0, Param::text(sealed.as_str())),
     };
     statement(
-        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, start_url, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?12, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, start_url = excluded.start_url, rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL, updated_at = excluded.updated_at",
+        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, start_url, pkce, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?12, ?13, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, start_url = excluded.start_url, pkce = excluded.pkce, rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL, updated_at = excluded.updated_at",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),
@@ -91,6 +93,7 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
             Param::integer(new.now),
             Param::Integer(keeps),
             Param::optional_text(new.start_url),
+            Param::optional_text(new.pkce),
         ],
     )
 }

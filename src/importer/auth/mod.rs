@@ -161,9 +161,7 @@ impl Methods {
                 continue;
             }
             let suffix = match &kind {
-                Kind::OAuth2(oauth) if has_several && oauth.grant == Grant::ClientCredentials => {
-                    "-client"
-                }
+                Kind::OAuth2(oauth) if has_several && oauth.grant.is_of_client() => "-client",
                 _ => "",
             };
             let id = unique_id(&self.methods, &format!("{}{suffix}", slug(scheme.name)));
@@ -293,7 +291,8 @@ pub fn parameters(kind: &Kind) -> impl Iterator<Item = &str> {
         _ => (None, [None, None]),
     };
     let values = oauth.into_iter().flat_map(|oauth| {
-        oauth.authorization_parameters.values().chain(oauth.token_parameters.values())
+        let parameters = [&oauth.authorization_parameters, &oauth.token_parameters];
+        parameters.into_iter().flat_map(Parameters::values).chain(&oauth.redirect_uri)
     });
     values.chain(pair.into_iter().flatten()).map(String::as_str)
 }

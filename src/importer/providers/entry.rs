@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::provider::Provider;
 use crate::catalog::detail::{ConnectorDetail, Parameters, RejectedWhen};
@@ -37,6 +38,7 @@ pub struct Entry {
     servers: Vec<String>,
     headers: Option<Parameters>,
     verify: Option<String>,
+    verify_body: Option<Value>,
     rejected: Option<Vec<u16>>,
     rejected_when: Option<RejectedWhen>,
     account: Option<AccountEntry>,
@@ -59,6 +61,7 @@ impl Entry {
             documentation,
             headers,
             verify,
+            verify_body,
             rejected,
             rejected_when,
             account,
@@ -94,6 +97,7 @@ impl Entry {
             servers: Some(servers),
             headers,
             verify,
+            verify_body,
             rejected,
             rejected_when,
             account,

@@ -144,6 +144,7 @@ mod tests {
             probe_at: None,
             suspect_error: None,
             start_url: None,
+            pkce: None,
             created_at: 0,
             updated_at: 0,
         };
@@ -186,7 +187,7 @@ redirect URI  http://localhost:8787/connect/callback
             serde_json::json!({
                 "account": "acme", "environment": "test", "platform": "github", "authMethod": "oauth2",
                 "clientId": "an id", "hasSecret": true, "scopes": ["a"], "authorizationParameters": {},
-                "variables": {}, "startUrl": null, "redirectUri": uri, "rejectedSince": null, "createdAt": "1970-01-01T00:00:00.000Z",
+                "variables": {}, "startUrl": null, "pkce": null, "redirectUri": uri, "rejectedSince": null, "createdAt": "1970-01-01T00:00:00.000Z",
                 "updatedAt": "1970-01-01T00:00:00.000Z",
             })
         );

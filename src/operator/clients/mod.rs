@@ -100,7 +100,7 @@ fn remove(args: &Remove) -> Result<()> {
 ///
 /// # Errors
 /// When it is something else.
-fn url(text: &str) -> Result<String, String> {
+pub(super) fn url(text: &str) -> Result<String, String> {
     let text = text.strip_suffix('/').unwrap_or(text);
     let authority =
         text.split_once("://").filter(|(scheme, _)| matches!(*scheme, "https" | "http"));
@@ -116,7 +116,7 @@ fn url(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// When there is no project around the current folder.
-fn base(asked: Option<&String>, place: &Place) -> Result<String> {
+pub(super) fn base(asked: Option<&String>, place: &Place) -> Result<String> {
     if let Some(url) = asked {
         return Ok(url.clone());
     }

@@ -54,6 +54,9 @@ pub struct Set {
     /// The page of the app where users start to connect, for visits that begin at the platform
     #[arg(long, value_name = "URL")]
     start_url: Option<String>,
+    /// Whether authorization requests use PKCE. Default: as the catalog says
+    #[arg(long, value_parser = ["S256", "none"])]
+    pkce: Option<String>,
     /// The service's address, a part of the redirect URI. Default: where `npm start` or, with --remote, `npm run deploy` on
     /// this machine last served it
     #[arg(long, value_parser = url)]
@@ -90,6 +93,9 @@ impl Set {
         }
         if let Some(url) = &self.start_url {
             body.insert("startUrl".into(), url.as_str().into());
+        }
+        if let Some(pkce) = &self.pkce {
+            body.insert("pkce".into(), pkce.as_str().into());
         }
         if !self.keep_secret {
             body.insert("clientSecret".into(), secret.into());

@@ -25,13 +25,22 @@ pub struct Need {
     pub revocations: u64,
     /// Secrets of webhooks.
     pub webhooks: u64,
+    /// Secrets of the clients with which users of agents sign in.
+    pub agent_sign_ins: u64,
 }
 
 impl Need {
     /// The rows of each kind, in the order of the table that is shown.
     #[must_use]
-    pub const fn counts(&self) -> [u64; 5] {
-        [self.connections, self.oauth_clients, self.attempts, self.revocations, self.webhooks]
+    pub const fn counts(&self) -> [u64; 6] {
+        [
+            self.connections,
+            self.oauth_clients,
+            self.attempts,
+            self.revocations,
+            self.webhooks,
+            self.agent_sign_ins,
+        ]
     }
 
     /// All rows.
@@ -56,6 +65,7 @@ impl Need {
             "connect_attempts" => Some(&mut self.attempts),
             "revocations" => Some(&mut self.revocations),
             "webhooks" => Some(&mut self.webhooks),
+            "agent_endpoints" => Some(&mut self.agent_sign_ins),
             _ => None,
         }
     }
@@ -80,6 +90,7 @@ fn count(now: Moment) -> String {
         ("connect_attempts", unexpired.as_str()),
         ("revocations", ""),
         ("webhooks", ""),
+        ("agent_endpoints", ""),
     ]
     .map(|(table, and)| {
         format!(
@@ -128,6 +139,7 @@ mod tests {
             include_str!("../../../migrations/0011_deliveries_by_state.sql"),
             include_str!("../../../migrations/0012_attempts_listed.sql"),
             include_str!("../../../migrations/0013_moves.sql"),
+            include_str!("../../../migrations/0019_agents.sql"),
         ] {
             db.execute_batch(migration).unwrap();
         }

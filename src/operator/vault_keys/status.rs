@@ -92,8 +92,9 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
         let _ = writeln!(text, "{there}othing is sealed {place}.");
         return text;
     }
-    text +=
-        &line("KEY", ["CONNECTIONS", "OAUTH CLIENTS", "ATTEMPTS", "REVOCATIONS", "WEBHOOKS"], "");
+    let kinds =
+        ["CONNECTIONS", "OAUTH CLIENTS", "ATTEMPTS", "REVOCATIONS", "WEBHOOKS", "AGENT SIGN-INS"];
+    text += &line("KEY", kinds, "");
     for Shown { id, role, needed } in all {
         let counts = needed.counts().map(|count| count.to_string());
         let role = match role {
@@ -133,9 +134,9 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
     text
 }
 
-fn line(id: &str, counts: [&str; 5], role: &str) -> String {
+fn line(id: &str, counts: [&str; 6], role: &str) -> String {
     let mut line = format!("{id:<32}");
-    for (count, width) in counts.into_iter().zip([11, 13, 8, 11, 8]) {
+    for (count, width) in counts.into_iter().zip([11, 13, 8, 11, 8, 14]) {
         let _ = write!(line, "  {count:>width$}");
     }
     let _ = write!(line, "  {role}");
@@ -162,17 +163,24 @@ mod tests {
             ("gone\u{1b}".into(), need(0)),
             (
                 "new".into(),
-                Need { connections: 1, oauth_clients: 4, attempts: 5, revocations: 6, webhooks: 7 },
+                Need {
+                    connections: 1,
+                    oauth_clients: 4,
+                    attempts: 5,
+                    revocations: 6,
+                    webhooks: 7,
+                    agent_sign_ins: 8,
+                },
             ),
         ]);
         let all = shown(Some(&keys), needs.clone());
         let text = table(&all, Some("keys.txt"), "at Cloudflare");
-        let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS  WEBHOOKS
-new                                         1              4         5            6         7  seals
-spare                                       0              0         0            0         0  opens
-old                                         3              0         0            2         0  opens
-brief                                       0              0         2            0         0  opens
-gone\u{1b}                                  0              0         0            2         0  missing
+        let expected = r"KEY                               CONNECTIONS  OAUTH CLIENTS  ATTEMPTS  REVOCATIONS  WEBHOOKS  AGENT SIGN-INS
+new                                         1              4         5            6         7               8  seals
+spare                                       0              0         0            0         0               0  opens
+old                                         3              0         0            2         0               0  opens
+brief                                       0              0         2            0         0               0  opens
+gone\u{1b}                                  0              0         0            2         0               0  missing
 
 Nothing needs `spare`: you may remove it from keys.txt.
 
@@ -184,7 +192,7 @@ Keep `brief` for 10 more minutes: only attempts to connect need it, which end by
 ";
         assert_eq!(text, expected);
         let json = serde_json::to_value(all.first()).unwrap();
-        let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6, "webhooks": 7});
+        let needed = serde_json::json!({"connections": 1, "oauthClients": 4, "attempts": 5, "revocations": 6, "webhooks": 7, "agentSignIns": 8});
         assert_eq!(json, serde_json::json!({"id": "new", "role": "seals", "needed": needed}));
 
         let unknown = shown(None, needs);

@@ -14,6 +14,7 @@ mod late_tokens;
 mod mortal;
 mod oauth;
 mod places;
+mod quirks;
 mod refresh_errors;
 mod renewal;
 mod returns;
@@ -268,7 +269,7 @@ fn form(api: &Api, nth: usize) -> Vec<(String, String)> {
     pairs(&text)
 }
 
-fn pairs(query: &str) -> Vec<(String, String)> {
+pub fn pairs(query: &str) -> Vec<(String, String)> {
     let decode = |text: &str| connector_vault::percent::decode_form(text).unwrap().into_owned();
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use connector_vault::api::handle::handle;
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpRequest, Incoming, Later, Outgoing, Patterns, Queue, Random,
-    RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Algorithm, Blob, Blobs, Clock, Db, Http, HttpRequest, Incoming, Later, Outgoing, Patterns,
+    Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
 };
 
 use super::*;
@@ -122,6 +122,18 @@ impl Random for Mortal<'_> {
             (Some(byte), [only]) => *only = byte,
             _ => self.world.fill(bytes),
         }
+    }
+}
+
+impl Signatures for Mortal<'_> {
+    async fn verify(
+        &self,
+        algorithm: Algorithm,
+        key: &str,
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
+        self.world.verify(algorithm, key, message, signature).await
     }
 }
 

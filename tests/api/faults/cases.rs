@@ -4,6 +4,7 @@ use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::api::{Config, Request};
 use serde_json::{Value, json};
 
+use crate::agents;
 use crate::connect::{
     self, Browser, begin, code, connected, exchange, of_ann, script, set_client, value_of,
 };
@@ -67,7 +68,7 @@ fn of_connect(name: &str, endpoint: Endpoint, api: Api, request: Request) -> Cas
 
 fn settings() -> Config {
     config(
-        &[&connect::SETTINGS[..], &[("SECURITY_CONTACT", "mailto:security@vault.example")]]
+        &[&agents::settings()[..], &[("SECURITY_CONTACT", "mailto:security@vault.example")]]
             .concat(),
     )
 }
@@ -77,6 +78,9 @@ fn tokens() -> Value {
 }
 
 fn of_open(open: Open) -> Case {
+    if let Some(case) = of_agents(open) {
+        return case;
+    }
     let api = connect::api();
     let browser = Browser::default();
     set_client(&api, "acme");
@@ -115,9 +119,70 @@ fn of_open(open: Open) -> Case {
             ends = &[409];
             browser.request("GET", &format!("/connect/callback?code=c&state={state}"))
         }
+        other => panic!("{other:?} has no case"),
     };
     let case = of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request);
     Case { ends, ..case }
+}
+
+/// A request to an endpoint of the sign-in for agents.
+fn of_agents(open: Open) -> Option<Case> {
+    if open == Open::AgentCallback {
+        let (api, request) = agents::provider::coming_back();
+        let case = of_connect("AgentCallback", Endpoint::Open(open), api, request);
+        return Some(case);
+    }
+    let (api, id) = agents::app();
+    let get = |path: String| anonymous("GET", &path);
+    let mut ends: &'static [u16] = &[];
+    let request = match open {
+        Open::AgentMcp => agents::Agent::new(&api, &id, &agents::ALL).request(
+            &id,
+            "search_actions",
+            &json!({"query": "send"}),
+        ),
+        Open::AgentResource => get(format!("/.well-known/oauth-protected-resource/mcp/{id}")),
+        Open::AgentServer => get(format!("/.well-known/oauth-authorization-server/mcp/{id}")),
+        Open::AgentRegister => {
+            let metadata = json!({"redirect_uris": [agents::CALLBACK]});
+            with_body(anonymous("POST", &format!("/mcp/{id}/register")), &metadata.to_string())
+        }
+        Open::AgentAuthorize => {
+            let client = agents::register(&api, &id);
+            get(format!("/mcp/{id}/authorize?{}", agents::asking(&client, &[])))
+        }
+        Open::AgentContinue => {
+            // A link works once.
+            ends = &[410];
+            let client = agents::register(&api, &id);
+            let browser = agents::Browser::default();
+            let request = agents::sent_to_app(&api, &id, &browser, &client);
+            browser.request("GET", &agents::authenticated(&api, &request, &json!({})))
+        }
+        Open::AgentConsent => {
+            ends = &[410];
+            let client = agents::register(&api, &id);
+            let (browser, page) = agents::at_consent(&api, &id, &client, &json!({}));
+            let grant = agents::hidden(&page, "grant");
+            let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
+            browser.decision(&id, &fields)
+        }
+        Open::AgentToken => {
+            // A code that comes a second time has been stolen.
+            ends = &[400];
+            let client = agents::register(&api, &id);
+            let code = agents::agreed(&api, &id, &client, &agents::ALL);
+            agents::exchanging(&id, &client, &code)
+        }
+        Open::AgentRevoke => {
+            let agent = agents::Agent::new(&api, &id, &agents::ALL);
+            let fields = agents::form(&[("token", &agent.refresh)]);
+            agents::with_form(anonymous("POST", &format!("/mcp/{id}/revoke")), &fields)
+        }
+        _ => return None,
+    };
+    let case = of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request);
+    Some(Case { ends, ..case })
 }
 
 /// Credentials that the platform is asked about before they are stored.

@@ -286,12 +286,14 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
     let problem = serde_json::from_slice(&response.body).unwrap_or(Json::Null);
     let code = problem["code"].as_str().unwrap_or_default();
     // What went wrong with a tool is the tool's result.
-    if case.endpoint == Endpoint::Open(Open::Mcp) && problem["result"]["isError"] == true {
+    let is_tool = matches!(case.endpoint, Endpoint::Open(Open::Mcp | Open::AgentMcp));
+    if is_tool && problem["result"]["isError"] == true {
         return true;
     }
     match (trouble.call, response.status) {
         // What the platform says is passed on as what the platform says.
         (Call::Platform, _) if response.header("x-vault-source") == Some("platform") => true,
+        (Call::Platform, 503) if text.contains("You can&#39;t sign in at the moment") => true,
         (_, 503) => {
             ["unavailable", "refresh_failed"].contains(&code)
                 && response.header("retry-after").is_some()

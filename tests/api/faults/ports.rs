@@ -8,8 +8,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use connector_vault::ports::{
-    Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later, Outgoing,
-    Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Statement, StorageError,
+    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
+    Outgoing, Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
+    StorageError,
 };
 
 use crate::support::World;
@@ -327,6 +328,18 @@ impl Random for Faulty<'_> {
             [only] => *only = 0,
             _ => self.world.fill(bytes),
         }
+    }
+}
+
+impl Signatures for Faulty<'_> {
+    async fn verify(
+        &self,
+        algorithm: Algorithm,
+        key: &str,
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
+        self.world.verify(algorithm, key, message, signature).await
     }
 }
 

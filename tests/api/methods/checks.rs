@@ -9,6 +9,26 @@ fn providers(more: &str) -> String {
 }
 
 #[test]
+fn a_check_may_need_a_body() {
+    let providers = providers("")
+        .replace("verify = 'GET /me'", "verify = 'POST /graphql'\nverifyBody = { query = '{ me }' }\naccount = { request = 'POST /graphql', body = { query = '{ id }' }, id = '/data/id' }");
+    let api = imported("check-with-body", &[], &providers);
+    platform(&api, |_| Ok(answered(200, &[], r#"{"data": {"id": "u-1"}}"#)));
+    let mut wanted = of_ann("acme");
+    wanted["fields"] = json!({"apiKey": "k"});
+    let response = connect(&api, &wanted);
+    assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
+    let sent = api.world.sent.borrow();
+    let bodies: Vec<Value> =
+        sent.iter().map(|request| serde_json::from_slice(&request.body).unwrap()).collect();
+    assert_eq!(bodies, [json!({"query": "{ me }"}), json!({"query": "{ id }"})]);
+    for request in sent.iter() {
+        assert_eq!(request.url, "https://api.acme.example/graphql");
+        assert_eq!(header(request, "content-type"), Some("application/json"));
+    }
+}
+
+#[test]
 fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
     for (nth, (more, status, sent_back, state, reason)) in [
         ("", 200, "{}", Some("operational"), None),
@@ -44,6 +64,28 @@ fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
             r#"{"e": [{"code": 7}]}"#,
             None,
             None,
+        ),
+        // One that says it with another status, or in several words.
+        (
+            "rejectedWhen = { pointer = '/code', value = ['expired', 'unknown'] }",
+            400,
+            r#"{"code": "unknown"}"#,
+            None,
+            None,
+        ),
+        (
+            "rejectedWhen = { pointer = '/code', value = ['expired', 'unknown'] }",
+            400,
+            r#"{"code": "busy"}"#,
+            Some("unknown"),
+            Some(400),
+        ),
+        (
+            "rejectedWhen = { pointer = '/code', value = ['expired', 'unknown'] }",
+            503,
+            r#"{"code": "unknown"}"#,
+            Some("unknown"),
+            Some(503),
         ),
     ]
     .into_iter()

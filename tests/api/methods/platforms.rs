@@ -35,7 +35,7 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
         (
             "klaviyo",
             key(json!({})),
-            json!({"revision": "2024-10-15", "authorization": "Klaviyo-API-Key k"}),
+            json!({"revision": "2026-10-15", "authorization": "Klaviyo-API-Key k"}),
             "",
         ),
         (

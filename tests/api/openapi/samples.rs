@@ -13,6 +13,7 @@ use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::openapi::agents::{GRANTING, SIGNING_IN};
 use connector_vault::openapi::answers::{Answer, Answers, Recorded};
 use connector_vault::openapi::calling::INPUTS;
 use connector_vault::openapi::connecting::{CLIENTS, IMPORTING, STARTING};
@@ -22,6 +23,7 @@ use connector_vault::openapi::webhooks::{CHANGING as HOOK_CHANGES, CREATING as H
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
 
+use crate::agents;
 use crate::connect::{KEYS, agree, answer as answered, begin, refuse, script};
 use crate::support::{
     Api, World, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
@@ -47,6 +49,7 @@ pub fn settings() -> Config {
         ("SESSION_SECRET", &"an example ".repeat(3)),
         ("VAULT_KEYS", KEYS),
         ("ALLOWED_ORIGINS", "https://app.example.com"),
+        ("BASE_URL", crate::support::ORIGIN),
     ])
 }
 
@@ -125,6 +128,14 @@ impl Scene {
     fn hold(&self, document: &str) {
         let response = self.api.send(&self.put(&self.credentials(), document));
         assert_eq!(response.status, 204, "{}", String::from_utf8_lossy(&response.body));
+    }
+
+    /// Lets the app authenticate the users of agents. Returns the id of the endpoint.
+    fn sign_in(&self) -> String {
+        let sent = json!({"type": "app", "url": agents::APP}).to_string();
+        let response = self.api.send(&self.put(SIGN_IN, &sent));
+        assert!(response.status < 300, "{}", body(&response));
+        agents::id_of(&body(&response))
     }
 
     /// Creates a webhook. Returns its path.
@@ -295,6 +306,34 @@ impl Scene {
                 assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
                 get(&format!("{path}/deliveries"))
             }
+            Keyed::GetAgentSignIn => {
+                self.sign_in();
+                get(SIGN_IN)
+            }
+            Keyed::SetAgentSignIn => self.put(SIGN_IN, SIGNING_IN[0].2),
+            Keyed::DeleteAgentSignIn => {
+                self.sign_in();
+                self.api.request("DELETE", SIGN_IN)
+            }
+            Keyed::ListAgentGrants => {
+                agents::Agent::new(&self.api, &self.sign_in(), &agents::ALL);
+                get(GRANTS)
+            }
+            Keyed::CreateAgentGrant => {
+                let id = self.sign_in();
+                let client = agents::register(&self.api, &id);
+                let browser = agents::Browser::default();
+                let request = agents::sent_to_app(&self.api, &id, &browser, &client);
+                let mut sent: Value = serde_json::from_str(GRANTING[0].2).unwrap();
+                sent["request"] = request.into();
+                with_body(self.api.request("POST", GRANTS), &sent.to_string())
+            }
+            Keyed::DeleteAgentGrant => {
+                agents::Agent::new(&self.api, &self.sign_in(), &agents::ALL);
+                let rows = body(&self.api.get(GRANTS))["rows"].clone();
+                let id = rows[0]["id"].as_str().unwrap().to_owned();
+                self.api.request("DELETE", &format!("{GRANTS}/{id}"))
+            }
             Keyed::GetOauthClient => {
                 self.set_client();
                 get(CLIENT)
@@ -307,6 +346,12 @@ impl Scene {
         }
     }
 }
+
+/// The path of the sign-in for agents.
+const SIGN_IN: &str = "/v1/agent-sign-in";
+
+/// The path of the grants of agents.
+const GRANTS: &str = "/v1/agent-grants";
 
 /// The path of the webhooks.
 const WEBHOOKS: &str = "/v1/webhooks";
@@ -376,6 +421,10 @@ fn others(endpoint: Keyed) -> Vec<Response> {
             vec![reconnected, send(&scene.connect(STARTING[0].2))]
         }
         Keyed::SetOauthClient => vec![send(&scene.put(CLIENT, CLIENTS[0].2))],
+        Keyed::SetAgentSignIn => {
+            scene.sign_in();
+            vec![send(&scene.put(SIGN_IN, SIGNING_IN[0].2))]
+        }
         _ => Vec::new(),
     }
 }

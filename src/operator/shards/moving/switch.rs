@@ -143,12 +143,14 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             ("id", "api_keys", 1),
             ("link_hash", "connect_attempts", 0),
             ("state_hash", "connect_attempts", 0),
+            ("id", "agent_endpoints", 1),
+            ("id", "agent_grants", 1),
         ] {
             sql.push(format!("INSERT INTO forwards (name, account, shard, is_key) SELECT {name}, account, {to}, {is_key} FROM {table} WHERE {left} ON CONFLICT DO UPDATE SET shard = excluded.shard"));
         }
         // Those of earlier stays here.
         sql.push(format!("UPDATE forwards SET shard = {to} WHERE {left}"));
-        for table in ["api_keys", "connect_attempts"] {
+        for table in ["api_keys", "connect_attempts", "agent_endpoints", "agent_grants"] {
             sql.push(format!("DELETE FROM {table} WHERE {left}"));
         }
         sql.push(format!("UPDATE account_moves SET writing = NULL WHERE account = {account}"));

@@ -1,0 +1,455 @@
+//! Clients: programs that ask for access. One identifies itself by the URL of its metadata document, or registers (RFC 7591)
+//! and gets its registration back, signed, as its client ID. No client is stored.
+
+use std::net::Ipv6Addr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::hash;
+use crate::access::token::SessionSecrets;
+use crate::invisible::visible;
+use crate::target::host::Host;
+
+/// The prefix of the client ID of a registered client.
+const PREFIX: &str = "mc_";
+/// The most bytes of a metadata document.
+pub const MAX_DOCUMENT: usize = 5 << 10;
+/// The most redirect URIs of a client.
+const MAX_URIS: usize = 10;
+/// The longest redirect URI, in characters.
+const MAX_URI: usize = 512;
+/// The longest name that is shown of a client, in characters.
+const MAX_NAME: usize = 60;
+/// The longest client ID that is a signed registration, in characters.
+const MAX_ID: usize = 4096;
+/// The longest URL of a metadata document, in characters.
+const MAX_DOCUMENT_URL: usize = 512;
+
+/// Schemes that do not open a program with the code: a browser runs or shows them, or reads files.
+const BAD_SCHEMES: [&str; 12] = [
+    "about",
+    "blob",
+    "chrome",
+    "data",
+    "file",
+    "filesystem",
+    "ftp",
+    "javascript",
+    "mailto",
+    "vbscript",
+    "ws",
+    "wss",
+];
+
+/// A client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// SHA-256 of its ID, by which the token endpoint knows it again.
+    pub hash: String,
+    /// The URL of its metadata document. Returns `None` for a registered client.
+    pub url: Option<String>,
+    /// What it calls itself. Nobody has checked that.
+    pub name: Option<String>,
+    redirect_uris: Vec<String>,
+}
+
+/// What a registered client's ID says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Registered {
+    /// The endpoint at which it registered.
+    #[serde(rename = "e")]
+    endpoint: String,
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(rename = "r")]
+    redirect_uris: Vec<String>,
+    /// When it registered, in seconds since 1970-01-01 UTC.
+    #[serde(rename = "t")]
+    issued_at: u64,
+}
+
+/// What metadata says about a client (RFC 7591, section 2), as far as it matters here.
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    client_id: Option<String>,
+    client_name: Option<Value>,
+    redirect_uris: Vec<String>,
+    token_endpoint_auth_method: Option<String>,
+    grant_types: Option<Vec<String>>,
+    response_types: Option<Vec<String>>,
+}
+
+/// Why metadata is not accepted: the code of RFC 7591, section 3.2.2, and the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetadataError {
+    /// The error's code.
+    pub code: &'static str,
+    /// What is wrong.
+    pub what: &'static str,
+}
+
+const fn invalid(what: &'static str) -> MetadataError {
+    MetadataError { code: "invalid_client_metadata", what }
+}
+
+const fn bad_uri(what: &'static str) -> MetadataError {
+    MetadataError { code: "invalid_redirect_uri", what }
+}
+
+impl Metadata {
+    fn parse(document: &[u8]) -> Result<Self, MetadataError> {
+        let metadata: Self = serde_json::from_slice(document)
+            .map_err(|_| invalid("The metadata must be a JSON object with `redirect_uris`."))?;
+        if metadata.redirect_uris.is_empty() || metadata.redirect_uris.len() > MAX_URIS {
+            return Err(bad_uri("`redirect_uris` must have 1 to 10 items."));
+        }
+        if let Some(what) = metadata.redirect_uris.iter().find_map(|uri| redirect_uri(uri)) {
+            return Err(bad_uri(what));
+        }
+        let has = |list: &Option<Vec<String>>, name: &str| {
+            list.as_ref().is_none_or(|list| list.iter().any(|item| item == name))
+        };
+        if !has(&metadata.grant_types, "authorization_code") {
+            return Err(invalid("`grant_types` must contain `authorization_code`."));
+        }
+        if !has(&metadata.response_types, "code") {
+            return Err(invalid("`response_types` must contain `code`."));
+        }
+        Ok(metadata)
+    }
+
+    /// The name as it may be shown: without what is invisible or changes the direction of text. Returns `None` when nothing
+    /// is left.
+    fn name(&self) -> Option<String> {
+        let name = self.client_name.as_ref().and_then(Value::as_str)?;
+        let shown: String =
+            visible(name).filter(|letter| !letter.is_control()).take(MAX_NAME).collect();
+        let shown = shown.trim();
+        (!shown.is_empty()).then(|| shown.to_owned())
+    }
+}
+
+impl Client {
+    /// Registers a client at an endpoint. Returns its ID and the registration as the response has it (RFC 7591, section
+    /// 3.2.1), or `None` when the service has no secret to sign with. `now` is in milliseconds since 1970-01-01 UTC.
+    ///
+    /// # Errors
+    /// When the metadata is not accepted.
+    pub fn register(
+        secrets: &SessionSecrets,
+        endpoint: &str,
+        document: &[u8],
+        now: u64,
+    ) -> Result<Option<Value>, MetadataError> {
+        let metadata = Metadata::parse(document)?;
+        let issued_at = now.checked_div(1000).unwrap_or_default();
+        let (name, redirect_uris) = (metadata.name(), metadata.redirect_uris);
+        let registered =
+            Registered { endpoint: endpoint.to_owned(), name, redirect_uris, issued_at };
+        let Some(id) = secrets.sign_text(PREFIX, &registered) else { return Ok(None) };
+        if id.len() > MAX_ID {
+            return Err(bad_uri("The redirect URIs are too long in total."));
+        }
+        // A method with a secret that the client asked for is replaced, as RFC 7591 allows.
+        let mut response = serde_json::json!({
+            "client_id": id,
+            "client_id_issued_at": issued_at,
+            "redirect_uris": registered.redirect_uris,
+            "token_endpoint_auth_method": "none",
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+        });
+        if let (Some(name), Some(response)) = (registered.name, response.as_object_mut()) {
+            response.insert("client_name".to_owned(), name.into());
+        }
+        Ok(Some(response))
+    }
+
+    /// The client with an ID that was signed at this endpoint. Returns `None` for any other text.
+    #[must_use]
+    pub fn registered(secrets: &SessionSecrets, endpoint: &str, id: &str) -> Option<Self> {
+        let registered: Registered = secrets.verify_text(PREFIX, id)?;
+        let Registered { name, redirect_uris, .. } = registered;
+        (registered.endpoint == endpoint).then(|| Self {
+            hash: hash(id),
+            url: None,
+            name,
+            redirect_uris,
+        })
+    }
+
+    /// The client whose metadata document is at `url`.
+    ///
+    /// # Errors
+    /// When the document is not accepted.
+    pub fn of_document(url: &str, document: &[u8]) -> Result<Self, MetadataError> {
+        let metadata = Metadata::parse(document)?;
+        if metadata.client_id.as_deref() != Some(url) {
+            return Err(invalid("The `client_id` of the document is not the document's URL."));
+        }
+        if metadata.token_endpoint_auth_method.as_deref().is_some_and(|method| method != "none") {
+            return Err(invalid("`token_endpoint_auth_method` must be `none`."));
+        }
+        let name = metadata.name();
+        let redirect_uris = metadata.redirect_uris;
+        Ok(Self { hash: hash(url), url: Some(url.to_owned()), name, redirect_uris })
+    }
+
+    /// Whether a client ID is the URL of a metadata document, which has a path.
+    #[must_use]
+    pub fn is_document(id: &str) -> bool {
+        let path = id.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
+        let is_dotted = |path: &str| path.split('/').any(|segment| matches!(segment, "." | ".."));
+        id.len() <= MAX_DOCUMENT_URL
+            && path.is_some_and(|(_, path)| {
+                !path.is_empty() && !path.contains(['?', '#']) && !is_dotted(path)
+            })
+    }
+
+    /// Whether users may be sent to an address with a code: it is one of the client's, except for the port of a loopback
+    /// address (RFC 8252, section 7.3).
+    #[must_use]
+    pub fn may_redirect_to(&self, uri: &str) -> bool {
+        self.redirect_uris.iter().any(|known| {
+            known == uri || matches!((loopback(known), loopback(uri)), (Some(known), Some(asked)) if known == asked)
+        })
+    }
+}
+
+/// The host and what follows the port of a loopback redirect URI. Returns `None` for any other address.
+fn loopback(uri: &str) -> Option<(&str, &str)> {
+    let rest = uri.strip_prefix("http://")?;
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at_checked(end)?;
+    let colon = authority.rfind(':').filter(|at| authority.rfind(']').is_none_or(|end| end < *at));
+    let (host, port) = authority.split_at_checked(colon.unwrap_or(authority.len()))?;
+    let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
+    let is_good = port.strip_prefix(':').is_none_or(is_port);
+    (is_loopback(host) && is_good).then_some((host, path))
+}
+
+fn is_loopback(host: &str) -> bool {
+    let ip = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    ip.map_or(host == "localhost" || host == "127.0.0.1", |ip| {
+        ip.parse::<Ipv6Addr>().is_ok_and(|ip| ip.is_loopback())
+    })
+}
+
+/// Where a redirect URI leads, for the consent page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// To a site.
+    Site(String),
+    /// To whichever program listens on the user's machine.
+    Machine,
+    /// To whichever program has claimed this scheme on the user's machine.
+    Scheme(String),
+}
+
+impl Destination {
+    /// Where an accepted redirect URI leads.
+    #[must_use]
+    pub fn of(uri: &str) -> Self {
+        if loopback(uri).is_some() {
+            return Self::Machine;
+        }
+        match uri.strip_prefix("https://") {
+            Some(rest) => {
+                Self::Site(rest.split(['/', '?']).next().unwrap_or_default().to_ascii_lowercase())
+            }
+            None => Self::Scheme(uri.split(':').next().unwrap_or_default().to_ascii_lowercase()),
+        }
+    }
+}
+
+/// Checks a redirect URI: an `https` one, an `http` one of a loopback address, or one of a program's own scheme.
+fn redirect_uri(uri: &str) -> Option<&'static str> {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&byte);
+    if !(1..=MAX_URI).contains(&uri.len()) || !uri.bytes().all(is_plain) {
+        return Some("A redirect URI must have 1 to 512 characters that a URI may contain.");
+    }
+    if uri.contains('#') {
+        return Some("A redirect URI must not have a fragment.");
+    }
+    let scheme = uri.split(':').next().unwrap_or_default();
+    let has_own = |rest: &str| rest.starts_with('/') && rest.len() > 1;
+    match uri.get(scheme.len()..).and_then(|rest| rest.strip_prefix(':')) {
+        Some(rest) if scheme == "https" => {
+            let authority = rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?']).next());
+            let authority = authority.unwrap_or_default();
+            let (host, port) = authority.split_once(':').unwrap_or((authority, "443"));
+            let is_port = port.parse::<u16>().is_ok_and(|port| port > 0);
+            (Host::of(host) != Host::Public || !is_port).then_some(
+                "An https redirect URI must have a public host name, without a user name or an IP address.",
+            )
+        }
+        Some(_) if scheme == "http" => loopback(uri)
+            .is_none()
+            .then_some("An http redirect URI must lead to localhost, 127.0.0.1 or [::1]."),
+        Some(rest) => {
+            let letter = |byte: u8| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte)
+            };
+            let is_scheme = scheme.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase())
+                && scheme.bytes().all(letter)
+                && !BAD_SCHEMES.contains(&scheme);
+            (!is_scheme || !has_own(rest)).then_some(
+                "A redirect URI must begin with `https://`, with `http://` and a loopback address, or with the scheme of a program, in lower case.",
+            )
+        }
+        None => Some("A redirect URI must be absolute."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Client, Destination, MAX_NAME, redirect_uri};
+    use crate::access::token::SessionSecrets;
+
+    #[test]
+    fn redirect_uris_are_sites_loopback_addresses_and_schemes_of_programs() {
+        for uri in [
+            "https://claude.ai/api/mcp/auth_callback",
+            "https://app.example:8443/cb?x=1",
+            "http://localhost:3334/oauth/callback",
+            "http://127.0.0.1/",
+            "http://127.0.0.1:33418",
+            "http://[::1]:9/cb",
+            "cursor://anysphere.cursor-mcp/oauth/callback",
+            "com.example.app:/oauth",
+        ] {
+            assert_eq!(redirect_uri(uri), None, "{uri}");
+        }
+        for uri in [
+            "",
+            "/cb",
+            "app.example/cb",
+            "https://",
+            "https:///cb",
+            "https:app.example/cb",
+            "https://user@app.example/cb",
+            "https://app.example:0/cb",
+            "https://app.example:x/cb",
+            "https://10.0.0.1/cb",
+            "https://localhost/cb",
+            "https://printer.local/cb",
+            "https://app.example/cb#x",
+            "https://app.example/a b",
+            "https://app.example/\"",
+            "http://app.example/cb",
+            "http://localhost.evil.example/cb",
+            "http://localhost@evil.example/cb",
+            "http://localhost:0/cb",
+            "http://localhost:99999/cb",
+            "http://127.0.0.2/cb",
+            "HTTPS://app.example/cb",
+            "JavaScript://x/%0aalert(1)",
+            "javascript:alert(1)",
+            "javascript://x/%0aalert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "blob:https://app.example/x",
+            "cursor:x",
+            "1a://x",
+            &format!("https://app.example/{}", "a".repeat(512)),
+        ] {
+            assert!(redirect_uri(uri).is_some(), "{uri}");
+        }
+    }
+
+    #[test]
+    fn only_the_port_of_a_loopback_address_may_differ() {
+        let document = json!({"client_id": "https://app.example/c", "redirect_uris": [
+            "https://app.example/cb", "http://localhost:1/cb", "http://[::1]/cb", "cursor://a/cb",
+        ]});
+        let client =
+            Client::of_document("https://app.example/c", document.to_string().as_bytes()).unwrap();
+        for (uri, may) in [
+            ("https://app.example/cb", true),
+            ("https://app.example:443/cb", false),
+            ("https://app.example/cb/", false),
+            ("https://app.example/cb?x", false),
+            ("https://APP.example/cb", false),
+            ("http://localhost:1/cb", true),
+            ("http://localhost:2/cb", true),
+            ("http://localhost/cb", true),
+            ("http://localhost:2/other", false),
+            ("http://localhost:2/cb?x", false),
+            ("http://127.0.0.1:1/cb", false),
+            ("http://localhost:2@evil.example/cb", false),
+            ("http://[::1]:7/cb", true),
+            ("cursor://a/cb", true),
+            ("cursor://a:1/cb", false),
+        ] {
+            assert_eq!(client.may_redirect_to(uri), may, "{uri}");
+        }
+        for (uri, destination) in [
+            ("https://App.example:8443/cb?x", Destination::Site("app.example:8443".into())),
+            ("http://[::1]:7/cb", Destination::Machine),
+            ("cursor://a/cb", Destination::Scheme("cursor".into())),
+        ] {
+            assert_eq!(Destination::of(uri), destination);
+        }
+    }
+
+    #[test]
+    fn a_metadata_document_names_its_own_url() {
+        let url = "https://app.example/client.json";
+        let of =
+            |document: serde_json::Value| Client::of_document(url, document.to_string().as_bytes());
+        let uris = json!(["https://app.example/cb"]);
+        let good = json!({"client_id": url, "client_name": "App", "redirect_uris": uris, "token_endpoint_auth_method": "none"});
+        assert_eq!(of(good).unwrap().name.as_deref(), Some("App"));
+        for bad in [
+            json!({"redirect_uris": uris}),
+            json!({"client_id": "https://app.example/other.json", "redirect_uris": uris}),
+            json!({"client_id": url, "redirect_uris": []}),
+            json!({"client_id": url, "redirect_uris": ["javascript:alert(1)"]}),
+            json!({"client_id": url}),
+            json!({"client_id": url, "redirect_uris": uris, "token_endpoint_auth_method": "client_secret_basic"}),
+            json!({"client_id": url, "redirect_uris": uris, "grant_types": ["client_credentials"]}),
+            json!({"client_id": url, "redirect_uris": uris, "response_types": ["token"]}),
+            json!([]),
+        ] {
+            assert!(of(bad.clone()).is_err(), "{bad}");
+        }
+        for (id, is_document) in [
+            (url, true),
+            ("https://app.example", false),
+            ("https://app.example/", false),
+            ("https://app.example/a/../b", false),
+            ("https://app.example/c?x", false),
+            ("https://app.example/c#x", false),
+            ("http://app.example/c", false),
+            ("mc_x", false),
+        ] {
+            assert_eq!(Client::is_document(id), is_document, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_registration_is_its_own_id_and_belongs_to_its_endpoint() {
+        let secrets = SessionSecrets::new(&"s".repeat(32), "");
+        let name = format!("\u{202e}App\u{0}\u{200b} {}", "x".repeat(100));
+        let document = json!({"client_name": name, "redirect_uris": ["http://localhost:1/cb"]});
+        let register = |secrets: &SessionSecrets| {
+            Client::register(secrets, "e", document.to_string().as_bytes(), 5000).unwrap()
+        };
+        let response = register(&secrets).unwrap();
+        let id = response["client_id"].as_str().unwrap();
+        let client = Client::registered(&secrets, "e", id).unwrap();
+        assert!(client.may_redirect_to("http://localhost:2/cb"));
+        let shown = client.name.unwrap();
+        assert!(shown.starts_with("App x") && shown.chars().count() <= MAX_NAME, "{shown}");
+        assert_eq!(response["client_name"], shown);
+        assert_eq!(response["client_id_issued_at"], 5);
+        let other = SessionSecrets::new(&"o".repeat(32), "");
+        assert!(Client::registered(&secrets, "f", id).is_none());
+        assert!(Client::registered(&other, "e", id).is_none());
+        assert!(Client::registered(&secrets, "e", &id.replacen("mc_", "ar_", 1)).is_none());
+        assert!(register(&SessionSecrets::default()).is_none());
+    }
+}

@@ -1,0 +1,67 @@
+//! Parameters of OAuth requests: `application/x-www-form-urlencoded`, in a query or a body.
+
+use crate::percent::decode_form;
+
+/// Why parameters can't be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FormError {
+    /// A name or a value is badly encoded, or has a control character.
+    Encoding,
+    /// A parameter is given twice (RFC 6749, sections 3.1 and 3.2).
+    Duplicate(String),
+}
+
+/// Parameters, each once. Those without a value count as omitted (RFC 6749, section 3.1).
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// Reads parameters. Only `repeatable` ones may be given more than once.
+    ///
+    /// # Errors
+    /// When one is badly encoded or is given twice.
+    pub fn parse(text: &str, repeatable: &str) -> Result<Self, FormError> {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let decode = |text| decode_form(text).filter(|text| !text.contains(char::is_control));
+            let (Some(name), Some(value)) = (decode(name), decode(value)) else {
+                return Err(FormError::Encoding);
+            };
+            if name != repeatable && pairs.iter().any(|(known, _)| *known == name) {
+                return Err(FormError::Duplicate(name.into_owned()));
+            }
+            pairs.push((name.into_owned(), value.into_owned()));
+        }
+        Ok(Self(pairs))
+    }
+
+    /// The value of a parameter. Returns `None` when it is omitted or empty.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(known, value)| known == name && !value.is_empty());
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The values of a parameter that may be repeated.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let own = self.0.iter().filter(move |(known, value)| known == name && !value.is_empty());
+        own.map(|(_, value)| value.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, FormError};
+
+    #[test]
+    fn each_parameter_is_read_once() {
+        let form = Form::parse("a=1+2&b=%C3%A9&c&p=x&&p=y", "p").unwrap();
+        assert_eq!((form.get("a"), form.get("b"), form.get("c")), (Some("1 2"), Some("é"), None));
+        assert_eq!(form.all("p").collect::<Vec<_>>(), ["x", "y"]);
+        assert_eq!(Form::parse("a=1&a=1", "p"), Err(FormError::Duplicate("a".into())));
+        for bad in ["a=%zz", "a=%ff", "%0a=1", "a=%00"] {
+            assert_eq!(Form::parse(bad, ""), Err(FormError::Encoding), "{bad}");
+        }
+    }
+}

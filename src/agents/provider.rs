@@ -1,0 +1,218 @@
+//! OpenID providers: what their discovery document says (OpenID Connect Discovery 1.0), and the requests to them.
+
+use base64ct::{Base64, Encoding as _};
+use serde::Deserialize;
+
+use crate::percent::encode;
+use crate::ports::{HttpRequest, user_agent};
+use crate::target::Targets;
+use crate::terms::Method;
+
+/// The most bytes of a discovery document, or of a set of keys.
+pub const MAX_DOCUMENT: usize = 64 << 10;
+
+/// A provider.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Provider {
+    issuer: String,
+    /// Where users sign in.
+    pub authorization_endpoint: String,
+    /// Where codes are exchanged.
+    pub token_endpoint: String,
+    /// Where the keys are.
+    pub jwks_uri: String,
+    #[serde(default)]
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+}
+
+/// What is asked of a provider's authorization endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The client there.
+    pub client_id: &'a str,
+    /// Where users come back.
+    pub redirect_uri: &'a str,
+    /// The claim that is the identity.
+    pub claim: &'a str,
+    /// What comes back with the user.
+    pub state: &'a str,
+    /// What the ID token must contain.
+    pub nonce: &'a str,
+    /// The challenge of PKCE.
+    pub challenge: &'a str,
+}
+
+/// The client's credentials at a provider.
+#[derive(Clone, Copy)]
+pub struct Credentials<'a> {
+    /// The `client_id`.
+    pub id: &'a str,
+    /// The secret; `None` for a public client.
+    pub secret: Option<&'a str>,
+}
+
+/// The address of an issuer's discovery document.
+#[must_use]
+pub fn discovery_url(issuer: &str) -> String {
+    format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'))
+}
+
+impl Provider {
+    /// Reads the discovery document of an issuer.
+    ///
+    /// # Errors
+    /// With what is wrong, as the end of a sentence that begins with the issuer.
+    pub fn parse(document: &[u8], issuer: &str, targets: Targets) -> Result<Self, String> {
+        let provider: Self = serde_json::from_slice(document).map_err(|_| {
+            "has a discovery document without `issuer`, `authorization_endpoint`, `token_endpoint` or `jwks_uri`"
+        })?;
+        if provider.issuer != issuer {
+            return Err("has a discovery document of another issuer".to_owned());
+        }
+        for (name, url) in [
+            ("authorization_endpoint", &provider.authorization_endpoint),
+            ("token_endpoint", &provider.token_endpoint),
+            ("jwks_uri", &provider.jwks_uri),
+        ] {
+            if let Err(error) = targets.check(url) {
+                return Err(format!("has a discovery document whose `{name}` {error}"));
+            }
+        }
+        Ok(provider)
+    }
+
+    /// Where a user signs in.
+    #[must_use]
+    pub fn authorization_url(&self, ask: &Ask<'_>) -> String {
+        let scope = match ask.claim {
+            "sub" => "openid",
+            "email" => "openid email",
+            _ => "openid profile email",
+        };
+        let mut url = self.authorization_endpoint.clone();
+        for (name, value) in [
+            ("response_type", "code"),
+            ("client_id", ask.client_id),
+            ("redirect_uri", ask.redirect_uri),
+            ("scope", scope),
+            ("state", ask.state),
+            ("nonce", ask.nonce),
+            ("code_challenge", ask.challenge),
+            ("code_challenge_method", "S256"),
+        ] {
+            url.push(if url.contains('?') { '&' } else { '?' });
+            url.push_str(name);
+            url.push('=');
+            url.push_str(&encode(value));
+        }
+        url
+    }
+
+    /// The request that exchanges a code. The client authenticates by Basic unless the provider only takes the secret in the
+    /// body (RFC 8414: Basic is the default).
+    #[must_use]
+    pub fn exchange(
+        &self,
+        client: Credentials<'_>,
+        code: &str,
+        redirect_uri: &str,
+        verifier: &str,
+    ) -> HttpRequest {
+        let mut body = format!(
+            "grant_type=authorization_code&code={}&redirect_uri={}&code_verifier={}",
+            encode(code),
+            encode(redirect_uri),
+            encode(verifier)
+        );
+        let mut headers = vec![
+            ("accept".to_owned(), "application/json".to_owned()),
+            ("content-type".to_owned(), "application/x-www-form-urlencoded".to_owned()),
+            user_agent(),
+        ];
+        let methods = self.token_endpoint_auth_methods_supported.as_deref();
+        let has = |name: &str| methods.is_some_and(|all| all.iter().any(|method| method == name));
+        let posts = has("client_secret_post") && !has("client_secret_basic");
+        match client.secret {
+            Some(secret) if !posts => {
+                let pair = format!("{}:{}", encode(client.id), encode(secret));
+                let value = format!("Basic {}", Base64::encode_string(pair.as_bytes()));
+                headers.push(("authorization".to_owned(), value));
+            }
+            secret => {
+                body.push_str("&client_id=");
+                body.push_str(&encode(client.id));
+                if let Some(secret) = secret {
+                    body.push_str("&client_secret=");
+                    body.push_str(&encode(secret));
+                }
+            }
+        }
+        let url = self.token_endpoint.clone();
+        HttpRequest { method: Method::Post, url, headers, body: body.into_bytes() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Credentials, Provider, discovery_url};
+    use crate::target::Targets;
+
+    #[test]
+    fn a_discovery_document_is_of_its_issuer_and_leads_to_public_addresses() {
+        let good = json!({
+            "issuer": "https://id.example", "authorization_endpoint": "https://id.example/a",
+            "token_endpoint": "https://id.example/t", "jwks_uri": "https://id.example/k",
+        });
+        let parse = |document: &serde_json::Value| {
+            Provider::parse(
+                document.to_string().as_bytes(),
+                "https://id.example",
+                Targets::default(),
+            )
+        };
+        assert!(parse(&good).is_ok());
+        for (member, value) in [
+            ("issuer", "https://id.example/"),
+            ("issuer", "https://other.example"),
+            ("authorization_endpoint", "http://id.example/a"),
+            ("token_endpoint", "https://10.0.0.1/t"),
+            ("jwks_uri", "https://localhost/k"),
+        ] {
+            let mut bad = good.clone();
+            bad[member] = value.into();
+            assert!(parse(&bad).is_err(), "{member} {value}");
+        }
+        assert!(parse(&json!({"issuer": "https://id.example"})).is_err());
+        let expected = "https://id.example/t/.well-known/openid-configuration";
+        assert_eq!(discovery_url("https://id.example/t/"), expected);
+    }
+
+    #[test]
+    fn a_client_authenticates_as_its_provider_says() {
+        let client = Credentials { id: "an id", secret: Some("a:secret") };
+        let provider = |methods: Option<Vec<String>>| Provider {
+            issuer: String::new(),
+            authorization_endpoint: String::new(),
+            token_endpoint: "https://id.example/t".into(),
+            jwks_uri: String::new(),
+            token_endpoint_auth_methods_supported: methods,
+        };
+        let sent = |methods: Option<Vec<String>>, client| {
+            let request = provider(methods).exchange(client, "c", "https://v.example/cb", "v");
+            let basic = request.headers.iter().find(|(name, _)| name == "authorization").cloned();
+            (basic.map(|(_, value)| value), String::from_utf8(request.body).unwrap())
+        };
+        let body = "grant_type=authorization_code&code=c&redirect_uri=https%3A%2F%2Fv.example%2Fcb&code_verifier=v";
+        let basic = Some("Basic YW4lMjBpZDphJTNBc2VjcmV0".to_owned());
+        assert_eq!(sent(None, client), (basic.clone(), body.to_owned()));
+        let both = ["client_secret_post", "client_secret_basic"].map(str::to_owned).to_vec();
+        assert_eq!(sent(Some(both), client), (basic, body.to_owned()));
+        let post = vec!["client_secret_post".to_owned()];
+        let posted = format!("{body}&client_id=an%20id&client_secret=a%3Asecret");
+        assert_eq!(sent(Some(post), client), (None, posted));
+        let public = Credentials { secret: None, ..client };
+        assert_eq!(sent(None, public), (None, format!("{body}&client_id=an%20id")));
+    }
+}

@@ -1,0 +1,441 @@
+//! The SQL of endpoints and grants.
+//!
+//! Requests of agents and browsers carry no key: their statements find rows by the endpoint's id and by secrets, and join the row of
+//! the key as which the agent acts, so that nothing follows from a key that is not valid.
+
+use super::grant::{Grant, State};
+use super::refresh::{GRACE_MS, IDLE_MS, RefreshToken};
+use super::request::{AgentRequest, LIFETIME_MS};
+use super::sign_in::SignInType;
+use super::{Access, hash};
+use crate::access::Principal;
+use crate::access::statements::Guard;
+use crate::credentials::Sealed;
+use crate::fold::fold;
+use crate::ports::{Param, Statement};
+use crate::terms::IdentityType;
+use crate::vault::statements::sql::Sql;
+
+/// How long a code may be exchanged, in milliseconds.
+pub const CODE_MS: u64 = 60 * 1000;
+/// How long `continueUrl` may be opened, in milliseconds.
+pub const CONTINUE_MS: u64 = 60 * 1000;
+
+fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {
+    Statement { sql: sql.into(), params }
+}
+
+/// The condition that the key of a row of `agent_grants` is valid at `now`, a placeholder.
+fn key_is_valid(now: &str) -> String {
+    format!(
+        "EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}))"
+    )
+}
+
+/// Selects an endpoint.
+#[must_use]
+pub fn select_endpoint(id: &str) -> Statement {
+    statement("SELECT * FROM agent_endpoints WHERE id = ?1", vec![Param::text(id)])
+}
+
+/// Selects the endpoint of the caller's account and environment.
+#[must_use]
+pub fn select_own(guard: &Guard<'_>) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT e.* FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ").guard();
+    sql.finish()
+}
+
+/// Selects the endpoint of a principal.
+#[must_use]
+pub fn select_of(principal: &Principal) -> Statement {
+    statement(
+        "SELECT * FROM agent_endpoints WHERE account = ?1 AND environment = ?2",
+        vec![Param::text(&principal.account), Param::text(principal.environment.as_str())],
+    )
+}
+
+/// Who is to authenticate users.
+#[derive(Debug)]
+pub struct NewSignIn<'a> {
+    /// The id of the endpoint, if it does not exist yet.
+    pub id: &'a str,
+    /// Who authenticates.
+    pub kind: SignInType,
+    /// Of an OpenID provider.
+    pub issuer: Option<&'a str>,
+    /// The client there.
+    pub client_id: Option<&'a str>,
+    /// Its secret. The secret is sealed for the id of the endpoint that exists.
+    pub sealed: Option<&'a Sealed>,
+    /// The claim that is the identity.
+    pub identity_claim: Option<&'a str>,
+    /// What kind of identity users are.
+    pub identity_type: Option<IdentityType>,
+    /// The address of the app.
+    pub url: Option<&'a str>,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// Makes sure that the endpoint of a principal exists, so that it has one id from the first try on.
+#[must_use]
+pub fn create_endpoint(principal: &Principal, id: &str, now: u64) -> Statement {
+    statement(
+        "INSERT INTO agent_endpoints (id, account, environment, key_id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (account, environment) DO NOTHING",
+        vec![
+            Param::text(id),
+            Param::text(&principal.account),
+            Param::text(principal.environment.as_str()),
+            Param::text(&principal.key_id),
+            Param::integer(now),
+        ],
+    )
+}
+
+/// Configures who authenticates users. What users granted to agents before stays.
+#[must_use]
+pub fn put_sign_in(principal: &Principal, new: &NewSignIn<'_>) -> Statement {
+    statement(
+        "UPDATE agent_endpoints SET type = ?3, key_id = ?4, issuer = ?5, client_id = ?6, sealed = ?7, identity_claim = ?8, identity_type = ?9, url = ?10, created_at = iif(type IS NULL, ?11, created_at), updated_at = ?11 WHERE account = ?1 AND environment = ?2 AND id = ?12",
+        vec![
+            Param::text(&principal.account),
+            Param::text(principal.environment.as_str()),
+            Param::text(new.kind.as_str()),
+            Param::text(&principal.key_id),
+            Param::optional_text(new.issuer),
+            Param::optional_text(new.client_id),
+            Param::optional_text(new.sealed.map(Sealed::as_str)),
+            Param::optional_text(new.identity_claim),
+            Param::optional_text(new.identity_type.map(IdentityType::as_str)),
+            Param::optional_text(new.url),
+            Param::integer(new.now),
+            Param::text(new.id),
+        ],
+    )
+}
+
+/// Switches sign-in off, and ends every grant of the account and environment. The endpoint keeps its id.
+#[must_use]
+pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
+    let own = "(SELECT e.id FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ";
+    let mut grants = Sql::new(guard);
+    grants.push("DELETE FROM agent_grants WHERE (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
+    grants.guard().push(")");
+    let mut endpoint = Sql::new(guard);
+    endpoint.push("UPDATE agent_endpoints SET type = NULL, issuer = NULL, client_id = NULL, sealed = NULL, identity_claim = NULL, identity_type = NULL, url = NULL WHERE type IS NOT NULL AND id IN ");
+    endpoint.push(own).guard().push(") RETURNING id");
+    [endpoint.finish(), grants.finish()]
+}
+
+/// A user who has signed in, for an agent's request.
+#[derive(Debug)]
+pub struct NewGrant<'a> {
+    /// Lower-case hyphenated UUID.
+    pub id: &'a str,
+    /// What the agent asked for.
+    pub request: &'a AgentRequest,
+    /// Who the user is.
+    pub identity: &'a str,
+    /// What kind of identity that is.
+    pub identity_type: Option<IdentityType>,
+    /// Names between commas; `None` for all platforms.
+    pub platforms: Option<&'a str>,
+    /// The most that may be granted.
+    pub access: Access,
+    /// SHA-256 of a secret.
+    pub secret_hash: &'a str,
+    /// The request that is answered.
+    pub claimed_by: &'a str,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
+
+impl NewGrant<'_> {
+    /// The values from `id` to `expires_at`, with SQL for the account and the key.
+    fn push(&self, sql: &mut Sql<'_>, key: &str, state: State, lifetime: u64) {
+        let request = self.request;
+        let state = if state == State::Authenticated { "authenticated" } else { "opened" };
+        sql.text(self.id).push(", e.account, e.environment, e.id, ").push(key).push(", '");
+        sql.push(state).push("'");
+        for value in [
+            Some(self.identity),
+            self.identity_type.map(IdentityType::as_str),
+            self.platforms,
+            Some(self.access.as_str()),
+            Some(&request.client_hash),
+            request.client_url.as_deref(),
+            request.client_name.as_deref(),
+            Some(&request.redirect_uri),
+            request.state.as_deref(),
+            Some(&request.challenge),
+            Some(&request.browser_hash),
+            Some(self.secret_hash),
+            Some(self.claimed_by),
+        ] {
+            sql.push(", ").bind(Param::optional_text(value));
+        }
+        sql.push(", ").integer(self.now);
+        sql.push(", ").integer(self.now.saturating_add(lifetime));
+    }
+
+    /// Writes the grant of a user whom the app, the holder of the key, has authenticated. Returns its id, unless the request is
+    /// for an endpoint of another account, or the app does not authenticate its users.
+    #[must_use]
+    pub fn by_app(&self, guard: &Guard<'_>) -> Statement {
+        let mut sql = Sql::new(guard);
+        sql.push(NEW);
+        self.push(&mut sql, "k.id", State::Authenticated, CONTINUE_MS);
+        sql.push(" FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
+        sql.text(&self.request.endpoint).push(" WHERE ").guard();
+        // An insert that ran before and whose answer was lost returns its row too.
+        sql.push(" ON CONFLICT (id) DO UPDATE SET claimed_by = claimed_by RETURNING id");
+        sql.finish()
+    }
+
+    /// Writes the grant of a user whom the OpenID provider has authenticated, as long as the key is valid with which somebody
+    /// configured it.
+    #[must_use]
+    pub fn by_provider(&self) -> Statement {
+        let guard = Guard { condition: "", params: Vec::new(), confinement: None };
+        let mut sql = Sql::new(&guard);
+        sql.push(NEW);
+        self.push(&mut sql, "e.key_id", State::Opened, LIFETIME_MS);
+        sql.push(" FROM agent_endpoints e WHERE e.type = 'oidc' AND e.id = ");
+        sql.text(&self.request.endpoint).push(" AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = e.key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ");
+        sql.integer(self.now).push(")) ON CONFLICT (id) DO NOTHING");
+        sql.finish()
+    }
+}
+
+/// Deletes a few grants that have expired. Every new one is followed by this, so that they never pile up.
+#[must_use]
+pub fn prune(now: u64) -> Statement {
+    statement(
+        "DELETE FROM agent_grants WHERE id IN (SELECT id FROM agent_grants INDEXED BY agent_grants_by_age WHERE expires_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 5)",
+        vec![Param::integer(now)],
+    )
+}
+
+/// The step that a browser takes: it belongs to the request, is in time, and each happens once.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// The id of the endpoint.
+    pub endpoint: &'a str,
+    /// SHA-256 of the browser's cookie.
+    pub browser_hash: &'a str,
+    /// The request that is answered.
+    pub claimed_by: &'a str,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+/// Opens the consent page of the grant with this secret. In another browser than that of the agent's request, nothing changes.
+#[must_use]
+pub fn open(step: Step<'_>, secret_hash: &str) -> Statement {
+    statement(
+        format!(
+            "UPDATE agent_grants SET state = 'opened', claimed_by = ?4, expires_at = ?5 + {LIFETIME_MS} WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'authenticated' AND expires_at > ?5 AND {}",
+            key_is_valid("?5")
+        ),
+        vec![
+            Param::text(secret_hash),
+            Param::text(step.endpoint),
+            Param::text(step.browser_hash),
+            Param::text(step.claimed_by),
+            Param::integer(step.now),
+        ],
+    )
+}
+
+/// Selects the grant with this secret.
+#[must_use]
+pub fn select_by_secret(endpoint: &str, secret_hash: &str) -> Statement {
+    statement(
+        "SELECT * FROM agent_grants WHERE secret_hash = ?2 AND endpoint = ?1",
+        vec![Param::text(endpoint), Param::text(secret_hash)],
+    )
+}
+
+/// Selects a grant.
+#[must_use]
+pub fn select_grant(endpoint: &str, id: &str) -> Statement {
+    statement(
+        "SELECT * FROM agent_grants WHERE id = ?2 AND endpoint = ?1",
+        vec![Param::text(endpoint), Param::text(id)],
+    )
+}
+
+/// Selects the platforms at which the identity of a grant has connections.
+#[must_use]
+pub fn select_platforms(grant: &Grant) -> Statement {
+    statement(
+        "SELECT DISTINCT platform FROM connections INDEXED BY connections_by_identity WHERE account = ?1 AND environment = ?2 AND active = 1 AND identity_folded = ?3 AND identity = ?4 AND (?5 IS NULL OR identity_type = ?5) ORDER BY platform LIMIT 100",
+        vec![
+            Param::text(&grant.account),
+            Param::text(grant.environment.as_str()),
+            Param::Text(fold(&grant.identity)),
+            Param::text(&grant.identity),
+            Param::optional_text(grant.identity_type.map(IdentityType::as_str)),
+        ],
+    )
+}
+
+/// What a user agrees to.
+#[derive(Debug, Clone, Copy)]
+pub struct Consent<'a> {
+    /// How much the agent may do.
+    pub access: Access,
+    /// Names between commas; `None` for those that the grant has.
+    pub platforms: Option<&'a str>,
+    /// SHA-256 of the code.
+    pub code_hash: &'a str,
+}
+
+/// Agrees. The access can become less than what was asked for, never more; the platforms were checked before.
+#[must_use]
+pub fn consent(step: Step<'_>, id: &str, consent: Consent<'_>) -> Statement {
+    statement(
+        format!(
+            "UPDATE agent_grants SET state = 'consented', claimed_by = ?4, expires_at = ?5 + {CODE_MS}, access = iif(access = 'write', ?6, 'read'), platforms = coalesce(?7, platforms), secret_hash = ?8 WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' AND expires_at > ?5 AND {}",
+            key_is_valid("?5")
+        ),
+        vec![
+            Param::text(id),
+            Param::text(step.endpoint),
+            Param::text(step.browser_hash),
+            Param::text(step.claimed_by),
+            Param::integer(step.now),
+            Param::text(consent.access.as_str()),
+            Param::optional_text(consent.platforms),
+            Param::text(consent.code_hash),
+        ],
+    )
+}
+
+/// Declines. Returns what the client must be told.
+#[must_use]
+pub fn decline(step: Step<'_>, id: &str) -> Statement {
+    statement(
+        "DELETE FROM agent_grants WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' RETURNING *",
+        vec![Param::text(id), Param::text(step.endpoint), Param::text(step.browser_hash)],
+    )
+}
+
+/// Exchanges a code, once, and selects the grant. A code that comes a second time has been stolen by one of the two who have it:
+/// the grant ends (RFC 6749, section 4.1.2).
+#[must_use]
+pub fn exchange(step: Step<'_>, code: &str, client: (&str, Option<&str>, &str)) -> [Statement; 3] {
+    let (client_hash, redirect_uri, challenge) = client;
+    let code = hash(code);
+    let is_of_client = "secret_hash = ?1 AND endpoint = ?2 AND client_hash = ?3";
+    let own = || vec![Param::text(&code), Param::text(step.endpoint), Param::text(client_hash)];
+    let mut params = own();
+    params.extend([
+        Param::text(step.claimed_by),
+        Param::integer(step.now),
+        Param::text(challenge),
+        Param::optional_text(redirect_uri),
+    ]);
+    let mut replay = own();
+    replay.push(Param::text(step.claimed_by));
+    [
+        statement(
+            format!(
+                "UPDATE agent_grants SET state = 'active', claimed_by = ?4, client_state = NULL, last_used_at = ?5, expires_at = ?5 + {IDLE_MS} WHERE {is_of_client} AND state = 'consented' AND expires_at > ?5 AND challenge = ?6 AND (?7 IS NULL OR redirect_uri = ?7) AND {}",
+                key_is_valid("?5")
+            ),
+            params,
+        ),
+        statement(
+            format!(
+                "DELETE FROM agent_grants WHERE {is_of_client} AND state = 'active' AND claimed_by <> ?4"
+            ),
+            replay,
+        ),
+        select_by_secret(step.endpoint, &code),
+    ]
+}
+
+/// Refreshes a grant, and selects it if the token was good. A token that is older than the rotation allows ends the grant.
+#[must_use]
+pub fn refresh(token: &RefreshToken, client_hash: &str, now: u64) -> [Statement; 3] {
+    let params = || {
+        vec![
+            Param::text(&token.grant),
+            Param::text(&token.endpoint),
+            Param::text(client_hash),
+            Param::integer(now),
+            Param::Integer(token.generation.into()),
+        ]
+    };
+    let own = format!(
+        "id = ?1 AND endpoint = ?2 AND client_hash = ?3 AND state = 'active' AND expires_at > ?4 AND {}",
+        key_is_valid("?4")
+    );
+    // The newest one that was used, its successor, and for a while its predecessor.
+    let is_good = format!(
+        "(?5 = generation OR ?5 = generation + 1 OR (?5 = generation - 1 AND rotated_at + {GRACE_MS} > ?4))"
+    );
+    [
+        statement(
+            format!("DELETE FROM agent_grants WHERE {own} AND ?5 < generation AND NOT {is_good}"),
+            params(),
+        ),
+        statement(
+            format!(
+                "UPDATE agent_grants SET rotated_at = iif(?5 > generation, ?4, rotated_at), generation = max(generation, ?5), last_used_at = ?4, expires_at = ?4 + {IDLE_MS} WHERE {own} AND {is_good}"
+            ),
+            params(),
+        ),
+        statement(format!("SELECT * FROM agent_grants WHERE {own} AND {is_good}"), params()),
+    ]
+}
+
+/// Ends a grant, as its client asks (RFC 7009).
+#[must_use]
+pub fn revoke(endpoint: &str, id: &str) -> Statement {
+    statement(
+        "DELETE FROM agent_grants WHERE id = ?2 AND endpoint = ?1",
+        vec![Param::text(endpoint), Param::text(id)],
+    )
+}
+
+/// Ends a grant of the caller's account. Returns its id.
+#[must_use]
+pub fn delete_grant(guard: &Guard<'_>, id: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("DELETE FROM agent_grants WHERE state = 'active' AND id = ").text(id);
+    sql.push(
+        " AND (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ",
+    );
+    sql.guard().push(") RETURNING id");
+    sql.finish()
+}
+
+/// Selects at most so many grants of the caller's account, the newest first, after the one with the id `before`.
+#[must_use]
+pub fn select_grants(
+    guard: &Guard<'_>,
+    identity: Option<&str>,
+    before: Option<&str>,
+    now: u64,
+    most: u64,
+) -> Statement {
+    let mut sql = Sql::new(guard);
+    let index = if identity.is_some() { "of_identity" } else { "listed" };
+    sql.push("SELECT g.* FROM api_keys k CROSS JOIN agent_grants g INDEXED BY agent_grants_");
+    sql.push(index).push(" ON g.account = k.account AND g.environment = k.environment AND g.state = 'active' WHERE ").guard();
+    sql.push(" AND g.expires_at > ").integer(now);
+    if let Some(identity) = identity {
+        sql.push(" AND g.identity = ").text(identity);
+    }
+    if let Some(before) = before {
+        sql.push(" AND (g.created_at, g.id) < (SELECT b.created_at, b.id FROM agent_grants b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ");
+        sql.text(before).push(")");
+    }
+    sql.push(" ORDER BY g.created_at DESC, g.id DESC LIMIT ").integer(most);
+    sql.finish()
+}

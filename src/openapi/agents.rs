@@ -1,0 +1,258 @@
+//! What the document says about sign-in for agents.
+
+use super::about::{About, Body};
+use super::bodies::body;
+use super::node::{Node, object};
+use super::schema::{boolean, names, record, reference, string, text_or_null, time, time_or_null};
+use super::texts::said;
+use crate::agents::Access;
+use crate::agents::sign_in::SignInType;
+use crate::api::fields::{GRANT_FIELDS, SIGN_IN_FIELDS};
+use crate::api::paging::MAX_LIMIT;
+use crate::terms::IdentityType;
+
+/// The tag of these endpoints.
+pub const AGENTS: &str = "Agents";
+
+/// Bodies that configure a sign-in, each with a name and what it is.
+pub const SIGNING_IN: [(&str, &str, &str); 2] = [
+    ("app", "Your own app", r#"{"type":"app","url":"https://app.example.com/agents/sign-in"}"#),
+    (
+        "oidc",
+        "An OpenID provider",
+        r#"{"type":"oidc","issuer":"https://id.example.com","clientId":"vault","clientSecret":"example-secret",
+            "identityClaim":"email","identityType":"user"}"#,
+    ),
+];
+
+/// A body that says who a user is, as above. A test replaces the request.
+pub const GRANTING: [(&str, &str, &str); 1] = [(
+    "whole",
+    "All fields",
+    r#"{"request":"ar_eyJlIjoi…","identity":"ann@example.com","identityType":"user","platforms":["github"],"access":"read"}"#,
+)];
+
+/// The sign-in.
+pub const GET_SIGN_IN: About = About {
+    tag: AGENTS,
+    summary: "Get the sign-in for agents",
+    description: "Returns who authenticates the users of agents, and the MCP address of the key's account and environment.",
+    answer: "The sign-in.",
+    schema: Some("AgentSignIn"),
+    body: None,
+    address: "/v1/agent-sign-in",
+    script: "\
+const { endpoint, type } = await vault.agentSignIn.get();
+console.log(endpoint, type);
+",
+};
+
+/// A sign-in to configure.
+pub const SET_SIGN_IN: About = About {
+    tag: AGENTS,
+    summary: "Configure the sign-in for agents",
+    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register `redirectUri` of the response there. With `app`, users come to `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. What users granted to agents before stays. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
+    answer: "The new sign-in.",
+    schema: Some("AgentSignIn"),
+    body: Some(Body { schema: "NewAgentSignIn", examples: &SIGNING_IN, sample: 0 }),
+    address: "/v1/agent-sign-in",
+    script: "\
+const signIn = await vault.agentSignIn.set({ type: \"app\", url: \"https://app.example.com/agents/sign-in\" });
+console.log(signIn.endpoint);
+",
+};
+
+/// A sign-in to switch off.
+pub const DELETE_SIGN_IN: About = About {
+    tag: AGENTS,
+    summary: "Delete the sign-in for agents",
+    description: "Switches sign-in for agents off and ends every grant of the key's account and environment. If you configure it again, the MCP address is the same.",
+    answer: "Sign-in is switched off.",
+    schema: None,
+    body: None,
+    address: "/v1/agent-sign-in",
+    script: "\
+await vault.agentSignIn.delete();\n",
+};
+
+/// The grants.
+pub const LIST_GRANTS: About = About {
+    tag: AGENTS,
+    summary: "List grants of agents",
+    description: "Lists what users let agents do, newest first. Grants that have expired or ended are not listed.",
+    answer: "A page of the list.",
+    schema: Some("AgentGrantPage"),
+    body: None,
+    address: "/v1/agent-grants?limit=5",
+    script: "\
+const { rows } = await vault.agentGrants.list({ identity: \"ann@example.com\", limit: 5 });
+for (const { id, client, access } of rows) console.log(id, client.name, access);
+",
+};
+
+/// A user to be let on.
+pub const CREATE_GRANT: About = About {
+    tag: AGENTS,
+    summary: "Create a grant for a user",
+    description: "Says who the user is whom an agent's request has sent to your app, once you have authenticated them. Redirect the same browser to `continueUrl` within 60 seconds: there, the user sees what the agent asks for, and agrees or declines. The URL works once, and only in the browser in which the agent's request began. `platforms` and `access` restrict what the user can grant.",
+    answer: "Where to send the user.",
+    schema: Some("AgentContinuation"),
+    body: Some(Body { schema: "NewAgentGrant", examples: &GRANTING, sample: 0 }),
+    address: "/v1/agent-grants",
+    script: "\
+const request = process.env.REQUEST; // the parameter with which the user came
+const { continueUrl } = await vault.agentGrants.create({ request, identity: \"ann@example.com\" });
+console.log(continueUrl);
+",
+};
+
+/// A grant to end.
+pub const DELETE_GRANT: About = About {
+    tag: AGENTS,
+    summary: "End a grant of an agent",
+    description: "Ends the grant: the agent's tokens are rejected at once.",
+    answer: "The grant is ended.",
+    schema: None,
+    body: None,
+    address: "/v1/agent-grants/$GRANT",
+    script: "\
+await vault.agentGrants.delete(process.env.GRANT);\n",
+};
+
+fn identity_type(description: &str) -> Node {
+    let all = IdentityType::NAMES.into_iter().map(Node::from);
+    let all = all.chain([Node::Null]).collect::<Vec<_>>();
+    said(description, object! {"type": Node::texts(["string", "null"]), "enum": Node::Array(all)})
+}
+
+/// A sign-in.
+#[must_use]
+pub fn sign_in() -> Node {
+    record(
+        "Who authenticates the users of agents.",
+        vec![
+            ("endpoint", string("The MCP address of the account and environment, for agents.")),
+            ("type", names("`oidc`: an OpenID provider. `app`: your own app.", SignInType::NAMES)),
+            ("issuer", text_or_null("The provider's issuer; `null` with `app`.")),
+            ("clientId", text_or_null("The client at the provider; `null` with `app`.")),
+            ("hasSecret", boolean("Whether a client secret is stored. It is never returned.")),
+            (
+                "identityClaim",
+                text_or_null("The claim that is the user's identity; `null` with `app`."),
+            ),
+            ("identityType", identity_type("The type of the users' identities; `null` for any.")),
+            (
+                "redirectUri",
+                text_or_null("The redirect URI to register at the provider; `null` with `app`."),
+            ),
+            ("url", text_or_null("Where your app authenticates users; `null` with `oidc`.")),
+            ("createdAt", time("When sign-in was switched on.")),
+            ("updatedAt", time("When it was last configured.")),
+        ],
+    )
+}
+
+/// What a sign-in is configured from.
+#[must_use]
+pub fn new_sign_in() -> Node {
+    let about = [
+        ("type", "Who authenticates users: `oidc` or `app`."),
+        (
+            "issuer",
+            "The issuer of the OpenID provider, exactly as its discovery document has it. Required with `oidc`.",
+        ),
+        ("clientId", "The client that you registered there. Required with `oidc`."),
+        ("clientSecret", "The client's secret; `null` for a public client."),
+        (
+            "identityClaim",
+            "The claim of the ID token that is the user's identity, `sub` if omitted. `email` counts only if the provider has verified the address.",
+        ),
+        (
+            "identityType",
+            "The type of the users' identities. If omitted, connections of every type count.",
+        ),
+        (
+            "url",
+            "The page of your app that authenticates users: `https`, with a public host name. Required with `app`.",
+        ),
+    ];
+    body("Who authenticates the users of agents.", &SIGN_IN_FIELDS, &about, &object! {})
+}
+
+/// What a user's grant is created from.
+#[must_use]
+pub fn new_grant() -> Node {
+    let about = [
+        ("request", "The parameter `request` with which the user came to your app, unchanged."),
+        ("identity", "Who the user is, as in connections."),
+        ("identityType", "The type of the identity. If omitted, connections of every type count."),
+        ("platforms", "Only these platforms. If omitted, all."),
+        ("access", "`read` lets the user grant no more than reading."),
+    ];
+    body("A user whom your app has authenticated.", &GRANT_FIELDS, &about, &object! {})
+}
+
+/// Where a user is sent.
+#[must_use]
+pub fn continuation() -> Node {
+    record(
+        "Where the user agrees or declines.",
+        vec![
+            ("continueUrl", string("Where to redirect the user's browser. It works once.")),
+            ("expiresAt", time("Until when it works: 60 seconds from now.")),
+        ],
+    )
+}
+
+/// A page of grants.
+#[must_use]
+pub fn grants() -> Node {
+    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("AgentGrant")};
+    record(
+        "A page of grants.",
+        vec![
+            ("rows", said("The grants of this page, newest first.", rows)),
+            ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
+        ],
+    )
+}
+
+/// A grant.
+#[must_use]
+pub fn grant() -> Node {
+    let items = object! {"type": "string"};
+    let platforms = object! {"type": Node::texts(["array", "null"]), "items": items};
+    let platforms = said("Only these platforms; `null` for all.", platforms);
+    record(
+        "What a user lets an agent do.",
+        vec![
+            ("id", string("The grant's id.").with(object! {"format": "uuid"})),
+            ("identity", string("The user whose connections the agent can use.")),
+            ("identityType", identity_type("Only connections of this type; `null` for all.")),
+            ("platforms", platforms),
+            (
+                "access",
+                names("`read`: the agent calls platforms by `GET` and `HEAD` only.", Access::NAMES),
+            ),
+            (
+                "client",
+                record(
+                    "The agent, as it describes itself.",
+                    vec![
+                        ("name", text_or_null("What it calls itself. Nobody has checked that.")),
+                        (
+                            "url",
+                            text_or_null(
+                                "Its metadata document, whose host is checked; `null` if it registered itself.",
+                            ),
+                        ),
+                        ("redirectUri", string("Where the user was sent back to.")),
+                    ],
+                ),
+            ),
+            ("createdAt", time("When the user came back to sign in.")),
+            ("lastUsedAt", time_or_null("When the agent last got an access token.")),
+            ("expiresAt", time("When it expires unless it is used: 30 days after its last use.")),
+        ],
+    )
+}

@@ -1,0 +1,126 @@
+//! `agents list`: the MCP addresses at which agents sign in.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::clients::{base, url};
+use super::keys::arguments::account;
+use super::place::Place;
+use super::shards::{STAYS, Shards};
+use super::sql::Text;
+use crate::agents::sign_in::address;
+
+/// The commands under `agents`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// List the MCP addresses of accounts, and who authenticates their users
+    List(List),
+}
+
+/// `agents list`
+#[derive(Debug, Clone, Args)]
+pub struct List {
+    /// Only this account's addresses
+    #[arg(long, value_parser = account)]
+    account: Option<String>,
+    /// The service's address, as in its variable `BASE_URL`. Default on this machine: `http://localhost:8787`
+    #[arg(long, value_parser = url)]
+    url: Option<String>,
+    #[command(flatten)]
+    place: Place,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// An endpoint, and how many grants it has.
+#[derive(Debug, Deserialize)]
+struct Row {
+    id: String,
+    account: String,
+    environment: String,
+    r#type: Option<String>,
+    grants: u64,
+}
+
+/// Runs one of the commands under `agents`.
+///
+/// # Errors
+/// Whatever stopped it, in words for the operator.
+pub fn run(command: &Command) -> Result<ExitCode> {
+    let Command::List(args) = command;
+    let only = args.account.as_deref().map(|name| format!(" AND account = {}", Text(name)));
+    // The row in the database that an account is being moved to counts once the account is served there.
+    let sql = format!(
+        "SELECT id, account, environment, type, (SELECT count(*) FROM agent_grants g WHERE g.account = e.account AND g.environment = e.environment AND g.state = 'active') AS grants FROM agent_endpoints e WHERE {STAYS}{} AND account NOT IN (SELECT account FROM account_moves WHERE step = 'arriving')",
+        only.unwrap_or_default()
+    );
+    let mut rows: Vec<Row> = Shards::open(&args.place)?.rows(&sql)?;
+    rows.sort_by(|one, other| {
+        (&one.account, &one.environment).cmp(&(&other.account, &other.environment))
+    });
+    let base = base(args.url.as_ref(), &args.place)?;
+    print!("{}", shown(&rows, &base, args.json)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
+    let endpoint = |row: &Row| address(base, &row.id);
+    if as_json {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|row| {
+                json!({
+                    "account": row.account, "environment": row.environment, "endpoint": endpoint(row),
+                    "type": row.r#type, "grants": row.grants,
+                })
+            })
+            .collect();
+        return Ok(serde_json::to_string_pretty(&rows)? + "\n");
+    }
+    if rows.is_empty() {
+        return Ok(
+            "No account has configured sign-in for agents: `PUT /v1/agent-sign-in` does.\n".into()
+        );
+    }
+    let line = |row: &Row| {
+        let kind = row.r#type.as_deref().unwrap_or("off");
+        format!(
+            "{:<24}  {:<4}  {kind:<4}  {:>6}  {}\n",
+            row.account,
+            row.environment,
+            row.grants,
+            endpoint(row)
+        )
+    };
+    let head =
+        format!("{:<24}  {:<4}  {:<4}  {:>6}  ENDPOINT\n", "ACCOUNT", "ENV", "TYPE", "GRANTS");
+    Ok(head + &rows.iter().map(line).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, shown};
+
+    #[test]
+    fn each_address_is_shown_with_who_authenticates_its_users() {
+        let row = |r#type: Option<&str>| Row {
+            id: "abc".into(),
+            account: "acme".into(),
+            environment: "live".into(),
+            r#type: r#type.map(str::to_owned),
+            grants: 2,
+        };
+        let rows = [row(Some("oidc")), row(None)];
+        let text = shown(&rows, "https://vault.example", false).unwrap();
+        assert!(text.contains("oidc       2  https://vault.example/mcp/abc\n"), "{text}");
+        assert!(text.contains("off        2  https://vault.example/mcp/abc\n"), "{text}");
+        let json = shown(&rows, "https://vault.example", true).unwrap();
+        assert!(json.contains("\"endpoint\": \"https://vault.example/mcp/abc\""), "{json}");
+        assert!(shown(&[], "", false).unwrap().contains("PUT /v1/agent-sign-in"));
+    }
+}

@@ -1,0 +1,248 @@
+//! The way of a user: the browser that began goes on, and no other; the user grants what they choose.
+
+use serde_json::{Value, json};
+
+use super::{
+    ALL, Agent, Browser, CALLBACK, agreed, app, at_consent, authenticated, exchange, hidden,
+    redirected, register, sent_to_app, with_form,
+};
+use crate::connect::{self, text, value_of};
+use crate::support::{Api, ORIGIN, anonymous, body, with_header};
+
+fn grants(api: &Api) -> Vec<String> {
+    api.world.texts("SELECT state || ' ' || access || ' ' || ifnull(platforms, '-') FROM agent_grants ORDER BY id")
+}
+
+#[test]
+fn a_forwarded_link_is_useless_in_either_direction() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let (attacker, victim) = (Browser::default(), Browser::default());
+    // The attacker's request, forwarded to a victim who signs in at the app.
+    let request = sent_to_app(&api, &id, &attacker, &client);
+    let url = authenticated(&api, &request, &json!({"identity": "victim"}));
+    assert_eq!(victim.open(&api, &url).status, 410);
+    // A victim who has a cookie of their own request.
+    let own = sent_to_app(&api, &id, &victim, &client);
+    assert_eq!(victim.open(&api, &url).status, 410);
+    // The attacker, signed in as themselves, forwards the link to the victim.
+    let url = authenticated(&api, &request, &json!({"identity": "attacker"}));
+    assert_eq!(victim.open(&api, &url).status, 410);
+    // Nothing that failed used up anything.
+    assert_eq!(attacker.open(&api, &url).status, 200);
+    let url = authenticated(&api, &own, &json!({"identity": "victim"}));
+    let page = victim.open(&api, &url);
+    assert_eq!(page.status, 200);
+    // Whoever knows the grant's id can't decide for the victim.
+    let grant = hidden(&page, "grant");
+    let fields = [
+        ("grant", grant.as_str()),
+        ("decision", "allow"),
+        ("access", "write"),
+        ("accounts", "all"),
+    ];
+    assert_eq!(attacker.decide(&api, &id, &fields).status, 410);
+    assert_eq!(Browser::default().decide(&api, &id, &fields).status, 410);
+    let decline = [("grant", grant.as_str()), ("decision", "decline")];
+    assert_eq!(attacker.decide(&api, &id, &decline).status, 410);
+    assert_eq!(victim.decide(&api, &id, &fields).status, 303);
+}
+
+#[test]
+fn a_link_works_once_within_a_minute_and_is_not_used_up_by_scanners() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let browser = Browser::default();
+    let request = sent_to_app(&api, &id, &browser, &client);
+    let url = authenticated(&api, &request, &json!({}));
+    assert_eq!(api.send(&browser.request("HEAD", &url)).status, 200);
+    assert_eq!(api.send(&anonymous("GET", url.strip_prefix(ORIGIN).unwrap())).status, 410);
+    assert_eq!(browser.open(&api, &url).status, 200);
+    assert_eq!(browser.open(&api, &url).status, 410);
+    let late = authenticated(&api, &request, &json!({}));
+    api.world.wait(60_000);
+    assert_eq!(browser.open(&api, &late).status, 410);
+    api.world.wait(9 * 60_000);
+    let sent = json!({"request": request, "identity": "ann"});
+    let response = connect::send(&api, "POST", "/v1/agent-grants", &sent);
+    assert_eq!(
+        (response.status, &body(&response)["errors"][0]["pointer"]),
+        (400, &json!("/request"))
+    );
+}
+
+#[test]
+fn a_request_is_for_the_app_of_its_own_account_only() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let request = sent_to_app(&api, &id, &Browser::default(), &client);
+    let all = connector_vault::terms::Scope::ALL;
+    let other = api.world.key("other", connector_vault::terms::Environment::Test, &all, None);
+    let live = api.world.key("acme", connector_vault::terms::Environment::Live, &all, None);
+    let sent = json!({"request": request, "identity": "ann"}).to_string();
+    let before = api.world.dump();
+    for key in [other, live] {
+        let path = crate::support::as_key(&key, "POST", "/v1/agent-grants");
+        let response = api.send(&crate::support::with_body(path, &sent));
+        assert_eq!(
+            (response.status, &body(&response)["errors"][0]["pointer"]),
+            (400, &json!("/request"))
+        );
+    }
+    for bad in ["", "ar_x", "ar_x.y", &request.replacen("ar_", "ar_A", 1)] {
+        let sent = json!({"request": bad, "identity": "ann"});
+        let response = connect::send(&api, "POST", "/v1/agent-grants", &sent);
+        assert_eq!(response.status, 400, "{bad}");
+    }
+    let changed = |row: &String| !row.starts_with("api_keys");
+    let rows = |all: Vec<String>| all.into_iter().filter(changed).collect::<Vec<_>>();
+    assert_eq!(rows(api.world.dump()), rows(before));
+}
+
+#[test]
+fn the_page_shows_who_asks_for_what_and_where_it_is_sent() {
+    let (api, id) = app();
+    for platform in ["acme", "keyed"] {
+        api.create(&json!({"platform": platform, "identity": "ann", "identityType": "user"}));
+    }
+    api.create(&json!({"platform": "plain", "identity": "bob", "identityType": "user"}));
+    let client = register(&api, &id);
+    let (_, page) = at_consent(&api, &id, &client, &json!({"identityType": "user"}));
+    let html = text(&page);
+    for shown in [
+        "Let Sample Agent use your accounts?",
+        "user “ann” has connected to Sample App",
+        "a program on this computer (localhost)",
+        "name=\"access\" value=\"write\" checked",
+        "name=\"platform\" value=\"acme\"",
+        "name=\"platform\" value=\"keyed\"",
+    ] {
+        assert!(html.contains(shown), "{shown} is not in {html}");
+    }
+    assert!(!html.contains("plain"), "{html}");
+}
+
+#[test]
+fn a_user_can_reduce_the_access_and_never_extend_it() {
+    let restricted = json!({"platforms": ["acme", "keyed"], "access": "read"});
+    for (more, fields, granted) in [
+        (json!({}), &[("access", "write"), ("accounts", "all")][..], "active write -"),
+        (json!({}), &[("access", "read"), ("accounts", "all")], "active read -"),
+        (json!({}), &[("accounts", "all")], "active read -"),
+        (
+            json!({}),
+            &[
+                ("access", "write"),
+                ("accounts", "some"),
+                ("platform", "acme"),
+                ("platform", "acme"),
+                ("platform", "../x"),
+            ],
+            "active write acme",
+        ),
+        (restricted.clone(), &[("access", "write"), ("accounts", "all")], "active read acme,keyed"),
+        (
+            restricted,
+            &[
+                ("access", "write"),
+                ("accounts", "some"),
+                ("platform", "keyed"),
+                ("platform", "plain"),
+            ],
+            "active read keyed",
+        ),
+    ] {
+        let (api, id) = app();
+        let client = register(&api, &id);
+        let (browser, page) = at_consent(&api, &id, &client, &more);
+        let grant = hidden(&page, "grant");
+        let all = [&[("grant", grant.as_str()), ("decision", "allow")], fields].concat();
+        let (_, back) = redirected(&browser.decide(&api, &id, &all));
+        let response = exchange(&api, &id, &client, &value_of(&back, "code").unwrap());
+        assert_eq!(response.status, 200);
+        assert_eq!(grants(&api), [granted], "{fields:?}");
+        let scope = if granted.contains("write") { "read write" } else { "read" };
+        assert_eq!(body(&response)["scope"], scope);
+    }
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let (browser, page) = at_consent(&api, &id, &client, &json!({"platforms": ["acme"]}));
+    let grant = hidden(&page, "grant");
+    for fields in [&[("accounts", "some")][..], &[("accounts", "some"), ("platform", "keyed")], &[]]
+    {
+        let all = [&[("grant", grant.as_str()), ("decision", "allow")], fields].concat();
+        assert_eq!(browser.decide(&api, &id, &all).status, 400, "{fields:?}");
+    }
+}
+
+#[test]
+fn only_the_page_itself_decides_and_only_once() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let (browser, page) = at_consent(&api, &id, &client, &json!({}));
+    let grant = hidden(&page, "grant");
+    let form = super::form(&[("grant", &grant), ("decision", "allow"), ("accounts", "all")]);
+    let post = || with_form(browser.request("POST", &format!("/mcp/{id}/consent")), &form);
+    for (origin, site) in [
+        ("https://evil.example", "cross-site"),
+        ("https://evil.example", "same-origin"),
+        (ORIGIN, "cross-site"),
+        ("null", "cross-site"),
+    ] {
+        let request = with_header(with_header(post(), "origin", origin), "sec-fetch-site", site);
+        assert_eq!(api.send(&request).status, 403, "{origin} {site}");
+    }
+    assert_eq!(api.send(&post()).status, 403);
+    assert_eq!(grants(&api), ["opened write -"]);
+    let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
+    assert_eq!(browser.decide(&api, &id, &fields).status, 303);
+    assert_eq!(browser.decide(&api, &id, &fields).status, 410);
+}
+
+#[test]
+fn a_user_who_declines_leaves_no_grant() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let (browser, page) = at_consent(&api, &id, &client, &json!({}));
+    let grant = hidden(&page, "grant");
+    for decision in ["decline", "allow"] {
+        let fields = [("grant", grant.as_str()), ("decision", decision), ("accounts", "all")];
+        let response = browser.decide(&api, &id, &fields);
+        if decision == "decline" {
+            let (address, back) = redirected(&response);
+            let expected = [Some("access_denied"), Some("st&te"), None];
+            let found = ["error", "state", "code"].map(|name| value_of(&back, name));
+            assert_eq!(
+                (address.as_str(), found.each_ref().map(Option::as_deref)),
+                (CALLBACK, expected)
+            );
+        } else {
+            assert_eq!(response.status, 410);
+        }
+        assert_eq!(grants(&api), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn what_the_agent_sees_is_what_was_granted() {
+    let (api, id) = app();
+    for (platform, identity) in [("acme", "ann"), ("keyed", "ann"), ("acme", "bob")] {
+        api.create(&json!({"platform": platform, "identity": identity, "identityType": "user"}));
+    }
+    let seen = |agent: &Agent| {
+        let response = agent.call(&api, &id, "list_connections", &json!({}));
+        assert_eq!(response.status, 200, "{}", body(&response));
+        let text = body(&response)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+        let list: Value = serde_json::from_str(&text).unwrap();
+        let rows = list["rows"].as_array().unwrap().clone();
+        let mut keys: Vec<String> =
+            rows.iter().map(|row| row["key"].as_str().unwrap().to_owned()).collect();
+        keys.sort_unstable();
+        keys
+    };
+    let all = Agent::new(&api, &id, &ALL);
+    assert_eq!(seen(&all), ["test::acme::default::ann", "test::keyed::default::ann"]);
+    let some = [("access", "read"), ("accounts", "some"), ("platform", "keyed")];
+    assert_eq!(seen(&Agent::new(&api, &id, &some)), ["test::keyed::default::ann"]);
+    assert!(agreed(&api, &id, &all.client, &ALL).len() >= 43);
+}

@@ -1,0 +1,91 @@
+//! `GET` and `DELETE /v1/agent-grants`.
+
+use serde_json::{Value, json};
+
+use super::{ALL, Agent, app, error, refresh};
+use crate::connect;
+use crate::support::body;
+
+#[test]
+fn grants_are_listed_newest_first_and_ended_one_by_one() {
+    let (api, id) = app();
+    let agents: Vec<Agent> = (0..3)
+        .map(|_| {
+            api.world.wait(1000);
+            Agent::new(&api, &id, &ALL)
+        })
+        .collect();
+    let listed = |query: &str| body(&api.get(&format!("/v1/agent-grants{query}")));
+    let all = listed("");
+    let ids = |page: &Value| -> Vec<String> {
+        let rows = page["rows"].as_array().unwrap().iter();
+        rows.map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let own = ids(&all);
+    assert_eq!((own.len(), &all["next"]), (3, &Value::Null));
+    let first = &all["rows"][2];
+    assert_eq!(
+        first,
+        &json!({
+            "id": own[2], "identity": "ann", "identityType": null, "platforms": null, "access": "write",
+            "client": {"name": "Sample Agent", "url": null, "redirectUri": super::CALLBACK},
+            "createdAt": first["createdAt"], "lastUsedAt": first["lastUsedAt"], "expiresAt": first["expiresAt"],
+        })
+    );
+    let page = listed("?limit=2");
+    assert_eq!((ids(&page), &page["next"]), (own[..2].to_vec(), &json!(own[1])));
+    assert_eq!(ids(&listed(&format!("?limit=2&before={}", own[1]))), own[2..]);
+    assert_eq!(ids(&listed("?identity=ann")), own);
+    assert_eq!(ids(&listed("?identity=bob")), Vec::<String>::new());
+
+    let path = format!("/v1/agent-grants/{}", own[2]);
+    assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
+    let again = api.send(&api.request("DELETE", &path));
+    assert_eq!((again.status, &body(&again)["code"]), (404, &json!("agent_grant_not_found")));
+    assert_eq!(agents[0].call(&api, &id, "list_connections", &json!({})).status, 401);
+    let ended = refresh(&api, &id, &agents[0].client, &agents[0].refresh);
+    assert_eq!(error(&ended), (400, "invalid_grant".to_owned()));
+    assert_eq!(agents[1].call(&api, &id, "list_connections", &json!({})).status, 200);
+}
+
+#[test]
+fn what_no_user_has_agreed_to_is_not_listed() {
+    let (api, id) = app();
+    let client = super::register(&api, &id);
+    super::at_consent(&api, &id, &client, &json!({}));
+    super::agreed(&api, &id, &client, &ALL);
+    assert_eq!(body(&api.get("/v1/agent-grants"))["rows"], json!([]));
+}
+
+#[test]
+fn without_sign_in_no_grant_is_left() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &ALL);
+    assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
+    // The address stays, and the former grants don't come back.
+    let sent = json!({"type": "app", "url": "https://app.example/agents"});
+    let again = connect::send(&api, "PUT", "/v1/agent-sign-in", &sent);
+    assert_eq!((again.status, super::id_of(&body(&again))), (201, id.clone()));
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
+}
+
+#[test]
+fn an_account_sees_and_ends_its_own_grants_only() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &ALL);
+    let grant = body(&api.get("/v1/agent-grants"))["rows"][0]["id"].as_str().unwrap().to_owned();
+    let all = connector_vault::terms::Scope::ALL;
+    for (account, environment) in [
+        ("other", connector_vault::terms::Environment::Test),
+        ("acme", connector_vault::terms::Environment::Live),
+    ] {
+        let key = api.world.key(account, environment, &all, None);
+        let send = |method: &str, path: &str| api.send(&crate::support::as_key(&key, method, path));
+        assert_eq!(body(&send("GET", "/v1/agent-grants"))["rows"], json!([]));
+        assert_eq!(send("DELETE", &format!("/v1/agent-grants/{grant}")).status, 404);
+        assert_eq!(send("GET", "/v1/agent-sign-in").status, 404);
+        assert_eq!(send("DELETE", "/v1/agent-sign-in").status, 404);
+    }
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
+}

@@ -1,0 +1,148 @@
+//! The metadata documents and the challenge that lead a client to them.
+
+use serde_json::json;
+
+use super::{ALL, Agent, Browser, app, asking, call, register};
+use crate::connect;
+use crate::support::{ORIGIN, anonymous, as_key, body, with_body, with_header};
+
+#[test]
+fn a_401_leads_to_the_metadata_of_the_endpoint_and_of_its_issuer() {
+    let (api, id) = app();
+    let issuer = format!("{ORIGIN}/mcp/{id}");
+    let request = with_body(anonymous("POST", &format!("/mcp/{id}")), "{}");
+    let response = api.send(&request);
+    assert_eq!(response.status, 401);
+    let resource = format!("{ORIGIN}/.well-known/oauth-protected-resource/mcp/{id}");
+    let challenge = format!("Bearer resource_metadata=\"{resource}\", scope=\"read write\"");
+    assert_eq!(response.header("www-authenticate"), Some(challenge.as_str()));
+
+    let response = api.send(&anonymous("GET", resource.strip_prefix(ORIGIN).unwrap()));
+    assert_eq!(response.status, 200);
+    assert_eq!(
+        body(&response),
+        json!({
+            "resource": issuer, "authorization_servers": [issuer], "scopes_supported": ["read", "write"],
+            "bearer_methods_supported": ["header"], "resource_name": "Sample App",
+        })
+    );
+    let path = format!("/.well-known/oauth-authorization-server/mcp/{id}");
+    let response = api.send(&anonymous("GET", &path));
+    assert_eq!(response.status, 200);
+    let server = body(&response);
+    for (name, value) in [
+        ("issuer", json!(issuer)),
+        ("authorization_endpoint", json!(format!("{issuer}/authorize"))),
+        ("token_endpoint", json!(format!("{issuer}/token"))),
+        ("registration_endpoint", json!(format!("{issuer}/register"))),
+        ("revocation_endpoint", json!(format!("{issuer}/revoke"))),
+        ("code_challenge_methods_supported", json!(["S256"])),
+        ("token_endpoint_auth_methods_supported", json!(["none"])),
+        ("authorization_response_iss_parameter_supported", json!(true)),
+        ("client_id_metadata_document_supported", json!(true)),
+        ("response_types_supported", json!(["code"])),
+    ] {
+        assert_eq!(server[name], value, "{name}");
+    }
+}
+
+#[test]
+fn the_base_address_is_that_of_the_configuration_and_not_of_the_request() {
+    let (api, id) = app();
+    let path = format!("/.well-known/oauth-authorization-server/mcp/{id}");
+    let mut request = anonymous("GET", &path);
+    request.origin = "https://evil.example".into();
+    assert_eq!(body(&api.send(&request))["issuer"], format!("{ORIGIN}/mcp/{id}"));
+    let mut request = with_body(anonymous("POST", &format!("/mcp/{id}")), "{}");
+    request.origin = "https://evil.example".into();
+    let challenge = api.send(&request);
+    assert!(challenge.header("www-authenticate").unwrap().contains(ORIGIN));
+}
+
+#[test]
+fn nothing_of_an_endpoint_exists_without_a_base_address_or_without_sign_in() {
+    let paths = |id: &str| {
+        [
+            ("GET", format!("/.well-known/oauth-protected-resource/mcp/{id}")),
+            ("GET", format!("/.well-known/oauth-authorization-server/mcp/{id}")),
+            ("GET", format!("/mcp/{id}/authorize?{}", asking("c", &[]))),
+        ]
+    };
+    let (api, id) = app();
+    for (method, path) in paths(&id) {
+        assert_ne!(api.send(&anonymous(method, &path)).status, 404, "{path}");
+    }
+    let unknown = "A".repeat(43);
+    for other in [unknown.as_str(), "x", "%00", "..", "é"] {
+        for (method, path) in paths(other) {
+            assert_eq!(api.send(&anonymous(method, &path)).status, 404, "{path}");
+        }
+    }
+    assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
+    for (method, path) in paths(&id) {
+        assert_eq!(api.send(&anonymous(method, &path)).status, 404, "{path}");
+    }
+    let plain = connect::api();
+    for (method, path) in paths(&id) {
+        assert_eq!(plain.send(&anonymous(method, &path)).status, 404, "{path}");
+    }
+    let mcp = with_body(anonymous("POST", &format!("/mcp/{id}")), "{}");
+    assert_eq!(plain.send(&mcp).status, 404);
+}
+
+#[test]
+fn only_an_access_token_of_an_endpoint_is_valid_there_and_nowhere_else() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &ALL);
+    let path = format!("/mcp/{id}");
+    let listed = agent.call(&api, &id, "list_connections", &json!({}));
+    assert_eq!(listed.status, 200, "{}", body(&listed));
+    let session = connect::send(&api, "POST", "/v1/sessions", &json!({"identity": "ann"}));
+    let session = body(&session)["token"].as_str().unwrap().to_owned();
+    let other = format!("/mcp/{}", "B".repeat(43));
+    for (path, token) in [
+        (path.as_str(), api.key.reveal()),
+        (&path, &session),
+        (&path, &format!("{}x", agent.access)),
+        (&other, &agent.access),
+        ("/mcp", &agent.access),
+    ] {
+        let response = call(&api, path, token, "list_connections", &json!({}));
+        assert_eq!(response.status, 401, "{path} {token}");
+        if path != "/mcp" {
+            let challenge = response.header("www-authenticate").unwrap();
+            assert!(challenge.starts_with("Bearer error=\"invalid_token\", "), "{challenge}");
+        }
+    }
+    let whoami = with_header(anonymous("GET", "/v1/whoami"), "x-service-secret", &agent.access);
+    assert_eq!(api.send(&whoami).status, 401);
+    assert_eq!(call(&api, "/mcp", api.key.reveal(), "list_connections", &json!({})).status, 200);
+    assert_eq!(call(&api, "/mcp", &session, "list_connections", &json!({})).status, 200);
+    // A key in the header of keys is not let in there, either.
+    let keyed = with_body(as_key(&api.key, "POST", &path), "{}");
+    assert_eq!(api.send(&keyed).status, 401);
+}
+
+#[test]
+fn a_page_of_another_site_can_not_call_an_endpoint() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &ALL);
+    let request = with_body(anonymous("POST", &format!("/mcp/{id}")), "{}");
+    let request = with_header(request, "authorization", &format!("Bearer {}", agent.access));
+    assert_eq!(api.send(&with_header(request, "origin", "https://evil.example")).status, 403);
+}
+
+#[test]
+fn all_pages_of_the_sign_in_refuse_to_be_framed() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let (_, consent) = super::at_consent(&api, &id, &client, &json!({}));
+    let error = Browser::default().authorize(&api, &id, &asking("unknown", &[]));
+    for page in [consent, error] {
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert!(policy.contains("script-src 'self'"), "{policy}");
+        assert_eq!(page.header("x-frame-options"), Some("DENY"));
+        assert_eq!(page.header("cache-control"), Some("private, no-store"));
+    }
+}

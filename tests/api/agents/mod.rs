@@ -1,0 +1,300 @@
+//! Sign-in for agents: `contract` of the OAuth endpoints, over real `SQLite` and a scripted OpenID provider.
+
+mod clients;
+mod consent;
+mod grants;
+mod metadata;
+pub mod provider;
+mod sign_in;
+mod tokens;
+
+use std::cell::RefCell;
+
+use base64ct::{Base64UrlUnpadded, Encoding as _};
+use connector_vault::api::{Request, Response};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::connect::{self, text, value_of};
+use crate::support::{Api, ORIGIN, anonymous, body, with_body, with_header};
+
+/// Where agents are sent back to.
+pub const CALLBACK: &str = "http://localhost:3334/oauth/callback";
+/// The verifier of each agent.
+pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+/// The page of the account's own app.
+pub const APP: &str = "https://app.example/agents";
+
+/// The settings under which agents can sign in.
+pub fn settings() -> Vec<(&'static str, &'static str)> {
+    [&connect::SETTINGS[..], &[("BASE_URL", ORIGIN)]].concat()
+}
+
+/// A service where the account's own app authenticates users, and the id of its MCP endpoint.
+pub fn app() -> (Api, String) {
+    let api = connect::api_with(&settings());
+    let sent = json!({"type": "app", "url": APP});
+    let response = connect::send(&api, "PUT", "/v1/agent-sign-in", &sent);
+    assert_eq!(response.status, 201, "{}", text(&response));
+    let id = id_of(&body(&response));
+    (api, id)
+}
+
+/// The id of the endpoint of a sign-in.
+pub fn id_of(sign_in: &Value) -> String {
+    let address = sign_in["endpoint"].as_str().unwrap();
+    address.strip_prefix(&format!("{ORIGIN}/mcp/")).unwrap().to_owned()
+}
+
+/// Registers a client. Returns its id.
+pub fn register(api: &Api, id: &str) -> String {
+    let metadata = json!({
+        "client_name": "Sample Agent", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none",
+    });
+    let request = anonymous("POST", &format!("/mcp/{id}/register"));
+    let response = api.send(&with_body(request, &metadata.to_string()));
+    assert_eq!(response.status, 201, "{}", text(&response));
+    body(&response)["client_id"].as_str().unwrap().to_owned()
+}
+
+pub fn encode(text: &str) -> String {
+    connector_vault::percent::encode(text)
+}
+
+pub fn form(pairs: &[(&str, &str)]) -> String {
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", encode(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+pub fn challenge() -> String {
+    Base64UrlUnpadded::encode_string(&Sha256::digest(VERIFIER.as_bytes()))
+}
+
+/// What an agent asks for. Parameters given later replace earlier ones; an empty value removes one.
+pub fn asking(client: &str, more: &[(&str, &str)]) -> String {
+    let challenge = challenge();
+    let mut all = vec![
+        ("response_type", "code"),
+        ("client_id", client),
+        ("redirect_uri", CALLBACK),
+        ("code_challenge", &challenge),
+        ("code_challenge_method", "S256"),
+        ("state", "st&te"),
+        ("scope", "read write"),
+    ];
+    for (name, value) in more {
+        all.retain(|(known, _)| known != name);
+        if !value.is_empty() {
+            all.push((name, value));
+        }
+    }
+    form(&all)
+}
+
+/// A browser, which keeps its cookie.
+#[derive(Default)]
+pub struct Browser {
+    pub cookie: RefCell<Option<String>>,
+}
+
+impl Browser {
+    pub fn request(&self, method: &str, url: &str) -> Request {
+        let request = anonymous(method, url.strip_prefix(ORIGIN).unwrap_or(url));
+        match self.cookie.borrow().as_ref() {
+            Some(cookie) => with_header(request, "cookie", cookie),
+            None => request,
+        }
+    }
+
+    fn keep(&self, response: &Response) {
+        if let Some(cookie) = response.header("set-cookie") {
+            for part in ["Path=/", "Secure", "HttpOnly", "SameSite=Lax"] {
+                assert!(cookie.split("; ").any(|found| found == part), "{cookie}");
+            }
+            assert!(cookie.starts_with("__Host-"), "{cookie}");
+            *self.cookie.borrow_mut() = Some(cookie.split(';').next().unwrap().to_owned());
+        }
+    }
+
+    /// Opens the authorization endpoint.
+    pub fn authorize(&self, api: &Api, id: &str, query: &str) -> Response {
+        let response = api.send(&self.request("GET", &format!("/mcp/{id}/authorize?{query}")));
+        self.keep(&response);
+        response
+    }
+
+    /// Follows a link that sets no cookie.
+    pub fn open(&self, api: &Api, url: &str) -> Response {
+        let response = api.send(&self.request("GET", url));
+        assert_eq!(response.header("set-cookie"), None);
+        response
+    }
+
+    /// The form of the consent page, filled in.
+    pub fn decision(&self, id: &str, fields: &[(&str, &str)]) -> Request {
+        let request = self.request("POST", &format!("/mcp/{id}/consent"));
+        let request = with_header(request, "origin", ORIGIN);
+        let request = with_header(request, "sec-fetch-site", "same-origin");
+        with_form(request, &form(fields))
+    }
+
+    /// Sends the form of the consent page.
+    pub fn decide(&self, api: &Api, id: &str, fields: &[(&str, &str)]) -> Response {
+        let response = api.send(&self.decision(id, fields));
+        assert_eq!(response.header("set-cookie"), None);
+        response
+    }
+}
+
+/// A request with a form as its body.
+pub fn with_form(request: Request, form: &str) -> Request {
+    let request = with_body(request, form);
+    let mut headers = request.headers;
+    headers.retain(|(name, _)| name != "content-type");
+    headers.push(("content-type".into(), "application/x-www-form-urlencoded".into()));
+    Request { headers, ..request }
+}
+
+/// The parameters of the address that a response redirects to, and the address.
+pub fn redirected(response: &Response) -> (String, Vec<(String, String)>) {
+    assert_eq!(response.status, 303, "{}", text(response));
+    let location = response.header("location").unwrap();
+    let (address, query) = location.split_once('?').unwrap();
+    (address.to_owned(), pairs(query))
+}
+
+pub fn pairs(query: &str) -> Vec<(String, String)> {
+    let decode = |text: &str| connector_vault::percent::decode_form(text).unwrap().into_owned();
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decode(name), decode(value))
+    };
+    query.split('&').map(pair).collect()
+}
+
+/// What a hidden field of a page says.
+pub fn hidden(page: &Response, name: &str) -> String {
+    let html = text(page);
+    let start = format!("name=\"{name}\" value=\"");
+    let rest = html.split_once(&start).unwrap_or_else(|| panic!("no {name} in {html}")).1;
+    rest.split('"').next().unwrap().to_owned()
+}
+
+/// An agent sends a browser to the app. Returns the request that the app gets.
+pub fn sent_to_app(api: &Api, id: &str, browser: &Browser, client: &str) -> String {
+    let (address, asked) = redirected(&browser.authorize(api, id, &asking(client, &[])));
+    assert_eq!(address, APP);
+    value_of(&asked, "request").unwrap()
+}
+
+/// The app says who the user is. Returns `continueUrl`.
+pub fn authenticated(api: &Api, request: &str, more: &Value) -> String {
+    let mut sent = json!({"request": request, "identity": "ann"});
+    for (name, value) in more.as_object().unwrap() {
+        sent[name] = value.clone();
+    }
+    let response = connect::send(api, "POST", "/v1/agent-grants", &sent);
+    assert_eq!(response.status, 201, "{}", text(&response));
+    body(&response)["continueUrl"].as_str().unwrap().to_owned()
+}
+
+/// A browser at the consent page, and the grant of that page.
+pub fn at_consent(api: &Api, id: &str, client: &str, more: &Value) -> (Browser, Response) {
+    let browser = Browser::default();
+    let request = sent_to_app(api, id, &browser, client);
+    let page = browser.open(api, &authenticated(api, &request, more));
+    assert_eq!(page.status, 200, "{}", text(&page));
+    (browser, page)
+}
+
+/// A user agrees. Returns the code.
+pub fn agreed(api: &Api, id: &str, client: &str, fields: &[(&str, &str)]) -> String {
+    let (browser, page) = at_consent(api, id, client, &json!({}));
+    let grant = hidden(&page, "grant");
+    let all = [("grant", grant.as_str()), ("decision", "allow")];
+    let (address, back) = redirected(&browser.decide(api, id, &[&all[..], fields].concat()));
+    assert_eq!(address, CALLBACK);
+    assert_eq!(value_of(&back, "state").as_deref(), Some("st&te"));
+    assert_eq!(value_of(&back, "iss").unwrap(), format!("{ORIGIN}/mcp/{id}"));
+    value_of(&back, "code").unwrap()
+}
+
+/// All that can be granted.
+pub const ALL: [(&str, &str); 2] = [("access", "write"), ("accounts", "all")];
+
+/// Asks the token endpoint.
+pub fn ask(api: &Api, id: &str, fields: &[(&str, &str)]) -> Response {
+    api.send(&with_form(anonymous("POST", &format!("/mcp/{id}/token")), &form(fields)))
+}
+
+/// Exchanges a code.
+pub fn exchange(api: &Api, id: &str, client: &str, code: &str) -> Response {
+    api.send(&exchanging(id, client, code))
+}
+
+/// The request that exchanges a code.
+pub fn exchanging(id: &str, client: &str, code: &str) -> Request {
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("client_id", client),
+        ("code", code),
+        ("code_verifier", VERIFIER),
+        ("redirect_uri", CALLBACK),
+    ];
+    with_form(anonymous("POST", &format!("/mcp/{id}/token")), &form(&fields))
+}
+
+/// Refreshes.
+pub fn refresh(api: &Api, id: &str, client: &str, token: &str) -> Response {
+    let fields = [("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)];
+    ask(api, id, &fields)
+}
+
+/// What an agent has after its user has agreed.
+pub struct Agent {
+    pub client: String,
+    pub access: String,
+    pub refresh: String,
+}
+
+impl Agent {
+    pub fn new(api: &Api, id: &str, fields: &[(&str, &str)]) -> Self {
+        let client = register(api, id);
+        let code = agreed(api, id, &client, fields);
+        let response = exchange(api, id, &client, &code);
+        assert_eq!(response.status, 200, "{}", text(&response));
+        let tokens = body(&response);
+        let [access, refresh] =
+            ["access_token", "refresh_token"].map(|name| tokens[name].as_str().unwrap().to_owned());
+        Self { client, access, refresh }
+    }
+
+    /// Calls a tool.
+    pub fn call(&self, api: &Api, id: &str, tool: &str, arguments: &Value) -> Response {
+        call(api, &format!("/mcp/{id}"), &self.access, tool, arguments)
+    }
+
+    /// The request that calls a tool.
+    pub fn request(&self, id: &str, tool: &str, arguments: &Value) -> Request {
+        calling(&format!("/mcp/{id}"), &self.access, tool, arguments)
+    }
+}
+
+/// Calls a tool with a token.
+pub fn call(api: &Api, path: &str, token: &str, tool: &str, arguments: &Value) -> Response {
+    api.send(&calling(path, token, tool, arguments))
+}
+
+/// The request that calls a tool with a token.
+fn calling(path: &str, token: &str, tool: &str, arguments: &Value) -> Request {
+    let message = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments},
+    });
+    let request = with_body(anonymous("POST", path), &message.to_string());
+    with_header(request, "authorization", &format!("Bearer {token}"))
+}
+
+/// The code of an OAuth error.
+pub fn error(response: &Response) -> (u16, String) {
+    (response.status, body(response)["error"].as_str().unwrap_or_default().to_owned())
+}

@@ -1,0 +1,357 @@
+//! Sign-in at an OpenID provider.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use base64ct::{Base64UrlUnpadded, Encoding as _};
+use connector_vault::api::Request;
+use connector_vault::ports::HttpRequest;
+use ring::rand::SystemRandom;
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair,
+};
+use serde_json::{Value, json};
+
+use super::{
+    ALL, Browser, CALLBACK, asking, exchange, hidden, id_of, redirected, register, settings,
+};
+use crate::connect::{answer, api_with, pairs, send, text, value_of};
+use crate::support::{Api, ORIGIN, body};
+
+pub const ISSUER: &str = "https://id.example";
+
+/// A key that only tests know.
+const RSA: &[u8] = include_bytes!("../../fixtures/rsa-2048.pk8");
+
+/// Answers as a provider that has no keys.
+pub fn serve(api: &Api) {
+    *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
+        "https://id.example/.well-known/openid-configuration" => answer(200, &discovery()),
+        other => panic!("nobody answers {other}"),
+    });
+}
+
+fn discovery() -> Value {
+    json!({
+        "issuer": ISSUER, "authorization_endpoint": "https://id.example/authorize",
+        "token_endpoint": "https://id.example/token", "jwks_uri": "https://id.example/keys",
+    })
+}
+
+/// Signs tokens.
+enum Signer {
+    Rsa(RsaKeyPair),
+    Ec(EcdsaKeyPair),
+}
+
+impl Signer {
+    fn rsa() -> Self {
+        Self::Rsa(RsaKeyPair::from_pkcs8(RSA).unwrap())
+    }
+
+    fn ec() -> Self {
+        let random = SystemRandom::new();
+        let how = &ECDSA_P256_SHA256_FIXED_SIGNING;
+        let pkcs8 = EcdsaKeyPair::generate_pkcs8(how, &random).unwrap();
+        Self::Ec(EcdsaKeyPair::from_pkcs8(how, pkcs8.as_ref(), &random).unwrap())
+    }
+
+    fn jwk(&self, kid: &str) -> Value {
+        let text = |bytes: &[u8]| Base64UrlUnpadded::encode_string(bytes);
+        match self {
+            Self::Rsa(key) => {
+                let public =
+                    ring::signature::RsaPublicKeyComponents::<Vec<u8>>::from(key.public_key());
+                json!({"kty": "RSA", "kid": kid, "use": "sig", "alg": "RS256", "n": text(&public.n), "e": text(&public.e)})
+            }
+            Self::Ec(key) => {
+                let point = key.public_key().as_ref();
+                json!({"kty": "EC", "crv": "P-256", "kid": kid, "x": text(&point[1..33]), "y": text(&point[33..])})
+            }
+        }
+    }
+
+    fn sign(&self, header: &Value, claims: &Value) -> String {
+        let part = |value: &Value| Base64UrlUnpadded::encode_string(value.to_string().as_bytes());
+        let signed = format!("{}.{}", part(header), part(claims));
+        let random = SystemRandom::new();
+        let signature = match self {
+            Self::Rsa(key) => {
+                let mut signature = vec![0; key.public().modulus_len()];
+                key.sign(&RSA_PKCS1_SHA256, &random, signed.as_bytes(), &mut signature).unwrap();
+                signature
+            }
+            Self::Ec(key) => key.sign(&random, signed.as_bytes()).unwrap().as_ref().to_vec(),
+        };
+        format!("{signed}.{}", Base64UrlUnpadded::encode_string(&signature))
+    }
+}
+
+/// A service whose users sign in at the provider, and the id of its endpoint.
+fn oidc(more: &Value) -> (Api, String) {
+    let api = api_with(&settings());
+    serve(&api);
+    let mut sent =
+        json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "a:secret"});
+    for (name, value) in more.as_object().unwrap() {
+        sent[name] = value.clone();
+    }
+    let response = send(&api, "PUT", "/v1/agent-sign-in", &sent);
+    assert_eq!(response.status, 201, "{}", text(&response));
+    let id = id_of(&body(&response));
+    (api, id)
+}
+
+/// Lets the provider answer the exchange with a token and have these keys. Returns what it was sent.
+fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpRequest>>> {
+    let sent = Rc::new(RefCell::new(Vec::new()));
+    let (token, keys, noted) = (token.to_owned(), keys.to_vec(), Rc::clone(&sent));
+    *api.world.platform.borrow_mut() = Box::new(move |request| {
+        noted.borrow_mut().push(request.clone());
+        match request.url.as_str() {
+            "https://id.example/.well-known/openid-configuration" => answer(200, &discovery()),
+            "https://id.example/token" => {
+                answer(200, &json!({"access_token": "a", "id_token": token}))
+            }
+            "https://id.example/keys" => answer(200, &json!({"keys": keys})),
+            other => panic!("nobody answers {other}"),
+        }
+    });
+    sent
+}
+
+/// A browser at the provider: the browser, the client, and what the provider was asked for.
+fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) {
+    let client = register(api, id);
+    let browser = Browser::default();
+    let (address, asked) = redirected(&browser.authorize(api, id, &asking(&client, &[])));
+    assert_eq!(address, "https://id.example/authorize");
+    (browser, client, asked)
+}
+
+fn claims(api: &Api, asked: &[(String, String)]) -> Value {
+    let now = api.world.now.get() / 1000;
+    json!({
+        "iss": ISSUER, "aud": "vault", "sub": "ann", "nonce": value_of(asked, "nonce"), "iat": now, "exp": now + 300,
+        "email": "ann@example.com", "email_verified": true,
+    })
+}
+
+fn callback(id: &str, asked: &[(String, String)]) -> String {
+    let state = value_of(asked, "state").unwrap();
+    format!("/mcp/{id}/callback?{}", super::form(&[("code", "c"), ("state", &state)]))
+}
+
+fn key(kid: &str, signer: &Signer) -> Value {
+    signer.jwk(kid)
+}
+
+/// A service, and the request of a browser that comes back from the provider.
+pub fn coming_back() -> (Api, Request) {
+    let (api, id) = oidc(&json!({}));
+    let signer = Signer::ec();
+    let (browser, _, asked) = at_provider(&api, &id);
+    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &asked));
+    provide(&api, &token, &[key("k", &signer)]);
+    let request = browser.request("GET", &callback(&id, &asked));
+    (api, request)
+}
+
+#[test]
+fn a_user_signs_in_by_a_token_of_either_algorithm_and_agrees() {
+    for (signer, algorithm) in [(Signer::rsa(), "RS256"), (Signer::ec(), "ES256")] {
+        let (api, id) = oidc(&json!({"identityClaim": "email", "identityType": "user"}));
+        let (browser, client, asked) = at_provider(&api, &id);
+        for (name, value) in [
+            ("response_type", "code"),
+            ("client_id", "vault"),
+            ("scope", "openid email"),
+            ("code_challenge_method", "S256"),
+        ] {
+            assert_eq!(value_of(&asked, name).as_deref(), Some(value), "{name}");
+        }
+        let token = signer.sign(&json!({"alg": algorithm, "kid": "k"}), &claims(&api, &asked));
+        let sent = provide(&api, &token, &[key("other", &Signer::ec()), key("k", &signer)]);
+        let page = browser.open(&api, &callback(&id, &asked));
+        assert_eq!(page.status, 200, "{}", text(&page));
+        assert!(text(&page).contains("user “ann@example.com”"), "{}", text(&page));
+
+        let exchanged = sent
+            .borrow()
+            .iter()
+            .find(|request| request.url == "https://id.example/token")
+            .cloned()
+            .unwrap();
+        let form = pairs(&String::from_utf8(exchanged.body.clone()).unwrap());
+        let verifier = value_of(&form, "code_verifier").unwrap();
+        assert_eq!(
+            connector_vault::agents::challenge(&verifier),
+            value_of(&asked, "code_challenge")
+        );
+        assert_eq!(value_of(&form, "redirect_uri").unwrap(), format!("{ORIGIN}/mcp/{id}/callback"));
+        assert!(
+            exchanged.headers.iter().any(|(name, value)| name == "authorization"
+                && value == "Basic dmF1bHQ6YSUzQXNlY3JldA==")
+        );
+
+        let grant = hidden(&page, "grant");
+        let fields = [&[("grant", grant.as_str()), ("decision", "allow")][..], &ALL].concat();
+        let (address, back) = redirected(&browser.decide(&api, &id, &fields));
+        assert_eq!(address, CALLBACK);
+        let response = exchange(&api, &id, &client, &value_of(&back, "code").unwrap());
+        assert_eq!(response.status, 200, "{}", text(&response));
+        let rows = body(&api.get("/v1/agent-grants"))["rows"].clone();
+        assert_eq!(
+            (&rows[0]["identity"], &rows[0]["identityType"]),
+            (&json!("ann@example.com"), &json!("user"))
+        );
+    }
+}
+
+/// Makes a token's claims wrong.
+type Change = fn(&mut Value);
+
+#[test]
+fn an_id_token_that_is_not_for_this_very_sign_in_is_refused() {
+    let (signer, stranger) = (Signer::rsa(), Signer::ec());
+    let rs256 = json!({"alg": "RS256", "kid": "k"});
+    let changes: [(&str, Change); 16] = [
+        ("another client", |claims| claims["aud"] = json!("other")),
+        ("several clients without azp", |claims| claims["aud"] = json!(["vault", "other"])),
+        ("authorized for another client", |claims| {
+            claims["aud"] = json!(["vault", "other"]);
+            claims["azp"] = json!("other");
+        }),
+        ("azp of another client", |claims| claims["azp"] = json!("other")),
+        ("no audience", |claims| claims["aud"] = json!(null)),
+        ("another issuer", |claims| claims["iss"] = json!("https://evil.example")),
+        ("an issuer with a slash", |claims| claims["iss"] = json!("https://id.example/")),
+        ("another nonce", |claims| claims["nonce"] = json!("other")),
+        ("no nonce", |claims| claims["nonce"] = json!(null)),
+        ("expired", |claims| claims["exp"] = json!(claims["iat"].as_u64().unwrap() - 60)),
+        ("no expiry", |claims| claims["exp"] = json!(null)),
+        ("an expiry as text", |claims| claims["exp"] = json!("9999999999")),
+        ("issued in the future", |claims| claims["iat"] = json!(claims["exp"])),
+        ("not yet valid", |claims| claims["nbf"] = json!(claims["exp"])),
+        ("an address that is not verified", |claims| claims["email_verified"] = json!(false)),
+        ("no address", |claims| claims["email"] = json!(null)),
+    ];
+    let (api, id) = oidc(&json!({"identityClaim": "email"}));
+    let refused = |token: &dyn Fn(&Value) -> String, keys: &[Value], what: &str| {
+        // The keys of before are not kept any longer.
+        api.world.wait(10 * 60_000);
+        let (browser, _, asked) = at_provider(&api, &id);
+        provide(&api, &token(&claims(&api, &asked)), keys);
+        let page = browser.open(&api, &callback(&id, &asked));
+        assert_eq!(page.status, 503, "{what}: {}", text(&page));
+        let log = page.log.unwrap();
+        assert!(log.starts_with("sign-in for agents: ") && !log.contains("ann@"), "{what}: {log}");
+    };
+    for (what, change) in changes {
+        let token = |claims: &Value| {
+            let mut claims = claims.clone();
+            change(&mut claims);
+            signer.sign(&rs256, &claims)
+        };
+        refused(&token, &[key("k", &signer)], what);
+    }
+    let unsigned = |claims: &Value| {
+        let part = |value: &Value| Base64UrlUnpadded::encode_string(value.to_string().as_bytes());
+        format!("{}.{}.", part(&json!({"alg": "none"})), part(claims))
+    };
+    refused(&unsigned, &[key("k", &signer)], "unsigned");
+    // The public key as the secret of a MAC.
+    let mac = |claims: &Value| signer.sign(&json!({"alg": "HS256", "kid": "k"}), claims);
+    refused(&mac, &[key("k", &signer)], "HS256");
+    refused(
+        &|claims| signer.sign(&json!({"alg": "RS256", "kid": "k", "crit": ["x"]}), claims),
+        &[key("k", &signer)],
+        "crit",
+    );
+    refused(&|claims| signer.sign(&rs256, claims), &[key("other", &signer)], "an unknown key");
+    refused(
+        &|claims| stranger.sign(&json!({"alg": "ES256", "kid": "k"}), claims),
+        &[key("k", &Signer::ec())],
+        "another key under the same id",
+    );
+    refused(
+        &|claims| signer.sign(&rs256, claims) + "A",
+        &[key("k", &signer)],
+        "a changed signature",
+    );
+    let encryption = {
+        let mut key = key("k", &signer);
+        key["use"] = json!("enc");
+        key
+    };
+    refused(&|claims| signer.sign(&rs256, claims), &[encryption], "a key for encryption");
+    refused(&|_| "a.b".to_owned(), &[key("k", &signer)], "no JWT");
+    assert_eq!(api.world.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
+}
+
+#[test]
+fn a_user_who_comes_back_in_another_browser_gets_nothing() {
+    let (api, id) = oidc(&json!({}));
+    let signer = Signer::ec();
+    let (browser, _, asked) = at_provider(&api, &id);
+    let (other, _, others) = at_provider(&api, &id);
+    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &asked));
+    let sent = provide(&api, &token, &[key("k", &signer)]);
+    let url = callback(&id, &asked);
+    assert_eq!(other.open(&api, &url).status, 410);
+    assert_eq!(Browser::default().open(&api, &url).status, 410);
+    assert_eq!(api.send(&browser.request("HEAD", &url)).status, 200);
+    assert_eq!(browser.open(&api, &callback(&id, &[("state".into(), "ar_x".into())])).status, 410);
+    assert_eq!(sent.borrow().len(), 0);
+    // The token of one sign-in does not serve another one in the same provider.
+    assert_eq!(other.open(&api, &callback(&id, &others)).status, 503);
+    assert_eq!(browser.open(&api, &url).status, 200);
+    api.world.wait(10 * 60_000);
+    assert_eq!(browser.open(&api, &url).status, 410);
+}
+
+#[test]
+fn new_keys_of_the_provider_are_read_again() {
+    let (api, id) = oidc(&json!({}));
+    let (first, second) = (Signer::ec(), Signer::ec());
+    for (signer, kid) in [(&first, "1"), (&second, "2"), (&second, "2")] {
+        let (browser, _, asked) = at_provider(&api, &id);
+        let token = signer.sign(&json!({"alg": "ES256", "kid": kid}), &claims(&api, &asked));
+        provide(&api, &token, &[key(kid, signer)]);
+        assert_eq!(browser.open(&api, &callback(&id, &asked)).status, 200, "{kid}");
+    }
+    let asked = api
+        .world
+        .sent
+        .borrow()
+        .iter()
+        .filter(|request| request.url == "https://id.example/keys")
+        .count();
+    assert_eq!(asked, 2);
+}
+
+#[test]
+fn a_user_who_does_not_sign_in_goes_back_to_the_agent() {
+    let (api, id) = oidc(&json!({}));
+    let (browser, _, asked) = at_provider(&api, &id);
+    let state = value_of(&asked, "state").unwrap();
+    let query = super::form(&[("error", "login_required"), ("state", &state)]);
+    let (address, back) = redirected(&browser.open(&api, &format!("/mcp/{id}/callback?{query}")));
+    assert_eq!(address, CALLBACK);
+    assert_eq!(value_of(&back, "error").as_deref(), Some("access_denied"));
+    let query = super::form(&[("code", "c"), ("state", &state), ("iss", "https://evil.example")]);
+    serve(&api);
+    assert_eq!(browser.open(&api, &format!("/mcp/{id}/callback?{query}")).status, 503);
+}
+
+#[test]
+fn nobody_signs_in_with_a_key_that_was_revoked() {
+    let (api, id) = oidc(&json!({}));
+    let signer = Signer::ec();
+    let (browser, _, asked) = at_provider(&api, &id);
+    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &asked));
+    provide(&api, &token, &[key("k", &signer)]);
+    api.world.revoke(&api.key);
+    assert_eq!(browser.open(&api, &callback(&id, &asked)).status, 503);
+    assert_eq!(api.world.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
+}

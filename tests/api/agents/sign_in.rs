@@ -1,0 +1,142 @@
+//! `PUT`, `GET` and `DELETE /v1/agent-sign-in`.
+
+use serde_json::{Value, json};
+
+use super::provider::{ISSUER, serve};
+use super::{app, settings};
+use crate::connect::{self, api_with, send};
+use crate::support::{Api, ORIGIN, body};
+
+const PATH: &str = "/v1/agent-sign-in";
+
+fn put(api: &Api, sent: &Value) -> (u16, Value) {
+    let response = send(api, "PUT", PATH, sent);
+    (response.status, body(&response))
+}
+
+#[test]
+fn a_sign_in_is_stored_shown_and_replaced_with_one_address() {
+    let (api, id) = app();
+    let shown = body(&api.get(PATH));
+    assert_eq!(
+        shown,
+        json!({
+            "endpoint": format!("{ORIGIN}/mcp/{id}"), "type": "app", "issuer": null, "clientId": null, "hasSecret": false,
+            "identityClaim": null, "identityType": null, "redirectUri": null, "url": "https://app.example/agents",
+            "createdAt": shown["createdAt"], "updatedAt": shown["updatedAt"],
+        })
+    );
+    serve(&api);
+    let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "s3cret", "identityClaim": "email", "identityType": "user"});
+    let (status, oidc) = put(&api, &sent);
+    assert_eq!((status, &oidc["endpoint"]), (200, &shown["endpoint"]), "{oidc}");
+    assert_eq!(oidc["redirectUri"], format!("{ORIGIN}/mcp/{id}/callback"));
+    assert_eq!((&oidc["hasSecret"], &oidc["url"]), (&json!(true), &Value::Null));
+    assert!(!oidc.to_string().contains("s3cret"));
+    assert!(!api.world.dump().concat().contains("s3cret"));
+    // The secret stays with its issuer and client.
+    for (client, secret, has) in [("vault", None, true), ("other", None, false)] {
+        let mut sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": client});
+        if let Some(secret) = secret {
+            sent["clientSecret"] = secret;
+        }
+        let (status, shown) = put(&api, &sent);
+        assert_eq!((status, &shown["hasSecret"]), (200, &json!(has)), "{client}");
+        assert_eq!(shown["identityClaim"], "sub");
+    }
+    let none = json!({"type": "oidc", "issuer": ISSUER, "clientId": "other", "clientSecret": null});
+    assert_eq!(put(&api, &none).1["hasSecret"], false);
+}
+
+#[test]
+fn faults_are_named_and_nothing_is_stored() {
+    let api = api_with(&settings());
+    let before = api.world.dump();
+    for (sent, pointers) in [
+        (json!({}), &["/type"][..]),
+        (json!({"type": "saml"}), &["/type"]),
+        (json!({"type": "app"}), &["/url"]),
+        (json!({"type": "oidc"}), &["/issuer", "/clientId"]),
+        (json!({"type": "app", "url": "https://app.example", "issuer": ISSUER}), &["/issuer"]),
+        (
+            json!({"type": "oidc", "issuer": ISSUER, "clientId": "c", "url": "https://app.example"}),
+            &["/url"],
+        ),
+        (json!({"type": "app", "url": "http://app.example"}), &["/url"]),
+        (json!({"type": "app", "url": "https://10.0.0.1"}), &["/url"]),
+        (json!({"type": "app", "url": "https://localhost"}), &["/url"]),
+        (json!({"type": "app", "url": "https://app.example/#x"}), &["/url"]),
+        (json!({"type": "oidc", "issuer": "https://id.example/?x", "clientId": "c"}), &["/issuer"]),
+        (json!({"type": "oidc", "issuer": ORIGIN, "clientId": "c"}), &["/issuer"]),
+        (json!({"type": "app", "url": "https://app.example", "extra": 1}), &["/extra"]),
+    ] {
+        let (status, problem) = put(&api, &sent);
+        let found: Vec<_> = problem["errors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|fault| fault["pointer"].as_str().unwrap())
+            .collect();
+        assert_eq!((status, found.as_slice()), (400, pointers), "{sent}");
+    }
+    let rows = |all: Vec<String>| {
+        all.into_iter().filter(|row| row.starts_with("agent")).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(api.world.dump()), rows(before));
+}
+
+#[test]
+fn an_issuer_must_be_an_openid_provider() {
+    let api = api_with(&settings());
+    let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault"});
+    let other = json!({"issuer": "https://other.example", "authorization_endpoint": "https://id.example/a", "token_endpoint": "https://id.example/t", "jwks_uri": "https://id.example/k"});
+    let local = json!({"issuer": ISSUER, "authorization_endpoint": "https://id.example/a", "token_endpoint": "https://169.254.169.254/t", "jwks_uri": "https://id.example/k"});
+    for (status, document) in
+        [(404, json!({})), (302, json!({})), (200, json!({})), (200, other), (200, local)]
+    {
+        let answered = document.clone();
+        *api.world.platform.borrow_mut() = Box::new(move |_| connect::answer(status, &answered));
+        let (status, problem) = put(&api, &sent);
+        assert_eq!(
+            (status, &problem["errors"][0]["pointer"]),
+            (400, &json!("/issuer")),
+            "{document}"
+        );
+    }
+}
+
+#[test]
+fn what_sign_in_needs_is_said() {
+    let without = |name: &str| {
+        let all: Vec<_> = settings().into_iter().filter(|(known, _)| *known != name).collect();
+        api_with(&all)
+    };
+    let app = json!({"type": "app", "url": "https://app.example"});
+    for (name, sent) in [
+        ("BASE_URL", app.clone()),
+        ("SESSION_SECRET", app),
+        (
+            "VAULT_KEYS",
+            json!({"type": "oidc", "issuer": ISSUER, "clientId": "c", "clientSecret": "s"}),
+        ),
+    ] {
+        let (status, problem) = put(&without(name), &sent);
+        assert_eq!(status, 503, "{name}");
+        assert!(problem["detail"].as_str().unwrap().contains(name), "{problem}");
+    }
+    for (text, expected) in [
+        ("https://vault.example", Some("https://vault.example")),
+        ("https://vault.example/", Some("https://vault.example")),
+        ("http://localhost:8787", Some("http://localhost:8787")),
+        ("http://vault.example", None),
+        ("https://vault.example/mcp", None),
+        ("vault.example", None),
+    ] {
+        let config = crate::support::config(&[("BASE_URL", text)]);
+        assert_eq!(
+            (config.base_url.as_deref(), config.faults.len()),
+            (expected, usize::from(expected.is_none())),
+            "{text}"
+        );
+    }
+}

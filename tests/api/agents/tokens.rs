@@ -1,0 +1,285 @@
+//! Codes, access tokens and refresh tokens.
+
+use connector_vault::access::Shard;
+use serde_json::json;
+
+use super::{
+    ALL, Agent, CALLBACK, VERIFIER, agreed, app, ask, error, exchange, form, refresh, register,
+    with_form,
+};
+use crate::connect::text;
+use crate::support::{Api, HOME, ORIGIN, anonymous, body};
+
+fn invalid_grant() -> (u16, String) {
+    (400, "invalid_grant".to_owned())
+}
+
+fn count(api: &Api) -> usize {
+    api.world.texts("SELECT id FROM agent_grants").len()
+}
+
+#[test]
+fn a_code_is_exchanged_by_its_client_with_its_verifier() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let other = {
+        let metadata = json!({"client_name": "Other", "redirect_uris": [CALLBACK]});
+        let request = anonymous("POST", &format!("/mcp/{id}/register"));
+        let made = api.send(&crate::support::with_body(request, &metadata.to_string()));
+        body(&made)["client_id"].as_str().unwrap().to_owned()
+    };
+    let code = agreed(&api, &id, &client, &ALL);
+    let good = [
+        ("grant_type", "authorization_code"),
+        ("client_id", client.as_str()),
+        ("code", code.as_str()),
+        ("code_verifier", VERIFIER),
+        ("redirect_uri", CALLBACK),
+    ];
+    let with = |name: &str, value: &str| {
+        let fields = good.map(|(known, own)| {
+            (known, if known == name { value.to_owned() } else { own.to_owned() })
+        });
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        error(&ask(&api, &id, &fields))
+    };
+    let stolen = "x".repeat(43);
+    for (name, value, expected) in [
+        ("code_verifier", stolen.as_str(), "invalid_grant"),
+        ("code_verifier", "short", "invalid_request"),
+        ("code_verifier", "", "invalid_request"),
+        ("client_id", &other, "invalid_grant"),
+        ("client_id", "unknown", "invalid_client"),
+        ("client_id", "", "invalid_request"),
+        ("redirect_uri", "http://localhost:1/oauth/callback", "invalid_grant"),
+        ("code", "", "invalid_request"),
+        ("code", "' OR 1=1 --", "invalid_grant"),
+        ("code", &stolen, "invalid_grant"),
+        ("grant_type", "password", "unsupported_grant_type"),
+        ("grant_type", "", "invalid_request"),
+    ] {
+        assert_eq!(with(name, value), (400, expected.to_owned()), "{name} {value}");
+    }
+    let resource = [&good[..], &[("resource", "https://evil.example")]].concat();
+    assert_eq!(error(&ask(&api, &id, &resource)), (400, "invalid_target".to_owned()));
+    let json = crate::support::with_body(anonymous("POST", &format!("/mcp/{id}/token")), "{}");
+    assert_eq!(error(&api.send(&json)), (400, "invalid_request".to_owned()));
+    let twice = format!("{}&code={code}", form(&good));
+    let twice = with_form(anonymous("POST", &format!("/mcp/{id}/token")), &twice);
+    assert_eq!(error(&api.send(&twice)), (400, "invalid_request".to_owned()));
+
+    let right = format!("{ORIGIN}/mcp/{id}");
+    let response = ask(&api, &id, &[&good[..], &[("resource", &right)]].concat());
+    assert_eq!(response.status, 200, "{}", text(&response));
+    assert_eq!(response.header("cache-control"), Some("private, no-store"));
+    let tokens = body(&response);
+    assert_eq!((&tokens["token_type"], &tokens["expires_in"]), (&json!("Bearer"), &json!(3600)));
+}
+
+#[test]
+fn a_code_works_for_a_minute_and_once_and_a_replay_ends_the_grant() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let code = agreed(&api, &id, &client, &ALL);
+    api.world.wait(60_000);
+    assert_eq!(error(&exchange(&api, &id, &client, &code)), invalid_grant());
+
+    let code = agreed(&api, &id, &client, &ALL);
+    let first = exchange(&api, &id, &client, &code);
+    assert_eq!(first.status, 200);
+    let tokens = body(&first);
+    let [access, renew] =
+        ["access_token", "refresh_token"].map(|name| tokens[name].as_str().unwrap().to_owned());
+    let agent = Agent { client, access, refresh: renew };
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
+    assert_eq!(error(&exchange(&api, &id, &agent.client, &code)), invalid_grant());
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
+    assert_eq!(error(&refresh(&api, &id, &agent.client, &agent.refresh)), invalid_grant());
+}
+
+#[test]
+fn a_token_request_and_a_call_cost_one_batch_each() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let code = agreed(&api, &id, &client, &ALL);
+    let calls = |work: &dyn Fn()| {
+        let before = api.world.db_calls.get();
+        work();
+        api.world.db_calls.get() - before
+    };
+    assert_eq!(calls(&|| assert_eq!(exchange(&api, &id, &client, &code).status, 200)), 1);
+    let agent = Agent::new(&api, &id, &ALL);
+    assert_eq!(
+        calls(&|| assert_eq!(refresh(&api, &id, &agent.client, &agent.refresh).status, 200)),
+        1
+    );
+    let list = || assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
+    assert_eq!(calls(&list), 1);
+    let search = || {
+        let response = agent.call(&api, &id, "search_actions", &json!({"query": "send"}));
+        assert_eq!(response.status, 200, "{}", text(&response));
+    };
+    assert_eq!(calls(&search), 1);
+    // What was not signed here is refused before storage is asked.
+    assert_eq!(
+        calls(&|| assert_eq!(error(&refresh(&api, &id, &agent.client, "rt_x.y")), invalid_grant())),
+        0
+    );
+}
+
+/// The refresh token of a response.
+fn next(response: &connector_vault::api::Response) -> String {
+    assert_eq!(response.status, 200, "{}", text(response));
+    body(response)["refresh_token"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn two_refreshes_at_once_and_retries_stay_in_one_generation() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &ALL);
+    let ask = |token: &str| refresh(&api, &id, &agent.client, token);
+    let second = next(&ask(&agent.refresh));
+    assert_eq!(next(&ask(&agent.refresh)), second);
+    // However long the client needs to use the successor, the predecessor stays valid.
+    api.world.wait(24 * 3_600_000);
+    assert_eq!(next(&ask(&agent.refresh)), second);
+    let third = next(&ask(&second));
+    // A minute from the first use of the successor on.
+    api.world.wait(59_999);
+    assert_eq!(next(&ask(&agent.refresh)), second);
+    assert_eq!(next(&ask(&second)), third);
+    let fourth = next(&ask(&third));
+    assert_eq!(next(&ask(&second)), third);
+    assert_ne!(fourth, third);
+    assert_eq!(count(&api), 1);
+}
+
+#[test]
+fn a_replayed_refresh_token_ends_the_grant() {
+    let (api, id) = app();
+    for (wait, uses) in [(60_000, 2), (0, 3)] {
+        let agent = Agent::new(&api, &id, &ALL);
+        let mut token = agent.refresh.clone();
+        for _ in 0..uses {
+            token = next(&refresh(&api, &id, &agent.client, &token));
+        }
+        assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
+        api.world.wait(wait);
+        assert_eq!(error(&refresh(&api, &id, &agent.client, &agent.refresh)), invalid_grant());
+        assert_eq!(count(&api), 0);
+        assert_eq!(error(&refresh(&api, &id, &agent.client, &token)), invalid_grant());
+        assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
+    }
+}
+
+#[test]
+fn a_refresh_token_belongs_to_its_client_and_endpoint_and_grants_no_more() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
+    let other = "https://agent.example/client.json";
+    assert_eq!(error(&refresh(&api, &id, other, &agent.refresh)), invalid_grant());
+    let fields = |scope| {
+        [
+            ("grant_type", "refresh_token"),
+            ("client_id", agent.client.as_str()),
+            ("refresh_token", agent.refresh.as_str()),
+            ("scope", scope),
+        ]
+    };
+    assert_eq!(error(&ask(&api, &id, &fields("read write"))), (400, "invalid_scope".to_owned()));
+    assert_eq!(body(&ask(&api, &id, &fields("read")))["scope"], "read");
+    // Access tokens are no refresh tokens, and the other way round.
+    assert_eq!(error(&refresh(&api, &id, &agent.client, &agent.access)), invalid_grant());
+    let swapped = Agent { access: agent.refresh.clone(), ..agent };
+    assert_eq!(swapped.call(&api, &id, "list_connections", &json!({})).status, 401);
+}
+
+#[test]
+fn an_access_token_lives_an_hour_and_a_grant_thirty_idle_days() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &ALL);
+    api.world.wait(3_599_999);
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
+    api.world.wait(1);
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
+    let month = 30 * 24 * 3_600_000;
+    api.world.wait(month - 3_600_000 - 1);
+    let second = next(&refresh(&api, &id, &agent.client, &agent.refresh));
+    api.world.wait(month - 1);
+    let third = next(&refresh(&api, &id, &agent.client, &second));
+    api.world.wait(month);
+    assert_eq!(error(&refresh(&api, &id, &agent.client, &third)), invalid_grant());
+    // The next grant clears it away.
+    Agent::new(&api, &id, &ALL);
+    assert_eq!(count(&api), 1);
+}
+
+#[test]
+fn the_lifetime_of_access_tokens_is_configured() {
+    for (seconds, expected) in
+        [("60", 60), ("59", 3600), ("86400", 86_400), ("86401", 3600), ("x", 3600)]
+    {
+        let settings = [&super::settings()[..], &[("AGENT_TOKEN_SECONDS", seconds)]].concat();
+        assert_eq!(crate::support::config(&settings).agent_token_ms, expected * 1000, "{seconds}");
+    }
+}
+
+#[test]
+fn a_grant_ends_with_its_key() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &ALL);
+    let client = register(&api, &id);
+    let code = agreed(&api, &id, &client, &ALL);
+    api.world.revoke(&api.key);
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
+    assert_eq!(agent.call(&api, &id, "search_actions", &json!({"query": "send"})).status, 401);
+    assert_eq!(error(&refresh(&api, &id, &agent.client, &agent.refresh)), invalid_grant());
+    assert_eq!(error(&exchange(&api, &id, &client, &code)), invalid_grant());
+}
+
+#[test]
+fn an_agent_that_may_only_read_is_told_to_ask_for_more() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
+    let connect = json!({"platform": "acme"});
+    let response = agent.call(&api, &id, "start_connect", &connect);
+    assert_eq!(response.status, 403, "{}", text(&response));
+    let challenge = response.header("www-authenticate").unwrap();
+    let metadata = format!("{ORIGIN}/.well-known/oauth-protected-resource/mcp/{id}");
+    let expected = format!(
+        "Bearer error=\"insufficient_scope\", resource_metadata=\"{metadata}\", scope=\"read write\""
+    );
+    assert_eq!(challenge, expected);
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
+}
+
+#[test]
+fn a_client_ends_its_grant() {
+    let (api, id) = app();
+    let revoke = |token: &str| {
+        let request = anonymous("POST", &format!("/mcp/{id}/revoke"));
+        api.send(&with_form(request, &form(&[("token", token)])))
+    };
+    for of_refresh in [true, false] {
+        let agent = Agent::new(&api, &id, &ALL);
+        let token = if of_refresh { &agent.refresh } else { &agent.access };
+        assert_eq!(revoke("unknown").status, 200);
+        assert_eq!(count(&api), 1);
+        assert_eq!(revoke(token).status, 200);
+        assert_eq!(revoke(token).status, 200);
+        assert_eq!(count(&api), 0);
+        assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
+        assert_eq!(error(&refresh(&api, &id, &agent.client, &agent.refresh)), invalid_grant());
+    }
+    assert_eq!(error(&revoke("")), (400, "invalid_request".to_owned()));
+}
+
+#[test]
+fn the_ids_codes_and_tokens_say_the_database() {
+    let (api, id) = app();
+    assert_eq!(Shard::of_secret(&id), *HOME);
+    let client = register(&api, &id);
+    assert_eq!(Shard::of_secret(&agreed(&api, &id, &client, &ALL)), *HOME);
+    let agent = Agent::new(&api, &id, &ALL);
+    assert_eq!(connector_vault::access::caller::shard_of(&agent.access), *HOME);
+}

@@ -1,0 +1,139 @@
+//! What single authorization servers want otherwise: the redirect URI, the exchange, the revocation, PKCE.
+
+use super::*;
+
+fn api_with_method(more: &Value) -> Api {
+    api_of(&[("acme", json!({"authMethods": [oauth("oauth", more)]}))])
+}
+
+const CLIENT: &str = "/v1/oauth-clients/acme";
+
+fn set(api: &Api, more: &Value) -> Response {
+    let mut sent = json!({"clientId": "an id", "clientSecret": "a:secret"});
+    for (name, value) in more.as_object().unwrap() {
+        sent[name] = value.clone();
+    }
+    send(api, "PUT", CLIENT, &sent)
+}
+
+#[test]
+fn whoever_sets_the_client_says_where_codes_are_sent() {
+    let api =
+        api_with_method(&json!({"redirectUri": "{ruName}", "fields": [field("ruName", false)]}));
+    let mut wanted = of_ann("acme");
+    wanted["fields"] = json!({"ruName": "evil"});
+    let refused = connect(&api, &wanted);
+    assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("oauth_client_missing")));
+    assert_eq!(set(&api, &json!({"variables": {"ruName": "Acme-Ru"}})).status, 200);
+    for fields in [json!({}), json!({"ruName": "evil"})] {
+        wanted["fields"] = fields;
+        let (_, link) = begin(&api, &wanted);
+        let browser = Browser::default();
+        let (_, asked) = browser.follow(&api, &link);
+        assert_eq!(value_of(&asked, "redirect_uri").as_deref(), Some("Acme-Ru"));
+        api.world.sent.borrow_mut().clear();
+        script(&api, &[(400, json!({"error": "invalid_grant"}))]);
+        browser.back(&api, &format!("code=c&state={}", value_of(&asked, "state").unwrap()));
+        assert_eq!(value_of(&form(&api, 0), "redirect_uri").as_deref(), Some("Acme-Ru"));
+    }
+}
+
+#[test]
+fn an_exchange_repeats_what_the_redirect_says() {
+    let api = api_with_method(&json!({"callbackParameters": ["state", "context", "scope"]}));
+    let (_, browser, state) = followed(&api, &of_ann("acme"));
+    api.world.sent.borrow_mut().clear();
+    script(&api, &[(200, json!({"access_token": "at"}))]);
+    let back = format!("code=c&state={state}&context=stores%2Fa&grant_type=password&client_id=x");
+    browser.back(&api, &back);
+    let exchange = form(&api, 0);
+    for (name, expected) in [
+        ("state", Some(state.as_str())),
+        ("context", Some("stores/a")),
+        ("scope", None),
+        ("grant_type", Some("authorization_code")),
+        ("client_id", None),
+    ] {
+        assert_eq!(value_of(&exchange, name).as_deref(), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_revocation_has_the_form_the_token_and_the_headers_that_the_platform_takes() {
+    let api = api_with_method(&json!({
+        "revocationUrl": "https://id.acme.example/revoke", "revocationBody": "json",
+        "revocationToken": "access_token", "tokenHeaders": {"Api-Version": "2"}, "tokenBody": "json",
+    }));
+    let id =
+        connected(&api, &of_ann("acme"), &json!({"access_token": "at", "refresh_token": "rt"}));
+    let sent = api.world.sent.borrow_mut().pop().unwrap();
+    assert!(sent.headers.contains(&("api-version".into(), "2".into())), "{:?}", sent.headers);
+    api.world.sent.borrow_mut().clear();
+    script(&api, &[(200, json!({}))]);
+    let deleted = api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
+    assert_eq!(deleted.status, 204);
+    let sent = api.world.sent.borrow();
+    let asked: Value = serde_json::from_slice(&sent[0].body).unwrap();
+    assert_eq!(asked, json!({"token": "at", "token_type_hint": "access_token"}));
+    for (name, value) in [("api-version", "2"), ("content-type", "application/json")] {
+        assert!(sent[0].headers.contains(&(name.into(), value.into())), "{name}");
+    }
+}
+
+#[test]
+fn an_account_s_own_grant_is_asked_for_again_when_a_token_ends() {
+    let api = api_with_method(&json!({
+        "grant": "account_credentials", "authorizationUrl": null,
+        "tokenParameters": {"account_id": "{accountId}"}, "fields": [field("accountId", false)],
+    }));
+    let mut wanted = of_ann("acme");
+    wanted["fields"] = json!({"accountId": "42"});
+    api.world.sent.borrow_mut().clear();
+    script(&api, &[(200, json!({"access_token": "at-1", "expires_in": 3600}))]);
+    let response = connect(&api, &wanted);
+    assert_eq!(response.status, 201, "{}", body(&response));
+    let id = body(&response)["id"].as_str().unwrap().to_owned();
+    api.world.wait(3_600_001);
+    script(&api, &[(200, json!({"access_token": "at-2", "expires_in": 3600}))]);
+    let credentials = body(&api.get(&format!("/v1/vault/connections/{id}/credentials")));
+    assert_eq!(credentials["accessToken"], "at-2");
+    for nth in 0..2 {
+        let asked = form(&api, nth);
+        assert_eq!(value_of(&asked, "grant_type").as_deref(), Some("account_credentials"));
+        assert_eq!(value_of(&asked, "account_id").as_deref(), Some("42"));
+    }
+}
+
+#[test]
+fn a_client_decides_whether_pkce_is_used() {
+    for (of_catalog, of_client, is_used) in [
+        ("S256", json!(null), true),
+        ("none", json!(null), false),
+        ("S256", json!("none"), false),
+        ("none", json!("S256"), true),
+    ] {
+        let api = api_with_method(&json!({"pkce": of_catalog}));
+        let more = if of_client.is_null() { json!({}) } else { json!({"pkce": of_client}) };
+        let shown = set(&api, &more);
+        assert_eq!((shown.status, &body(&shown)["pkce"]), (200, &of_client));
+        let (_, link) = begin(&api, &of_ann("acme"));
+        let browser = Browser::default();
+        let (_, asked) = browser.follow(&api, &link);
+        assert_eq!(
+            value_of(&asked, "code_challenge").is_some(),
+            is_used,
+            "{of_catalog} {of_client}"
+        );
+        api.world.sent.borrow_mut().clear();
+        script(&api, &[(200, json!({"access_token": "at"}))]);
+        browser.back(&api, &format!("code=c&state={}", value_of(&asked, "state").unwrap()));
+        assert_eq!(
+            value_of(&form(&api, 0), "code_verifier").is_some(),
+            is_used,
+            "{of_catalog} {of_client}"
+        );
+    }
+    let api = api_with_method(&json!({}));
+    let refused = set(&api, &json!({"pkce": "plain"}));
+    assert_eq!((refused.status, &body(&refused)["errors"][0]["pointer"]), (400, &json!("/pkce")));
+}

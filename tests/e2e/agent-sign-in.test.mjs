@@ -1,0 +1,211 @@
+// Agents that sign in by themselves, on the real runtime: the protocol's own client with its own OAuth against `/mcp/{endpointId}`,
+// and `oidc-provider` as the account's identity provider.
+import assert from "node:assert/strict";
+import { createServer, request as httpRequest } from "node:http";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Platform, describedAt } from "./support/called.mjs";
+import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
+import { key, store } from "./support/keys.mjs";
+import { listen } from "./support/listening.mjs";
+import { CLIENTS, Idp } from "./support/oidc.mjs";
+import { importPlatforms, State, build, folder } from "./support/workspace.mjs";
+import { SESSION_SECRET, Server } from "./support/server.mjs";
+import { Visitor } from "./support/visitor.mjs";
+
+const CALLBACK = "http://localhost:3334/oauth/callback";
+const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = CLIENTS["idp-post"];
+
+/** An address that is known before the service has its port: `BASE_URL` names it. */
+async function front() {
+  const gate = createServer((request, response) => {
+    const { method, url: path, headers } = request;
+    const passed = httpRequest({ host: "127.0.0.1", port: gate.to, method, path, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.rawHeaders);
+      answer.pipe(response);
+    });
+    passed.on("error", () => response.destroy());
+    request.pipe(passed);
+  });
+  gate.port = await listen(gate);
+  return gate;
+}
+
+/** What an agent's program keeps for the protocol's own OAuth. */
+class Keeper {
+  redirectUrl = CALLBACK;
+  clientMetadata = {
+    client_name: "Sample Agent",
+    redirect_uris: [CALLBACK],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+  };
+  state = () => "a state";
+  clientInformation = () => this.client;
+  saveClientInformation = (client) => {
+    this.client = client;
+  };
+  tokens = () => this.saved;
+  saveTokens = (tokens) => {
+    this.saved = tokens;
+  };
+  redirectToAuthorization = (url) => {
+    this.url = url.href;
+  };
+  /** What the service has refused is forgotten, so that the user is asked again. */
+  invalidateCredentials = () => {
+    this.saved = undefined;
+  };
+  saveCodeVerifier = (verifier) => {
+    this.verifier = verifier;
+  };
+  codeVerifier = () => this.verifier;
+}
+
+describe("agents that sign in", () => {
+  let [platform, state, server, opened, app, gate, idp, base, endpoint] = [];
+  const made = key({ scopes: `${SCOPES} connections:call agents:read agents:write`, account: "sign-in" });
+
+  before(async () => {
+    await build();
+    [platform, idp, gate] = await Promise.all([Platform.start(), Idp.start(), front()]);
+    base = `http://127.0.0.1:${gate.port}`;
+    const sources = join(folder, "agent-sign-in-documents");
+    mkdirSync(sources, { recursive: true });
+    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
+    const providers = join(folder, "agent-sign-in-providers.toml");
+    writeFileSync(providers, "");
+    const catalog = await importPlatforms("agent-sign-in", sources, providers);
+    state = new State("agent-sign-in");
+    await state.migrate();
+    await state.publish(catalog);
+    server = await Server.start(state, {
+      name: "agent-sign-in",
+      variables: { LOCAL_TARGETS: "allow", BASE_URL: base },
+      secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
+    });
+    gate.to = server.port;
+    opened = await state.open();
+    await store(opened.vault, [made]);
+    app = new App(() => server, made);
+    for (const identity of ["ann", "bob"])
+      await app.expect(201, "POST", "/v1/vault/connections", { platform: "called", identity, identityType: "user" });
+    idp.open(CALLBACK);
+    const signIn = await app.expect(201, "PUT", "/v1/agent-sign-in", {
+      type: "oidc",
+      issuer: idp.issuer,
+      clientId: CLIENT_ID,
+      clientSecret: CLIENT_SECRET,
+      identityType: "user",
+    });
+    ({ endpoint } = signIn);
+    assert.ok(endpoint.startsWith(`${base}/mcp/`), endpoint);
+    idp.open(signIn.redirectUri);
+  });
+
+  after(async () => {
+    gate?.closeAllConnections();
+    gate?.close();
+    await Promise.all([server?.stop(), platform?.stop(), idp?.stop()]);
+    await opened?.close();
+    assert.deepEqual(idp.faults, []);
+  });
+
+  const start = (authProvider) => {
+    const transport = new StreamableHTTPClientTransport(new URL(endpoint), { authProvider });
+    return { transport, client: new Client({ name: "test", version: "1" }) };
+  };
+
+  /** Signs a user in at the provider, up to the consent page. */
+  async function toConsent(visitor, url, login) {
+    const back = await idp.visit(visitor, url, { login }, (at) => at.startsWith(`${endpoint}/callback`));
+    const page = await visitor.get(back);
+    assert.equal(page.status, 200, page.text);
+    return { page, grant: /name="grant" value="([^"]+)"/.exec(page.text)[1] };
+  }
+
+  /** Signs in and agrees. Returns the code. */
+  async function agree(visitor, url, login, choice) {
+    const { page, grant } = await toConsent(visitor, url, login);
+    assert.match(page.text, new RegExp(`user “${login}”`));
+    assert.match(page.text, /Sample Agent/);
+    const answer = await visitor.submit(`${endpoint}/consent`, { grant, decision: "allow", ...choice });
+    assert.equal(answer.status, 303, answer.text);
+    const at = new URL(answer.header("location"));
+    assert.deepEqual([at.origin + at.pathname, at.searchParams.get("iss")], [CALLBACK, endpoint]);
+    assert.equal(at.searchParams.get("state"), "a state");
+    return at.searchParams.get("code");
+  }
+
+  async function rowsOf(client) {
+    const { content, isError } = await client.callTool({ name: "list_connections", arguments: {} });
+    assert.ok(!isError, JSON.stringify(content));
+    return JSON.parse(content[0].text).rows.map((row) => row.identity);
+  }
+
+  test("the protocol's own client registers, signs in, calls, refreshes, and is shut out", async () => {
+    const keeper = new Keeper();
+    const first = start(keeper);
+    await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
+    const asked = new URL(keeper.url);
+    assert.equal(asked.origin + asked.pathname, `${endpoint}/authorize`);
+    assert.equal(asked.searchParams.get("resource"), endpoint);
+    assert.equal(asked.searchParams.get("scope"), "read write");
+    const code = await agree(new Visitor(), keeper.url, "ann", { access: "write", accounts: "all" });
+    await first.transport.finishAuth(code);
+
+    const { transport, client } = start(keeper);
+    await client.connect(transport);
+    assert.deepEqual(await rowsOf(client), ["ann"]);
+    // An access token that is not valid any more is replaced by the refresh token.
+    const { access_token: former, refresh_token: refresh } = keeper.saved;
+    keeper.saved = { ...keeper.saved, access_token: `${former}x` };
+    assert.deepEqual(await rowsOf(client), ["ann"]);
+    assert.notEqual(keeper.saved.refresh_token, refresh);
+    const { rows } = await app.expect(200, "GET", "/v1/agent-grants");
+    assert.deepEqual(
+      rows.map(({ identity, access, client: { name } }) => [identity, access, name]),
+      [["ann", "write", "Sample Agent"]],
+    );
+    await app.expect(204, "DELETE", `/v1/agent-grants/${rows[0].id}`);
+    await assert.rejects(rowsOf(client), UnauthorizedError);
+    await client.close();
+  });
+
+  test("an agent with reduced access reads, and is refused what changes anything", async () => {
+    const keeper = new Keeper();
+    const first = start(keeper);
+    await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
+    await first.transport.finishAuth(
+      await agree(new Visitor(), keeper.url, "bob", { access: "read", accounts: "all" }),
+    );
+    assert.equal(keeper.saved.scope, "read");
+    const { transport, client } = start(keeper);
+    await client.connect(transport);
+    assert.deepEqual(await rowsOf(client), ["bob"]);
+    // The client takes a 403 for a reason to get another token, which grants no more, and gives up.
+    const connect = client.callTool({ name: "start_connect", arguments: { platform: "called" } });
+    await assert.rejects(connect, /403/);
+    await client.close();
+  });
+
+  test("a sign-in that goes on in another browser ends there", async () => {
+    const keeper = new Keeper();
+    const { transport, client } = start(keeper);
+    await assert.rejects(client.connect(transport), UnauthorizedError);
+    const isBack = (at) => at.startsWith(`${endpoint}/callback`);
+    const visitor = new Visitor();
+    const back = await idp.visit(visitor, keeper.url, { login: "ann" }, isBack);
+    const other = await new Visitor().get(back);
+    assert.equal(other.status, 410, other.text);
+    const own = await visitor.get(back);
+    assert.equal(own.status, 200);
+    assert.equal(own.header("x-frame-options"), "DENY");
+    assert.match(own.header("content-security-policy"), /frame-ancestors 'none'/);
+  });
+});
