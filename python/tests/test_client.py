@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 import pickle
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
@@ -568,10 +570,62 @@ def test_webhooks_come_signed(vault: ConnectorVault) -> None:
     vault.webhooks.delete(made)
 
 
-# Later releases of the service
+# Coverage
 
 
-def test_what_a_later_release_adds_is_kept(vault: ConnectorVault) -> None:
+def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> None:
+    """A method is called with made-up arguments, and its request held against the OpenAPI document."""
+    paths = httpx.get(f"{URL}/v1/openapi.json").json()["paths"]
+    operations = {
+        f"{method.upper()} {path}"
+        for path, item in paths.items()
+        for method in item
+        if method in ("get", "put", "post", "patch", "delete") and path not in ("/health", "/v1/openapi.json")
+    }
+    patterns = {
+        one: re.compile("".join(re.escape(part) if n % 2 == 0 else (".+" if part == "path" else "[^/]+") for n, part in parts))
+        for one in operations
+        for parts in [list(enumerate(re.split(r"[{}]", one)))]
+    }
+    seen: set[str] = set()
+
+    def note(request: httpx.Request) -> httpx.Response:
+        line = f"{request.method} {request.url.path}"
+        # A literal segment goes before a parameter.
+        found = sorted((one for one, pattern in patterns.items() if pattern.fullmatch(line)), key=lambda one: one.count("{"))
+        assert found, line
+        seen.add(found[0])
+        return httpx.Response(500, json={"code": "internal", "detail": "Noted."})
+
+    def made_up(function: Callable[..., Any]) -> dict[str, Any]:
+        needed = inspect.signature(function).parameters.values()
+        values = {"scopes": ["x"], "tags": ["x"]}
+        return {one.name: values.get(one.name, UNKNOWN) for one in needed if one.default is inspect.Parameter.empty}
+
+    with httpx.Client(transport=httpx.MockTransport(note)) as http:
+        client = ConnectorVault(URL, KEY, http_client=http, max_retries=0)
+        resources: list[object] = [one for name, one in vars(client).items() if not name.startswith("_")]
+        functions: list[Callable[..., Any]] = [
+            function
+            for one in resources
+            for name, function in inspect.getmembers(one, inspect.ismethod)
+            if not name.startswith("_")
+        ]
+        assert len(resources) >= 11 and len(functions) >= 40
+        functions.append(client.whoami)
+        for function in functions:
+            with pytest.raises(VaultError):
+                function(**made_up(function)).page()
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            with pytest.raises(VaultError):
+                client.call_platform(UNKNOWN, method, "x")
+    assert operations - seen == set()
+
+
+# Other releases of the service
+
+
+def test_what_another_release_adds_or_lacks_is_no_error(vault: ConnectorVault) -> None:
     detail = vault.connectors.get("demo-notes").model_dump(mode="json", by_alias=True)
     detail["authMethods"].append({"id": "x", "type": "passkey", "fields": [], "ceremony": "webauthn"})
     later = ConnectorDetail.model_validate({**detail, "status": "retired", "colour": "red"})
@@ -580,6 +634,8 @@ def test_what_a_later_release_adds_is_kept(vault: ConnectorVault) -> None:
     assert isinstance(added, AuthMethodOther) and added.type == "passkey"
     assert added.model_extra is not None and added.model_extra["ceremony"] == "webauthn"
     assert not any(isinstance(method, AuthMethodOther) for method in later.auth_methods[:-1])
+    without = {name: value for name, value in detail.items() if value is not None}
+    assert ConnectorDetail.model_validate(without) == ConnectorDetail.model_validate(detail)
     event = {"id": "evt_1", "type": "moon.risen", "occurredAt": "2030-01-01T00:00:00.000Z", "data": {"moon": 1}}
     assert isinstance(Event.model_validate(event).data, EventDataOther)
 

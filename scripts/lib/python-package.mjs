@@ -34,7 +34,16 @@ const LIMITS = new Set([
 ]);
 const TEXT_FORMATS = new Set(["uuid", "uri"]);
 
-/** A schema as the models have it: without limits, and open to values that a later release adds. */
+const isNullable = ({ description, type, oneOf = [], anyOf = [], ...rest } = {}) =>
+  [type].flat().includes("null") ||
+  [...oneOf, ...anyOf].some((one) => one.type === "null") ||
+  // Anything may be null.
+  (type === undefined && oneOf.length + anyOf.length + Object.keys(rest).length === 0);
+
+/**
+ * A schema as the models have it: without limits, open to values that a later release adds, and content without members that an
+ * earlier release lacks, as far as they can be null.
+ */
 function open(schema) {
   if (Array.isArray(schema)) return schema.map(open);
   if (schema === null || typeof schema !== "object") return schema;
@@ -50,6 +59,8 @@ function open(schema) {
         ? value
         : open(value);
   }
+  if (Array.isArray(kept.required))
+    kept.required = kept.required.filter((name) => !isNullable(schema.properties?.[name]));
   if (kept.enum?.every((value) => typeof value === "string")) {
     const { enum: values, description, ...rest } = kept;
     return {

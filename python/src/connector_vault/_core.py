@@ -37,7 +37,14 @@ LAST_SECONDS: Final = 30.0
 UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # A deletion whose response was lost leads to one of these when it is repeated.
 GONE: Final = frozenset(
-    {"connection_not_found", "oauth_client_not_found", "webhook_not_found", "key_not_found"}
+    {
+        "agent_grant_not_found",
+        "agent_sign_in_not_found",
+        "connection_not_found",
+        "key_not_found",
+        "oauth_client_not_found",
+        "webhook_not_found",
+    }
 )
 
 

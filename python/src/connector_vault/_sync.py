@@ -49,11 +49,17 @@ from ._core import (
 )
 from .errors import ConnectError, Facts, NoResponseError, VaultError
 from .models import (
+    Access,
     Action,
     ActionAnswer,
     ActionDetail,
     ActionPage,
     ActionSearchPage,
+    AgentContinuation,
+    AgentGrant,
+    AgentGrantPage,
+    AgentSignIn,
+    AgentSignInType,
     ApiKey,
     ApiKeyPage,
     ApiKeyWithSecret,
@@ -81,6 +87,7 @@ from .models import (
     OauthClient,
     OauthClientPage,
     PendingAttempt,
+    Pkce,
     Replayed,
     Scope,
     Session,
@@ -702,6 +709,7 @@ class OauthClients:
         authorization_parameters: Mapping[str, str] | None = None,
         variables: Mapping[str, str] | None = None,
         start_url: str | None = None,
+        pkce: Pkce | None = None,
     ) -> StoredOauthClient:
         """Sets the OAuth client for a platform, all of it. A secret that is left out stays as long as `client_id` does."""
         body = body_of(
@@ -713,6 +721,7 @@ class OauthClients:
                 authorization_parameters=given(authorization_parameters),
                 variables=given(variables),
                 start_url=given(start_url),
+                pkce=given(pkce),
             )
         )
         call = Call[StoredOauthClient]("PUT", at("oauth-clients", platform), StoredOauthClient, body=body)
@@ -867,6 +876,86 @@ class ApiKeys:
         self._sender.result(Call[None]("DELETE", at("keys", id_of(key)), None))
 
 
+class AgentSignIns:
+    """Who authenticates the users of agents. Needs the scope `agents:read`; changes need `agents:write`."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def get(self) -> AgentSignIn:
+        """Returns who authenticates the users of agents."""
+        return self._sender.result(Call("GET", at("agent-sign-in"), AgentSignIn))
+
+    def set(
+        self,
+        type: AgentSignInType,
+        *,
+        issuer: str | None = None,
+        client_id: str | None = None,
+        client_secret: str | None | Omitted = OMITTED,
+        identity_claim: str | None = None,
+        identity_type: IdentityType | None = None,
+        url: str | None = None,
+    ) -> AgentSignIn:
+        """Has an OpenID provider (`oidc`) or your app (`app`) authenticate the users of agents."""
+        body = body_of(
+            dict(
+                type=type,
+                issuer=given(issuer),
+                client_id=given(client_id),
+                client_secret=client_secret,
+                identity_claim=given(identity_claim),
+                identity_type=given(identity_type),
+                url=given(url),
+            )
+        )
+        return self._sender.result(Call("PUT", at("agent-sign-in"), AgentSignIn, body=body))
+
+    def delete(self) -> None:
+        """Switches sign-in off, and ends every grant."""
+        self._sender.result(Call[None]("DELETE", at("agent-sign-in"), None))
+
+
+class AgentGrants:
+    """What users granted to agents. Needs the scope `agents:read`; changes need `agents:write`."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def list(
+        self, *, identity: str | None = None, limit: int | None = None, before: str | None = None
+    ) -> Rows[AgentGrant, Page[AgentGrant]]:
+        """Lists grants, the newest first."""
+        query = query_of(dict(identity=identity, limit=limit, before=before))
+        return _walked(self._sender, AgentGrantPage, at("agent-grants"), query, "before")
+
+    def create(
+        self,
+        *,
+        request: str,
+        identity: str,
+        identity_type: IdentityType | None = None,
+        platforms: Iterable[str] | None = None,
+        access: Access | None = None,
+    ) -> AgentContinuation:
+        """Says who the user is whom an agent's `request` has sent to your app: send them to `continue_url`. Never retried."""
+        body = body_of(
+            dict(
+                request=request,
+                identity=identity,
+                identity_type=given(identity_type),
+                platforms=OMITTED if platforms is None else [*platforms],
+                access=given(access),
+            )
+        )
+        call = Call[AgentContinuation]("POST", at("agent-grants"), AgentContinuation, body=body, repeatable=False)
+        return self._sender.result(call)
+
+    def delete(self, grant: str | HasId) -> None:
+        """Ends a grant: the agent's tokens are rejected at once."""
+        self._sender.result(Call[None]("DELETE", at("agent-grants", id_of(grant)), None))
+
+
 class Sessions:
     """Short-lived tokens, for pages and agents. Needs the scope `sessions:create`."""
 
@@ -925,6 +1014,8 @@ class ConnectorVault:
         self.webhooks = Webhooks(self._sender)
         self.keys = ApiKeys(self._sender)
         self.sessions = Sessions(self._sender)
+        self.agent_sign_in = AgentSignIns(self._sender)
+        self.agent_grants = AgentGrants(self._sender)
 
     def __enter__(self) -> Self:
         return self

@@ -22,7 +22,7 @@ class AuthField(Model):
     """
     Its name for people.
     """
-    description: str | None
+    description: str | None = None
     """
     Help with filling it in.
     """
@@ -34,15 +34,15 @@ class AuthField(Model):
     """
     Whether it must be filled in.
     """
-    pattern: str | None
+    pattern: str | None = None
     """
     A regular expression that the whole value matches.
     """
-    enum: list[str] | None
+    enum: list[str] | None = None
     """
     All values that it may have; null for any.
     """
-    default: str | None
+    default: str | None = None
     """
     The value if it is left empty.
     """
@@ -84,7 +84,7 @@ class ActionAnswer(Model):
     """
     Its headers, with names in lower case.
     """
-    body: Any
+    body: Any | None = None
     """
     JSON as it is, text as a string, anything else as `{ base64, contentType }`; null if there is none.
     """
@@ -98,121 +98,18 @@ class ActionAnswer(Model):
     """
 
 
-class OauthClient(Model):
+class AgentContinuation(Model):
     """
-    The registration of an app at a platform.
-    """
-
-    platform: str
-    """
-    The platform's identifier.
-    """
-    auth_method: str | None = Field(..., alias='authMethod')
-    """
-    The auth method that it is for; null for all of OAuth 2.0.
-    """
-    client_id: str = Field(..., alias='clientId')
-    """
-    The client's id at the platform.
-    """
-    has_secret: bool = Field(..., alias='hasSecret')
-    """
-    Whether the service has the client's secret.
-    """
-    scopes: list[str]
-    """
-    The scopes to ask for when a request to connect names none.
-    """
-    authorization_parameters: dict[str, str] = Field(
-        ..., alias='authorizationParameters'
-    )
-    """
-    More parameters of the authorization request.
-    """
-    variables: dict[str, str]
-    """
-    Values of the variables in the platform's URLs.
-    """
-    start_url: str | None = Field(..., alias='startUrl')
-    """
-    The page of your app where users start to connect; null for none.
-    """
-    redirect_uri: str = Field(..., alias='redirectUri')
-    """
-    The redirect URI to register at the platform.
-    """
-    rejected_since: AwareDatetime | None = Field(..., alias='rejectedSince')
-    """
-    Since when the platform has rejected the client; null while it has not. Setting the client clears it.
-    """
-    created_at: AwareDatetime = Field(..., alias='createdAt')
-    """
-    When it was first set.
-    """
-    updated_at: AwareDatetime = Field(..., alias='updatedAt')
-    """
-    When it was last set.
+    Where the user agrees or declines.
     """
 
-
-class StoredOauthClient(Model):
+    continue_url: str = Field(..., alias='continueUrl')
     """
-    The registration of an app at a platform, as it was stored.
+    Where to redirect the user's browser. It works once.
     """
-
-    platform: str
+    expires_at: AwareDatetime = Field(..., alias='expiresAt')
     """
-    The platform's identifier.
-    """
-    auth_method: str | None = Field(..., alias='authMethod')
-    """
-    The auth method that it is for; null for all of OAuth 2.0.
-    """
-    client_id: str = Field(..., alias='clientId')
-    """
-    The client's id at the platform.
-    """
-    has_secret: bool = Field(..., alias='hasSecret')
-    """
-    Whether the service has the client's secret.
-    """
-    scopes: list[str]
-    """
-    The scopes to ask for when a request to connect names none.
-    """
-    authorization_parameters: dict[str, str] = Field(
-        ..., alias='authorizationParameters'
-    )
-    """
-    More parameters of the authorization request.
-    """
-    variables: dict[str, str]
-    """
-    Values of the variables in the platform's URLs.
-    """
-    start_url: str | None = Field(..., alias='startUrl')
-    """
-    The page of your app where users start to connect; null for none.
-    """
-    redirect_uri: str = Field(..., alias='redirectUri')
-    """
-    The redirect URI to register at the platform.
-    """
-    rejected_since: AwareDatetime | None = Field(..., alias='rejectedSince')
-    """
-    Since when the platform has rejected the client; null while it has not. Setting the client clears it.
-    """
-    created_at: AwareDatetime = Field(..., alias='createdAt')
-    """
-    When it was first set.
-    """
-    updated_at: AwareDatetime = Field(..., alias='updatedAt')
-    """
-    When it was last set.
-    """
-    warnings: list[str] | None = None
-    """
-    What may be wrong with the client, such as that it asks for no scopes although the platform has some. Absent if there is nothing.
+    Until when it works: 60 seconds from now.
     """
 
 
@@ -225,11 +122,11 @@ class WebhookTest(Model):
     """
     Whether it answered with a 2xx.
     """
-    http_status: int | None = Field(..., alias='httpStatus')
+    http_status: int | None = Field(None, alias='httpStatus')
     """
     The status of its answer.
     """
-    error: str | None
+    error: str | None = None
     """
     Why there was no answer: `unreachable`, `timed_out` or `address_refused`.
     """
@@ -248,7 +145,7 @@ class Replayed(Model):
     """
     How many events are sent once more.
     """
-    next: str | None
+    next: str | None = None
     """
     The `from` of the next request; `null` if there are no more.
     """
@@ -263,7 +160,7 @@ class ConnectorDetailServer(Model):
     """
     An absolute URL. Each `{name}` in it stands for the field of that name.
     """
-    description: str | None
+    description: str | None = None
     """
     What the server is for.
     """
@@ -274,11 +171,11 @@ class ConnectorDetailLicense(Model):
     A licence.
     """
 
-    name: str | None
+    name: str | None = None
     """
     Its name, or its SPDX identifier.
     """
-    url: str | None
+    url: str | None = None
     """
     Where its text is.
     """
@@ -293,9 +190,9 @@ class ConnectorDetailVerifyRejectedWhen(Model):
     """
     Where it is: a JSON Pointer.
     """
-    value: Any
+    value: Any | None = None
     """
-    What it is.
+    What it is; an array lists several values.
     """
 
 
@@ -312,15 +209,19 @@ class ConnectorDetailVerify(Model):
     """
     The path below the first server whose variables are all among the method's fields, or an absolute URL.
     """
+    body: Any | None = None
+    """
+    The JSON body; null for none.
+    """
     rejected: list[int]
     """
     The statuses with which the platform rejects credentials. All others but 2xx say nothing about them.
     """
     rejected_when: ConnectorDetailVerifyRejectedWhen | None = Field(
-        ..., alias='rejectedWhen'
+        None, alias='rejectedWhen'
     )
     """
-    What a 2xx response contains if it rejects the credentials all the same; null if none does.
+    What a response contains if it rejects the credentials, whatever its status; null if none does.
     """
 
 
@@ -337,11 +238,15 @@ class ConnectorDetailAccount(Model):
     """
     The path below the first server whose variables are all among the method's fields, or an absolute URL.
     """
+    body: Any | None = None
+    """
+    The JSON body; null for none.
+    """
     id: str
     """
     The JSON Pointer of the account's id in the answer.
     """
-    name: str | None
+    name: str | None = None
     """
     The JSON Pointer of the account's name in the answer.
     """
@@ -417,7 +322,7 @@ class AuthMethodOauth2FieldSource(Model):
     """
     The name of a parameter of the redirect, or a JSON Pointer into the response.
     """
-    template: str | None
+    template: str | None = None
     """
     What the platform says, with `{field}` in place of the value; null if it says the value alone.
     """
@@ -433,15 +338,15 @@ class AuthMethodOauth2(Model):
     Unique within the connector.
     """
     type: Literal['oauth2'] = 'oauth2'
-    grant: Literal['authorization_code', 'client_credentials'] | str
+    grant: Literal['authorization_code', 'client_credentials', 'account_credentials'] | str
     """
     The grant type.
     """
-    issuer: str | None
+    issuer: str | None = None
     """
     The issuer (RFC 9207); null if unknown.
     """
-    authorization_url: str | None = Field(..., alias='authorizationUrl')
+    authorization_url: str | None = Field(None, alias='authorizationUrl')
     """
     Where users are sent; null for client credentials.
     """
@@ -449,11 +354,11 @@ class AuthMethodOauth2(Model):
     """
     Where codes and refresh tokens are exchanged.
     """
-    refresh_url: str | None = Field(..., alias='refreshUrl')
+    refresh_url: str | None = Field(None, alias='refreshUrl')
     """
     Where refresh tokens are exchanged, if not at `tokenUrl`.
     """
-    revocation_url: str | None = Field(..., alias='revocationUrl')
+    revocation_url: str | None = Field(None, alias='revocationUrl')
     """
     Where tokens are revoked (RFC 7009); null if unknown.
     """
@@ -495,15 +400,37 @@ class AuthMethodOauth2(Model):
     """
     More parameters of the token request.
     """
+    redirect_uri: str | None = Field(None, alias='redirectUri')
+    """
+    A template of the parameter `redirect_uri`; null for the service's callback address.
+    """
+    callback_parameters: list[str] = Field(..., alias='callbackParameters')
+    """
+    The parameters of the redirect that the exchange of the code repeats.
+    """
     token_body: Literal['form', 'json'] | str = Field(..., alias='tokenBody')
     """
     The form of the token request.
     """
-    token_pointer: str | None = Field(..., alias='tokenPointer')
+    token_headers: dict[str, str] = Field(..., alias='tokenHeaders')
+    """
+    Headers of token and revocation requests.
+    """
+    revocation_body: Literal['form', 'json'] | str = Field(..., alias='revocationBody')
+    """
+    The form of the revocation request.
+    """
+    revocation_token: Literal['refresh_token', 'access_token'] | str = Field(
+        ..., alias='revocationToken'
+    )
+    """
+    The token that a revocation request names.
+    """
+    token_pointer: str | None = Field(None, alias='tokenPointer')
     """
     The JSON Pointer of the object with the tokens; null for the whole answer.
     """
-    token_fallback: str | None = Field(..., alias='tokenFallback')
+    token_fallback: str | None = Field(None, alias='tokenFallback')
     """
     The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other.
     """
@@ -520,13 +447,13 @@ class AuthMethodOauth2(Model):
     The unit in which the platform says how long an access token is valid.
     """
     long_lived_token: AuthMethodOauth2LongLivedToken | None = Field(
-        ..., alias='longLivedToken'
+        None, alias='longLivedToken'
     )
     """
     The request that exchanges the first access token for one that is valid for longer; null if there is none.
     """
     access_token_refresh: AuthMethodOauth2AccessTokenRefresh | None = Field(
-        ..., alias='accessTokenRefresh'
+        None, alias='accessTokenRefresh'
     )
     """
     The request that renews an access token by itself, without a refresh token; null if there is none.
@@ -603,11 +530,11 @@ class AuthMethodBasic(Model):
     """
     What the platform calls the password.
     """
-    username: str | None
+    username: str | None = None
     """
     A template of the user name; null if the user enters it in the field `username`.
     """
-    password: str | None
+    password: str | None = None
     """
     A template of the password; null if the user enters it in the field `password`.
     """
@@ -714,7 +641,7 @@ class ActionDetailParameter(Model):
     """
     Whether its values stand for themselves, as in OpenAPI.
     """
-    content_type: str | None = Field(..., alias='contentType')
+    content_type: str | None = Field(None, alias='contentType')
     """
     The media type in which a value is written; null if `style` says it all.
     """
@@ -802,11 +729,11 @@ class ActionDetailResponse(Model):
     """
     When it is answered; can be empty.
     """
-    content_type: str | None = Field(..., alias='contentType')
+    content_type: str | None = Field(None, alias='contentType')
     """
     The media type; null without a body.
     """
-    schema_: dict[str, Any] | bool | None = Field(..., alias='schema')
+    schema_: dict[str, Any] | bool | None = Field(None, alias='schema')
     """
     A JSON Schema (2020-12) of the content; null if unknown.
     """
@@ -821,11 +748,11 @@ class ConnectionStatusReason(Model):
     """
     The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, `not_checked` if the platform did not say whether it accepts new credentials, or `reported` if somebody reported the state.
     """
-    detail: str | None
+    detail: str | None = None
     """
     The reason, for people.
     """
-    http_status: int | None = Field(..., alias='httpStatus')
+    http_status: int | None = Field(None, alias='httpStatus')
     """
     The status of the platform's response.
     """
@@ -940,7 +867,7 @@ class CredentialsOauth2(Model):
     """
     What the platform calls its type, mostly `Bearer`.
     """
-    expires_at: AwareDatetime | None = Field(..., alias='expiresAt')
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
     """
     When it expires; null if unknown.
     """
@@ -1072,11 +999,11 @@ class CredentialsAwsSigv4(Model):
     """
     The secret access key.
     """
-    session_token: str | None = Field(..., alias='sessionToken')
+    session_token: str | None = Field(None, alias='sessionToken')
     """
     The token of a temporary session; null without.
     """
-    region: str | None
+    region: str | None = None
     """
     The region; null if the method has none.
     """
@@ -1094,6 +1021,25 @@ class CredentialsAwsSigv4(Model):
     """
 
 
+class AgentGrantClient(Model):
+    """
+    The agent, as it describes itself.
+    """
+
+    name: str | None = None
+    """
+    What it calls itself. Nobody has checked that.
+    """
+    url: str | None = None
+    """
+    Its metadata document, whose host is checked; `null` if it registered itself.
+    """
+    redirect_uri: str = Field(..., alias='redirectUri')
+    """
+    Where the user was sent back to.
+    """
+
+
 class EventDataConnectionReason(Model):
     """
     Why it happened.
@@ -1103,11 +1049,11 @@ class EventDataConnectionReason(Model):
     """
     The reason, for programs, as in the status of a connection.
     """
-    detail: str | None
+    detail: str | None = None
     """
     The reason, for people.
     """
-    http_status: int | None = Field(..., alias='httpStatus')
+    http_status: int | None = Field(None, alias='httpStatus')
     """
     The status of the platform's response.
     """
@@ -1130,11 +1076,11 @@ class EventDataConnectionCall(Model):
     """
     The path that was passed on, percent-encoded, at most 500 characters of it. Absent if an action was run.
     """
-    status: int | None
+    status: int | None = None
     """
     The status of the platform's response; null without one.
     """
-    error: str | None
+    error: str | None = None
     """
     The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait for one.
     """
@@ -1146,7 +1092,7 @@ class EventDataConnectionCall(Model):
     """
     The id of the API key that was used, or with which the token was created.
     """
-    identity: str | None
+    identity: str | None = None
     """
     The identity of the token that was used; null for a key.
     """
@@ -1229,7 +1175,7 @@ class WebhookDisabled(Model):
     """
     Why: `gone` for a 410, `no_success` for 5 days without a 2xx.
     """
-    http_status: int | None = Field(..., alias='httpStatus')
+    http_status: int | None = Field(None, alias='httpStatus')
     """
     The status of the last answer.
     """
@@ -1376,7 +1322,7 @@ class ActionDetail(Model):
     """
     The path below the server; a part in braces is a parameter.
     """
-    server: str | None
+    server: str | None = None
     """
     The base address; null if unknown.
     """
@@ -1388,7 +1334,7 @@ class ActionDetail(Model):
     """
     Whether the platform advises against it.
     """
-    documentation_url: str | None = Field(..., alias='documentationUrl')
+    documentation_url: str | None = Field(None, alias='documentationUrl')
     """
     The platform's documentation of it; null if unknown.
     """
@@ -1396,7 +1342,7 @@ class ActionDetail(Model):
     """
     What is sent besides the body.
     """
-    request_body: ActionDetailRequestBody | None = Field(..., alias='requestBody')
+    request_body: ActionDetailRequestBody | None = Field(None, alias='requestBody')
     """
     The body; null if there is none.
     """
@@ -1431,7 +1377,7 @@ class Connection(Model):
     """
     The version of the platform's API.
     """
-    name: str | None
+    name: str | None = None
     """
     The display name; null if unset.
     """
@@ -1500,7 +1446,7 @@ class ConnectionStatus(Model):
     """
     Since when it has been in that state.
     """
-    reason: ConnectionStatusReason | None
+    reason: ConnectionStatusReason | None = None
     """
     Why; null if there is nothing to say.
     """
@@ -1512,15 +1458,15 @@ class ConnectionStatus(Model):
     """
     The number of renewals that have failed since the last success.
     """
-    next_attempt_at: AwareDatetime | None = Field(..., alias='nextAttemptAt')
+    next_attempt_at: AwareDatetime | None = Field(None, alias='nextAttemptAt')
     """
     When the next renewal is due; null if none is.
     """
-    expires_at: AwareDatetime | None = Field(..., alias='expiresAt')
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
     """
     When the access token expires; null if unknown.
     """
-    last_refreshed_at: AwareDatetime | None = Field(..., alias='lastRefreshedAt')
+    last_refreshed_at: AwareDatetime | None = Field(None, alias='lastRefreshedAt')
     """
     When the credentials were last stored or renewed; null if the vault holds none.
     """
@@ -1577,11 +1523,11 @@ class ConnectAttempt(Model):
     """
     `pending`: the user has not finished. `succeeded`: the account is connected. `failed`: it is not, for the reason in `error`. `expired`: the user did not come back in time.
     """
-    connection: Connection | None
+    connection: Connection | None = None
     """
     The connection; null unless it succeeded.
     """
-    error: ConnectAttemptError | None
+    error: ConnectAttemptError | None = None
     """
     Why it failed; null unless it did.
     """
@@ -1622,11 +1568,11 @@ class AttemptSummary(Model):
     """
     `pending`: the user has not finished. `succeeded`: the account is connected. `failed`: it is not, for the reason in `error`. `expired`: the user did not come back in time.
     """
-    connection: str | None
+    connection: str | None = None
     """
     The id of the connection that it has created, or that it reconnects; null if there is none.
     """
-    error: ConnectAttemptError | None
+    error: ConnectAttemptError | None = None
     """
     Why it failed; null unless it did.
     """
@@ -1640,26 +1586,224 @@ class AttemptSummary(Model):
     """
 
 
-class OauthClientPage(Model):
+class OauthClient(Model):
     """
-    A page of the list of OAuth clients.
+    The registration of an app at a platform.
     """
 
-    rows: list[OauthClient]
+    platform: str
     """
-    The rows of this page; empty past the last page.
+    The platform's identifier.
     """
-    total: int
+    auth_method: str | None = Field(None, alias='authMethod')
     """
-    The exact number of rows in the whole list.
+    The auth method that it is for; null for all of OAuth 2.0.
     """
-    pages: int
+    client_id: str = Field(..., alias='clientId')
     """
-    The number of pages; 0 if there are no rows.
+    The client's id at the platform.
     """
-    page: int
+    has_secret: bool = Field(..., alias='hasSecret')
     """
-    The number of this page.
+    Whether the service has the client's secret.
+    """
+    scopes: list[str]
+    """
+    The scopes to ask for when a request to connect names none.
+    """
+    authorization_parameters: dict[str, str] = Field(
+        ..., alias='authorizationParameters'
+    )
+    """
+    More parameters of the authorization request.
+    """
+    variables: dict[str, str]
+    """
+    Values of the variables in the platform's URLs.
+    """
+    start_url: str | None = Field(None, alias='startUrl')
+    """
+    The page of your app where users start to connect; null for none.
+    """
+    pkce: Literal['S256', 'none'] | str | None = None
+    """
+    Whether authorization requests use PKCE (RFC 7636); null for what the catalog says.
+    """
+    redirect_uri: str = Field(..., alias='redirectUri')
+    """
+    The redirect URI to register at the platform.
+    """
+    rejected_since: AwareDatetime | None = Field(None, alias='rejectedSince')
+    """
+    Since when the platform has rejected the client; null while it has not. Setting the client clears it.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When it was first set.
+    """
+    updated_at: AwareDatetime = Field(..., alias='updatedAt')
+    """
+    When it was last set.
+    """
+
+
+class StoredOauthClient(Model):
+    """
+    The registration of an app at a platform, as it was stored.
+    """
+
+    platform: str
+    """
+    The platform's identifier.
+    """
+    auth_method: str | None = Field(None, alias='authMethod')
+    """
+    The auth method that it is for; null for all of OAuth 2.0.
+    """
+    client_id: str = Field(..., alias='clientId')
+    """
+    The client's id at the platform.
+    """
+    has_secret: bool = Field(..., alias='hasSecret')
+    """
+    Whether the service has the client's secret.
+    """
+    scopes: list[str]
+    """
+    The scopes to ask for when a request to connect names none.
+    """
+    authorization_parameters: dict[str, str] = Field(
+        ..., alias='authorizationParameters'
+    )
+    """
+    More parameters of the authorization request.
+    """
+    variables: dict[str, str]
+    """
+    Values of the variables in the platform's URLs.
+    """
+    start_url: str | None = Field(None, alias='startUrl')
+    """
+    The page of your app where users start to connect; null for none.
+    """
+    pkce: Literal['S256', 'none'] | str | None = None
+    """
+    Whether authorization requests use PKCE (RFC 7636); null for what the catalog says.
+    """
+    redirect_uri: str = Field(..., alias='redirectUri')
+    """
+    The redirect URI to register at the platform.
+    """
+    rejected_since: AwareDatetime | None = Field(None, alias='rejectedSince')
+    """
+    Since when the platform has rejected the client; null while it has not. Setting the client clears it.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When it was first set.
+    """
+    updated_at: AwareDatetime = Field(..., alias='updatedAt')
+    """
+    When it was last set.
+    """
+    warnings: list[str] | None = None
+    """
+    What may be wrong with the client, such as that it asks for no scopes although the platform has some. Absent if there is nothing.
+    """
+
+
+class AgentSignIn(Model):
+    """
+    Who authenticates the users of agents.
+    """
+
+    endpoint: str
+    """
+    The MCP address of the account and environment, for agents.
+    """
+    type: Literal['oidc', 'app'] | str
+    """
+    `oidc`: an OpenID provider. `app`: your own app.
+    """
+    issuer: str | None = None
+    """
+    The provider's issuer; `null` with `app`.
+    """
+    client_id: str | None = Field(None, alias='clientId')
+    """
+    The client at the provider; `null` with `app`.
+    """
+    has_secret: bool = Field(..., alias='hasSecret')
+    """
+    Whether a client secret is stored. It is never returned.
+    """
+    identity_claim: str | None = Field(None, alias='identityClaim')
+    """
+    The claim that is the user's identity; `null` with `app`.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str | None = (
+        Field(None, alias='identityType')
+    )
+    """
+    The type of the users' identities; `null` for any.
+    """
+    redirect_uri: str | None = Field(None, alias='redirectUri')
+    """
+    The redirect URI to register at the provider; `null` with `app`.
+    """
+    url: str | None = None
+    """
+    Where your app authenticates users; `null` with `oidc`.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When sign-in was switched on.
+    """
+    updated_at: AwareDatetime = Field(..., alias='updatedAt')
+    """
+    When it was last configured.
+    """
+
+
+class AgentGrant(Model):
+    """
+    What a user lets an agent do.
+    """
+
+    id: str
+    """
+    The grant's id.
+    """
+    identity: str
+    """
+    The user whose connections the agent can use.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str | None = (
+        Field(None, alias='identityType')
+    )
+    """
+    Only connections of this type; `null` for all.
+    """
+    platforms: list[str] | None = None
+    """
+    Only these platforms; `null` for all.
+    """
+    access: Literal['read', 'write'] | str
+    """
+    `read`: the agent calls platforms by `GET` and `HEAD` only.
+    """
+    client: AgentGrantClient
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When the user came back to sign in.
+    """
+    last_used_at: AwareDatetime | None = Field(None, alias='lastUsedAt')
+    """
+    When the agent last got an access token.
+    """
+    expires_at: AwareDatetime = Field(..., alias='expiresAt')
+    """
+    When it expires unless it is used: 30 days after its last use.
     """
 
 
@@ -1676,7 +1820,7 @@ class Webhook(Model):
     """
     Where events are sent.
     """
-    description: str | None
+    description: str | None = None
     """
     What it is for.
     """
@@ -1688,7 +1832,7 @@ class Webhook(Model):
     """
     Whether events are sent.
     """
-    failing_since: AwareDatetime | None = Field(..., alias='failingSince')
+    failing_since: AwareDatetime | None = Field(None, alias='failingSince')
     """
     Since when deliveries have failed; `null` if the last one succeeded.
     """
@@ -1716,7 +1860,7 @@ class WebhookWithSecret(Model):
     """
     Where events are sent.
     """
-    description: str | None
+    description: str | None = None
     """
     What it is for.
     """
@@ -1728,7 +1872,7 @@ class WebhookWithSecret(Model):
     """
     Whether events are sent.
     """
-    failing_since: AwareDatetime | None = Field(..., alias='failingSince')
+    failing_since: AwareDatetime | None = Field(None, alias='failingSince')
     """
     Since when deliveries have failed; `null` if the last one succeeded.
     """
@@ -1772,23 +1916,23 @@ class Delivery(Model):
     """
     How often it was sent.
     """
-    last_attempt_at: AwareDatetime | None = Field(..., alias='lastAttemptAt')
+    last_attempt_at: AwareDatetime | None = Field(None, alias='lastAttemptAt')
     """
     When it was last sent.
     """
-    next_attempt_at: AwareDatetime | None = Field(..., alias='nextAttemptAt')
+    next_attempt_at: AwareDatetime | None = Field(None, alias='nextAttemptAt')
     """
     When it is sent next; `null` if it is over.
     """
-    http_status: int | None = Field(..., alias='httpStatus')
+    http_status: int | None = Field(None, alias='httpStatus')
     """
     The status of the last answer.
     """
-    error: str | None
+    error: str | None = None
     """
     Why there was no answer: `unreachable`, `timed_out` or `address_refused`. `webhook_inactive` if the webhook was disabled before it was sent.
     """
-    duration_ms: int | None = Field(..., alias='durationMs')
+    duration_ms: int | None = Field(None, alias='durationMs')
     """
     How long the last attempt took, in milliseconds.
     """
@@ -1803,11 +1947,11 @@ class ApiKey(Model):
     """
     Identifies the key; reveals nothing of it.
     """
-    name: str | None
+    name: str | None = None
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
     """
     What it may do.
     """
@@ -1819,23 +1963,23 @@ class ApiKey(Model):
     """
     When it was created.
     """
-    expires_at: AwareDatetime | None = Field(..., alias='expiresAt')
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
     """
     When it expires; `null` for never.
     """
-    revoked_at: AwareDatetime | None = Field(..., alias='revokedAt')
+    revoked_at: AwareDatetime | None = Field(None, alias='revokedAt')
     """
     When it was revoked; `null` if it was not.
     """
-    last_used_on: date | None = Field(..., alias='lastUsedOn')
+    last_used_on: date | None = Field(None, alias='lastUsedOn')
     """
     The day of its last use, in UTC; `null` if no use is recorded.
     """
-    replaced_by: str | None = Field(..., alias='replacedBy')
+    replaced_by: str | None = Field(None, alias='replacedBy')
     """
     The id of the key that replaces it.
     """
-    created_by: str | None = Field(..., alias='createdBy')
+    created_by: str | None = Field(None, alias='createdBy')
     """
     The id of the key that created it; `null` if the operator did.
     """
@@ -1854,11 +1998,11 @@ class ApiKeyWithSecret(Model):
     """
     Identifies the key; reveals nothing of it.
     """
-    name: str | None
+    name: str | None = None
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
     """
     What it may do.
     """
@@ -1870,23 +2014,23 @@ class ApiKeyWithSecret(Model):
     """
     When it was created.
     """
-    expires_at: AwareDatetime | None = Field(..., alias='expiresAt')
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
     """
     When it expires; `null` for never.
     """
-    revoked_at: AwareDatetime | None = Field(..., alias='revokedAt')
+    revoked_at: AwareDatetime | None = Field(None, alias='revokedAt')
     """
     When it was revoked; `null` if it was not.
     """
-    last_used_on: date | None = Field(..., alias='lastUsedOn')
+    last_used_on: date | None = Field(None, alias='lastUsedOn')
     """
     The day of its last use, in UTC; `null` if no use is recorded.
     """
-    replaced_by: str | None = Field(..., alias='replacedBy')
+    replaced_by: str | None = Field(None, alias='replacedBy')
     """
     The id of the key that replaces it.
     """
-    created_by: str | None = Field(..., alias='createdBy')
+    created_by: str | None = Field(None, alias='createdBy')
     """
     The id of the key that created it; `null` if the operator did.
     """
@@ -1913,11 +2057,11 @@ class Whoami(Model):
     """
     The environment that the key belongs to.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
     """
     The scopes of the key or the token.
     """
-    expires_at: AwareDatetime | None = Field(..., alias='expiresAt')
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
     """
     When the key or the token expires; null for never.
     """
@@ -1963,7 +2107,7 @@ class Session(Model):
     The identity whose connections the token can access.
     """
     identity_type: Literal['user', 'team', 'organization', 'project'] | str | None = (
-        Field(..., alias='identityType')
+        Field(None, alias='identityType')
     )
     """
     The identity type that it is restricted to; null for all.
@@ -1972,11 +2116,11 @@ class Session(Model):
     """
     The scopes of the token.
     """
-    platforms: list[str] | None
+    platforms: list[str] | None = None
     """
     The platforms that it is restricted to; null for all.
     """
-    origins: list[str] | None
+    origins: list[str] | None = None
     """
     The web origins that it is restricted to; null for all.
     """
@@ -2090,11 +2234,11 @@ class ConnectorDetail(Model):
     """
     The base addresses of the API, the default one first.
     """
-    documentation_url: str | None = Field(..., alias='documentationUrl')
+    documentation_url: str | None = Field(None, alias='documentationUrl')
     """
     The platform's documentation; null if unknown.
     """
-    license: ConnectorDetailLicense | None
+    license: ConnectorDetailLicense | None = None
     """
     The licence of the imported OpenAPI document; null if unknown.
     """
@@ -2102,11 +2246,11 @@ class ConnectorDetail(Model):
     """
     Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method.
     """
-    verify: ConnectorDetailVerify | None
+    verify: ConnectorDetailVerify | None = None
     """
     A request that succeeds only with good credentials; null if unknown.
     """
-    account: ConnectorDetailAccount | None
+    account: ConnectorDetailAccount | None = None
     """
     How to find out whose account it is; null if unknown.
     """
@@ -2194,7 +2338,45 @@ class AttemptSummaryPage(Model):
     """
     The attempts of this page, the newest first.
     """
-    next: str | None
+    next: str | None = None
+    """
+    The cursor for `before`; `null` on the last page.
+    """
+
+
+class OauthClientPage(Model):
+    """
+    A page of the list of OAuth clients.
+    """
+
+    rows: list[OauthClient]
+    """
+    The rows of this page; empty past the last page.
+    """
+    total: int
+    """
+    The exact number of rows in the whole list.
+    """
+    pages: int
+    """
+    The number of pages; 0 if there are no rows.
+    """
+    page: int
+    """
+    The number of this page.
+    """
+
+
+class AgentGrantPage(Model):
+    """
+    A page of grants.
+    """
+
+    rows: list[AgentGrant]
+    """
+    The grants of this page, newest first.
+    """
+    next: str | None = None
     """
     The cursor for `before`; `null` on the last page.
     """
@@ -2240,7 +2422,7 @@ class DeliveryPage(Model):
     """
     The deliveries of this page, those of the latest events first.
     """
-    next: str | None
+    next: str | None = None
     """
     The cursor for `before`; `null` on the last page.
     """
@@ -2255,7 +2437,7 @@ class ApiKeyPage(Model):
     """
     The keys of this page, newest first.
     """
-    next: str | None
+    next: str | None = None
     """
     The cursor for `before`; `null` on the last page.
     """
@@ -2280,10 +2462,12 @@ AuthMethod: TypeAlias = AuthMethodOauth2 | AuthMethodApiKey | AuthMethodBasic | 
 Credentials: TypeAlias = CredentialsOauth2 | CredentialsApiKey | CredentialsBasic | CredentialsBearer | CredentialsAwsSigv4 | CredentialsOther
 ConnectorStatus: TypeAlias = Literal["generally_available", "beta", "alpha", "not_available"] | str
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"] | str
-AuthMethodOauth2Grant: TypeAlias = Literal["authorization_code", "client_credentials"] | str
-AuthMethodOauth2Pkce: TypeAlias = Literal["S256", "none"] | str
+AuthMethodOauth2Grant: TypeAlias = Literal["authorization_code", "client_credentials", "account_credentials"] | str
+Pkce: TypeAlias = Literal["S256", "none"] | str
 AuthMethodOauth2TokenAuth: TypeAlias = Literal["client_secret_post", "client_secret_basic", "client_secret_basic_raw", "none"] | str
 AuthMethodOauth2TokenBody: TypeAlias = Literal["form", "json"] | str
+AuthMethodOauth2RevocationBody: TypeAlias = Literal["form", "json"] | str
+AuthMethodOauth2RevocationToken: TypeAlias = Literal["refresh_token", "access_token"] | str
 AuthMethodOauth2ExpiresUnit: TypeAlias = Literal["s", "ms"] | str
 AuthMethodOauth2LongLivedTokenMethod: TypeAlias = Literal["GET", "POST"] | str
 AuthMethodOauth2FieldSourceFrom: TypeAlias = Literal["callback", "token", "account"] | str
@@ -2295,10 +2479,12 @@ State: TypeAlias = Literal["operational", "degraded", "failed", "unknown"] | str
 ConnectionStatusActor: TypeAlias = Literal["user", "account", "nobody"] | str
 ConnectAttemptStatus: TypeAlias = Literal["pending", "succeeded", "failed", "expired"] | str
 ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "connection_exists", "connection_not_found", "client_rejected", "request_rejected", "code_rejected", "platform_unavailable", "invalid_answer", "issuer_mismatch", "changed", "interrupted"] | str
+AgentSignInType: TypeAlias = Literal["oidc", "app"] | str
+Access: TypeAlias = Literal["read", "write"] | str
 EventType: TypeAlias = Literal["connection.created", "connection.updated", "connection.deleted", "connection.connected", "connection.reconnected", "connection.degraded", "connection.recovered", "connection.failed", "connection.scopes_changed", "connection.called", "oauth_client.rejected", "grant.revoked", "grant.revocation_failed", "webhook.disabled"] | str
 EventData: TypeAlias = EventDataConnection | EventDataOauthClient | EventDataGrant | EventDataWebhook | EventDataOther
 WebhookDisabledCode: TypeAlias = Literal["gone", "no_success"] | str
 DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str
-Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write"] | str
+Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write"] | str
 ApiKeyState: TypeAlias = Literal["active", "expired", "revoked"] | str
 NewSessionScope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call"] | str
