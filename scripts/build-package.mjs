@@ -51,6 +51,7 @@ const DECLARED = [
   ...["index", "slim", "react", WASM],
   ...[
     "action",
+    "agents",
     "api-keys",
     "attempts",
     "call",
