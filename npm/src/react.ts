@@ -160,7 +160,7 @@ export function useConnect(options: UseConnectOptions = {}): UseConnect {
     if (connection) latest.current.onConnect?.(connection);
     if (error) latest.current.onError?.(error);
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change may be that the window has led back.
+  // Each change may be that the window has led back.
   useEffect(() => {
     const returned = shared.take(latest.current.platform);
     if (returned) "platform" in returned ? tell(returned.connection, returned.error) : tell(undefined, returned);
@@ -202,7 +202,7 @@ export function useConnections(query: ConnectionQuery = {}): UseConnections {
   const [found, setFound] = useState<{ connections?: Connection[]; error?: VaultError }>({});
   const [reloads, setReloads] = useState(0);
   const { platform, state, active } = query;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each change and each wish.
+  // After each change and each wish.
   useEffect(() => {
     let isLatest = true;
     shared.connect.connections({ platform, state, active }).then(

@@ -575,7 +575,8 @@ def test_webhooks_come_signed(vault: ConnectorVault) -> None:
 
 def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> None:
     """A method is called with made-up arguments, and its request held against the OpenAPI document."""
-    paths = httpx.get(f"{URL}/v1/openapi.json").json()["paths"]
+    document = httpx.get(f"{URL}/v1/openapi.json").json()
+    paths = document["paths"]
     operations = {
         f"{method.upper()} {path}"
         for path, item in paths.items()
@@ -620,6 +621,64 @@ def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> N
             with pytest.raises(VaultError):
                 client.call_platform(UNKNOWN, method, "x")
     assert operations - seen == set()
+
+
+def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVault) -> None:
+    document = httpx.get(f"{URL}/v1/openapi.json").json()
+    methods: dict[str, Callable[..., Any]] = {
+        "listConnectors": vault.connectors.list,
+        "searchActions": vault.actions.search,
+        "listActions": vault.actions.list,
+        "listConnections": vault.connections.list,
+        "listAttempts": vault.connect_attempts.list,
+        "listOauthClients": vault.oauth_clients.list,
+        "listEvents": vault.events.list,
+        "listDeliveries": vault.webhooks.deliveries,
+        "listKeys": vault.keys.list,
+        "listAgentGrants": vault.agent_grants.list,
+        "getAction": vault.actions.get,
+        "getAttempt": vault.connect_attempts.get,
+        "getCredentials": vault.connections.get_credentials,
+        "createConnection": vault.connections.create,
+        "updateConnection": vault.connections.update,
+        "setConnectionState": vault.connections.set_state,
+        "setConnectionName": vault.connections.set_name,
+        "setCredentials": vault.connections.set_credentials,
+        "runAction": vault.actions.run,
+        "connect": vault.connect_attempts.start,
+        "setOauthClient": vault.oauth_clients.set,
+        "createWebhook": vault.webhooks.create,
+        "updateWebhook": vault.webhooks.update,
+        "replayEvents": vault.webhooks.replay,
+        "createKey": vault.keys.create,
+        "createSession": vault.sessions.create,
+        "setAgentSignIn": vault.agent_sign_in.set,
+        "createAgentGrant": vault.agent_grants.create,
+    }
+    renamed = {"include": "responses", "from": "from_"}
+
+    def members(schema: dict[str, Any]) -> set[str]:
+        if "$ref" in schema:
+            return members(document["components"]["schemas"][schema["$ref"].split("/")[-1]])
+        parts = [members(one) for one in schema.get("oneOf", [])]
+        return set(schema.get("properties", {})).union(*parts)
+
+    checked = set[str]()
+    for item in document["paths"].values():
+        for operation in item.values():
+            parameters = [one for one in operation.get("parameters", []) if one.get("in") == "query"]
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            names = {one["name"] for one in parameters} | members(content.get("schema", {}))
+            if not names or operation["operationId"].startswith("proxy"):
+                continue
+            method = methods[operation["operationId"]]
+            checked.add(operation["operationId"])
+            arguments = inspect.signature(method).parameters
+            snake = {renamed.get(name) or re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name) for name in names}
+            if operation["operationId"] == "searchActions":
+                snake = {"platforms" if name == "platform" else name for name in snake}
+            assert snake - set(arguments) == set(), operation["operationId"]
+    assert checked == set(methods)
 
 
 # Other releases of the service

@@ -143,7 +143,9 @@ async function models() {
       ["--use-one-literal-as-default", "--output-datetime-class", "AwareDatetime"],
     ].flat(),
   );
-  const [first, ...rest] = readFileSync(output, "utf8").split("from typing import ");
+  // `Any` is null as well, and anything can be done with it.
+  const text = readFileSync(output, "utf8").replaceAll(": Any | None = None", ": Any = None");
+  const [first, ...rest] = text.split("from typing import ");
   const named = Object.entries(aliases).map(([name, type]) => `${name}: TypeAlias = ${type}\n`);
   const head = first.replace(
     /^(#.*\n)+/,

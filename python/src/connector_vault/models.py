@@ -84,7 +84,7 @@ class ActionAnswer(Model):
     """
     Its headers, with names in lower case.
     """
-    body: Any | None = None
+    body: Any = None
     """
     JSON as it is, text as a string, anything else as `{ base64, contentType }`; null if there is none.
     """
@@ -190,7 +190,7 @@ class ConnectorDetailVerifyRejectedWhen(Model):
     """
     Where it is: a JSON Pointer.
     """
-    value: Any | None = None
+    value: Any = None
     """
     What it is; an array lists several values.
     """
@@ -209,7 +209,7 @@ class ConnectorDetailVerify(Model):
     """
     The path below the first server whose variables are all among the method's fields, or an absolute URL.
     """
-    body: Any | None = None
+    body: Any = None
     """
     The JSON body; null for none.
     """
@@ -238,7 +238,7 @@ class ConnectorDetailAccount(Model):
     """
     The path below the first server whose variables are all among the method's fields, or an absolute URL.
     """
-    body: Any | None = None
+    body: Any = None
     """
     The JSON body; null for none.
     """
