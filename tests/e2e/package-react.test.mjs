@@ -8,6 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import * as esbuild from "esbuild";
 import { compile } from "svelte/compiler";
+import ts from "typescript";
 import { compileScript, parse } from "vue/compiler-sfc";
 import { root } from "../../scripts/lib/paths.mjs";
 import { Connecting, agree, button, confirm, opened, refuse } from "./support/connect.mjs";
@@ -179,6 +180,29 @@ describe("connecting from React", () => {
         "Put a <VaultProvider> around what connects accounts.",
       ]);
     });
+
+  test("an editor completes the well-known platforms", () => {
+    const file = join(PROJECT, "editor.tsx");
+    const code = 'import { ConnectButton } from "connector-vault/react";\n<ConnectButton platform="" />;\n';
+    const options = { jsx: ts.JsxEmit.ReactJSX, module: ts.ModuleKind.ESNext, strict: true, preserveSymlinks: true };
+    options.moduleResolution = ts.ModuleResolutionKind.Bundler;
+    options.typeRoots = [join(root, "node_modules", "@types")];
+    symlinkSync(join(root, "node_modules", "@types"), join(PROJECT, "node_modules", "@types"));
+    const service = ts.createLanguageService({
+      ...ts.sys,
+      useCaseSensitiveFileNames: () => true,
+      getScriptFileNames: () => [write("editor.tsx", code)],
+      getScriptVersion: () => "1",
+      getScriptSnapshot: (name) =>
+        ts.sys.fileExists(name) ? ts.ScriptSnapshot.fromString(ts.sys.readFile(name)) : undefined,
+      getCompilationSettings: () => options,
+      getDefaultLibFileName: ts.getDefaultLibFilePath,
+    });
+    const found = service.getCompletionsAtPosition(file, code.indexOf('platform="') + 10, {});
+    const names = found?.entries.map(({ name }) => name) ?? [];
+    assert.ok(names.length > 300, `${names.length}`);
+    for (const name of ["github", "slack", "notion"]) assert.ok(names.includes(name), name);
+  });
 
   describe("in a browser", () => {
     before(async () => {
