@@ -63,6 +63,8 @@ enum Way {
     Holds,
     /// The names are equal but for typos.
     Mistyped,
+    /// Each part of the sent name, of which there are several, begins some part of the known one.
+    Parts,
     /// One name begins with the other, or a part of the known name begins with the sent name.
     Begins,
     /// A part of the known name equals the sent name.
@@ -118,6 +120,11 @@ impl Name {
         let part_begins = || known.parts.iter().any(|part| begins(part, sent));
         if begins(other, sent) || begins(sent, other) || part_begins() {
             return Some((Way::Begins, share));
+        }
+        let begins_part =
+            |part: &String| known.parts.iter().any(|one| one == part || begins(one, part));
+        if self.parts.len() > 1 && self.parts.iter().all(begins_part) {
+            return Some((Way::Parts, share));
         }
         if let Some(right) = mistyped(sent, other) {
             return Some((Way::Mistyped, right));
@@ -204,6 +211,26 @@ mod tests {
         "page",
         "after",
     ];
+
+    #[test]
+    fn parts_are_found_in_any_order() {
+        let actions = [
+            "issuesCreate",
+            "issuesCreateComment",
+            "pullsCreate",
+            "issuesGet",
+            "reposCreateForOrg",
+        ];
+        for (name, expected) in [
+            ("createIssue", &["issuesCreate", "issuesCreateComment"][..]),
+            ("create_issue_comment", &["issuesCreateComment"]),
+            ("getIssue", &["issuesGet"]),
+            ("createPull", &["pullsCreate"]),
+            ("createOrgRepo", &["reposCreateForOrg"]),
+        ] {
+            assert_eq!(nearest(name, actions, 2), expected, "{name}");
+        }
+    }
 
     /// Each name with its expected suggestion; empty when it resembles nothing.
     #[test]

@@ -50,6 +50,8 @@ export const parameters = {
   ConnectorFilters: {
     authkit: "boolean",
     category: "text",
+    connectable: "boolean",
+    hasOauthClient: "boolean",
     key: "text",
     limit: "number",
     name: "text",

@@ -13,7 +13,6 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Problem};
 use crate::api::transaction::{Statements as Asked, Transaction};
 use crate::catalog::cache::CatalogCache;
-use crate::catalog::detail::{AuthMethod, Kind};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
 use crate::connect::method::objection;
@@ -22,6 +21,9 @@ use crate::fold::fold;
 use crate::json;
 use crate::patterns::Matcher;
 use crate::ports::{Db, Ports, StorageError, first_row};
+
+/// How many of a platform's scopes are named to whoever sets a client without any.
+const SUGGESTED: usize = 3;
 
 /// The number of clients.
 #[derive(Deserialize)]
@@ -166,11 +168,15 @@ impl PutClient<'_> {
         let chosen =
             methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
         let chosen: Vec<_> = chosen.collect();
-        let has_scopes = |method: &AuthMethod| matches!(&method.kind, Kind::OAuth2(oauth) if !oauth.scopes.is_empty());
-        let warning = (scopes == "[]" && chosen.iter().any(|method| has_scopes(method))).then(|| {
+        let known =
+            chosen.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
+        let known: Vec<String> =
+            known.take(SUGGESTED).map(|scope| format!("`{}`", scope.name)).collect();
+        let warning = (scopes == "[]" && !known.is_empty()).then(|| {
             format!(
-                "The client asks for no scopes, so {} grants only what it grants by default. Set those that your calls need: `authMethods` of the connector lists them.",
-                connector.name
+                "The client asks for no scopes, so {} grants only what it grants by default. Set those that your calls need, such as {}: `authMethods` of the connector lists all.",
+                connector.name,
+                known.join(", ")
             )
         });
         let fields: Vec<_> = chosen.iter().flat_map(|method| &method.fields).collect();

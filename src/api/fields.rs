@@ -59,7 +59,9 @@ pub const NAME_FIELDS: [Field; 1] = [required("name", FieldCheck::TextOrNull(rul
 pub const SESSION_FIELDS: [Field; 6] = [
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
-    own("scopes", |body, name, value| body.check_set(name, value, Scope::OF_TOKENS.len(), scope)),
+    own("scopes", |body, name, value| {
+        body.check_set_of(name, value, &Scope::OF_TOKENS.map(Scope::as_str));
+    }),
     own("platforms", |body, name, value| {
         body.check_set(name, value, MAX_PLATFORMS, platform_in_any_case);
     }),
@@ -130,8 +132,7 @@ pub const CREDENTIALS_FIELDS: [Field; 15] = [
     own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field)),
 ];
 
-const EVENT_TYPES: Field =
-    optional("types", FieldCheck::Texts(EventType::NAMES.len(), webhook_rules::event_type));
+const EVENT_TYPES: Field = optional("types", FieldCheck::Names(&EventType::NAMES));
 const WEBHOOK_DESCRIPTION: Field =
     optional("description", FieldCheck::TextOrNull(webhook_rules::description));
 
@@ -184,7 +185,7 @@ pub const KEY_FIELDS: [Field; 3] = [
     Field {
         name: "scopes",
         check: FieldCheck::Own(|body, name, value| {
-            body.check_set(name, value, Scope::NAMES.len(), key_scope);
+            body.check_set_of(name, value, &Scope::NAMES);
         }),
         required: true,
     },
@@ -227,17 +228,6 @@ pub(super) fn unknown_platform<'a>(
 pub(super) fn platform_in_any_case(text: &str) -> Option<&'static str> {
     // ASCII only: the tables for all other letters would make up a fifth of the npm package.
     platform(&text.to_ascii_lowercase())
-}
-
-fn key_scope(text: &str) -> Option<&'static str> {
-    text.parse::<Scope>().is_err().then_some("is not a scope: see the scopes of API keys")
-}
-
-fn scope(text: &str) -> Option<&'static str> {
-    let known = Scope::OF_TOKENS.into_iter().any(|scope| scope.as_str() == text);
-    (!known).then_some(
-        "must be one of catalog:read, connections:read, connections:write, connections:connect, connections:call",
-    )
 }
 
 /// Checks a web origin in the form that browsers send: a scheme, a lower-case host, and a port unless it is the

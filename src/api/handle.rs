@@ -330,6 +330,10 @@ async fn answer<P: Ports>(
             door.pass().await?;
             answer.answer(&service.catalog, metered).await
         }
+        Ok(Plan::ByClients((asked, statements))) => {
+            let (_, sets) = door.admit(statements).await?;
+            asked.known(&results(&sets, metered))?.answer(&service.catalog, metered).await
+        }
         Ok(Plan::Session(new)) => {
             let (principal, _) = door.admit(Statements::default()).await?;
             new.answer(&principal, &service.catalog, metered).await

@@ -22,9 +22,11 @@ const MAX_PLATFORMS: usize = 20;
 pub(super) const NO_CURSOR: &str = "is not a cursor of this list: follow the `Link` header with its filters and limit unchanged, and with the same API key";
 
 /// The parameters of the connector list.
-pub const CONNECTOR_PARAMETERS: [Parameter; 8] = [
+pub const CONNECTOR_PARAMETERS: [Parameter; 10] = [
     parameter("platform", Check::Length(MAX_PLATFORM)),
     parameter("authkit", Check::Boolean),
+    parameter("connectable", Check::Boolean),
+    parameter("hasOauthClient", Check::Boolean),
     parameter("key", Check::Length(MAX_FILTER)),
     parameter("name", Check::Length(MAX_FILTER)),
     parameter("category", Check::Length(MAX_FILTER)),

@@ -14,7 +14,7 @@ use crate::api::fields::{
 use crate::api::session::new::DEFAULT_TTL;
 use crate::connect::rules;
 use crate::oauth::authorization::OWN_PARAMETERS;
-use crate::terms::{EventType, Scope};
+use crate::terms::Scope;
 
 /// What a connection is created from.
 pub fn new_connection(answers: &Answers) -> Node {
@@ -157,10 +157,6 @@ fn field_schema(field: &Field) -> Node {
             let longest = u64::try_from(crate::webhooks::rules::MAX_URL).unwrap();
             object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
         }
-        ("types", _) => object! {
-            "type": "array", "maxItems": EventType::NAMES.len() as u64,
-            "items": object! {"type": "string", "enum": Node::texts(EventType::NAMES)},
-        },
         ("from", _) => object! {"type": "string", "pattern": EVENT},
         ("to", _) => object! {"type": Node::texts(["string", "null"]), "pattern": EVENT},
         ("connection", _) => object! {"type": "string", "format": "uuid"},
@@ -198,6 +194,10 @@ fn field_schema(field: &Field) -> Node {
         }
         (_, FieldCheck::Boolean) => object! {"type": "boolean"},
         (_, FieldCheck::OneOf(names)) => object! {"type": "string", "enum": Node::texts(names)},
+        (_, FieldCheck::Names(names)) => object! {
+            "type": "array", "maxItems": u64::try_from(names.len()).unwrap(),
+            "items": object! {"type": "string", "enum": Node::texts(names)},
+        },
         (_, FieldCheck::Texts(most, rule)) => object! {
             "type": "array", "maxItems": u64::try_from(most).unwrap(), "items": texts::text(rule),
         },

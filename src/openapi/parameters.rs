@@ -201,6 +201,8 @@ fn connectors() -> Vec<About> {
     let own = [
         plain("platform", "The platform: exact, ignoring case. For example, `github`."),
         ("authkit", false.into(), "`true`: only connectors that the operator has enabled for hosted authorization. `false`: all connectors.".into()),
+        ("connectable", false.into(), "`true`: only connectors that accounts can be connected to now: those with a method that needs no OAuth client, and those for which you have set an OAuth client in this environment. `false`: all connectors.".into()),
+        ("hasOauthClient", false.into(), "`true`: only connectors for which you have set an OAuth client in this environment. `false`: all connectors.".into()),
         plain("key", "The connector's key: exact, case-sensitive. For example, `api::github::v1`."),
         plain("name", "The display name: exact, ignoring case. For example, `GitHub`."),
         plain("category", "The category: exact, ignoring case. For example, `Developer Tools`."),

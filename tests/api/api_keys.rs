@@ -105,6 +105,17 @@ fn a_key_grants_no_scope_that_it_lacks() {
 }
 
 #[test]
+fn an_unknown_scope_is_answered_with_all_scopes_and_the_one_that_was_meant() {
+    let (api, key) = expiring();
+    let refused = post(&api, &key, KEYS, &json!({"scopes": ["connection:read", "catalog:read"]}));
+    let fault = body(&refused)["errors"][0].clone();
+    assert_eq!((refused.status, fault["pointer"].as_str()), (400, Some("/scopes/0")));
+    assert_eq!(fault["suggestion"], "connections:read");
+    let detail = fault["detail"].as_str().unwrap();
+    assert!(Scope::NAMES.iter().all(|name| detail.contains(name)), "{detail}");
+}
+
+#[test]
 fn a_key_creates_none_that_outlives_it() {
     let (api, key) = expiring();
     let end = after(&api, 10 * DAY_MS);

@@ -237,8 +237,8 @@ describe("connecting from React", () => {
     test("a user who says no is told what that means", async () =>
       visit(await appUrl("r2@example.com", { platform: "login" }), async (page) => {
         const popup = await opened(page, () => button(page, "Connect an account").click());
-        const platform = await opened(page, () => button(popup, "Continue to Login").click());
-        await refuse(platform);
+        await button(popup, "Continue to Login").click();
+        await refuse(popup);
         await popup.getByRole("heading", { name: "You did not allow access" }).waitFor();
         await popup.close();
         await alerted(page, "You did not allow access, so nothing was connected.");

@@ -119,7 +119,7 @@ const TYPESCRIPT = {
 describe("the package's README", () => {
   const caller = key({
     scopes:
-      "catalog:read connections:read connections:write sessions:create connections:connect credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write",
+      "catalog:read connections:read connections:write sessions:create connections:connect connections:call credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write",
   });
   const env = {};
   let server;
@@ -359,7 +359,7 @@ describe("the package's README", () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${appPort}/`);
         try {
           await shown
-            .getByText(`${ANNS.length} connections`, { exact: true })
+            .getByText(`Connections: ${ANNS.length}`, { exact: true })
             .waitFor()
             .catch(({ message }) => assert.fail([message, app.told(), ...faults].join("\n")));
           const platforms = await shown.getByRole("button").allTextContents();

@@ -1,13 +1,15 @@
 //! `GET /connect/callback`: the user comes back from the platform.
 
 use serde::Deserialize;
+use zeroize::Zeroizing;
 
 use super::former::Former;
 use super::link::{Desk, stays, way_back, with_way_back};
 use super::pages::{Page, Told};
 use super::revoke::revoke_unused;
 use super::store::{Account, Target, Written, end, store};
-use super::{Browser, hash, opening, platform, redirect_uri};
+use super::{Browser, hash, opening, platform, redirect_uri, sealing};
+use crate::access::Shard;
 use crate::access::statements::select_forward;
 use crate::api::message::{Body, NO_STORE, Request, Response};
 use crate::api::problem::Problem;
@@ -19,13 +21,15 @@ use crate::connect::method::Connector;
 use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::credentials::held::Held;
+use crate::credentials::{Kind as Sealing, Place};
+use crate::json;
 use crate::lifecycle::machine;
 use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
 use crate::oauth::pkce::Verifier;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{Client, TokenError, TokenErrorKind, Tokens};
 use crate::percent::decode_form;
-use crate::ports::{Clock, Db, Ports, all_rows, first_row};
+use crate::ports::{Clock, Db, Ports, Random, all_rows, first_row};
 use crate::target::Targets;
 use crate::target::fill::{FillError, unfill};
 use crate::vault::draft::NewConnection;
@@ -132,7 +136,8 @@ impl<P: Ports> Desk<'_, P> {
         };
         let code = failed.code.as_str();
         end(self.ports, &attempt.id, self.request_id, code, &failed.detail).await?;
-        Ok(self.failed(request, &attempt, &name, &failed))
+        let again = self.repeated(&attempt, failed.code).await?;
+        Ok(self.failed(request, &attempt, &name, &failed, again))
     }
 
     /// Whether a redirect has a code under a name that only the attempt's platform gives it.
@@ -371,7 +376,7 @@ impl<P: Ports> Desk<'_, P> {
             Status::Failed { code, detail } => {
                 let code = Failure::ALL.into_iter().find(|known| known.as_str() == code);
                 let code = code.unwrap_or(Failure::Interrupted);
-                self.failed(request, attempt, name, &Failed { code, detail })
+                self.failed(request, attempt, name, &Failed { code, detail }, None)
             }
             Status::Pending if attempt.status == Stored::Exchanging => {
                 let paragraphs =
@@ -380,6 +385,35 @@ impl<P: Ports> Desk<'_, P> {
             }
             Status::Pending | Status::Expired => with_way_back(self.expired(), attempt).response(),
         }
+    }
+
+    /// Begins once more what the user can finish after all, and returns its link: whoever came by a link has no other way
+    /// back. Those who came from an app go back to it.
+    async fn repeated(&self, attempt: &Attempt, code: Failure) -> Result<Option<String>, Problem> {
+        let is_users_turn =
+            matches!(code, Failure::Denied | Failure::CodeRejected | Failure::AccountMismatch);
+        let remembered = self.remembered(attempt)?;
+        let Some(remembered) = remembered.filter(|_| is_users_turn && attempt.return_url.is_none())
+        else {
+            return Ok(None);
+        };
+        let (id, shard) = (self.ports.uuid(), Shard::new(self.ports.number()).unwrap_or_default());
+        let [link, state] = [(); 2].map(|()| shard.mark(self.ports.secret()));
+        let verifier =
+            remembered.verifier.map(|_| Verifier::generate(self.ports).as_str().to_owned());
+        let (link_hash, state_hash) = (hash(&link), hash(&state));
+        let place = Place {
+            account: &attempt.account,
+            environment: attempt.environment,
+            kind: Sealing::Attempt,
+            id: &id,
+        };
+        let plain = Zeroizing::new(json::bytes(&Remembered { state, verifier, ..remembered }));
+        let sealed = sealing(self.config.vault_keys.seal(&place, &plain, self.ports))?;
+        let (sealed, hashes) = (sealed.into_string(), [link_hash.as_str(), state_hash.as_str()]);
+        let repeat = statements::repeat_attempt(&attempt.id, &id, hashes, &sealed, self.now);
+        self.ports.batch(vec![repeat]).await?;
+        Ok(Some(format!("/connect/go/{link}")))
     }
 
     fn succeeded(&self, request: &Request, attempt: &Attempt, name: &str) -> Response {
@@ -396,13 +430,19 @@ impl<P: Ports> Desk<'_, P> {
         attempt: &Attempt,
         name: &str,
         failed: &Failed,
+        again: Option<String>,
     ) -> Response {
         let heading = match failed.code {
             Failure::Denied => format!("{name} was not connected"),
             _ => format!("{name} could not be connected"),
         };
-        let mut page = self.page(200, &heading, &[&failed.detail, whose_turn(failed.code)]);
+        let turn = match again {
+            Some(_) => "To connect after all, try again. Otherwise you can close this page.",
+            None => whose_turn(failed.code),
+        };
+        let mut page = self.page(200, &heading, &[&failed.detail, turn]);
         page.told = Some(told(request, attempt, "failed"));
+        page.links.extend(again.map(|link| (link, "Try again".to_owned())));
         with_way_back(page, attempt).response()
     }
 }
@@ -456,7 +496,7 @@ fn filled(
 /// The user signed in with another account than the connection's.
 fn of_other_account(name: &str) -> Failed {
     let detail = format!(
-        "You signed in to {name} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately."
+        "The account at {name} is another one than before. The connection keeps the former one. Sign in with that account, or connect this one separately."
     );
     Failed::new(Failure::AccountMismatch, detail)
 }
@@ -539,7 +579,8 @@ fn new_connection(attempt: &Attempt, now: u64) -> NewConnection {
 fn said(error: &TokenError) -> String {
     let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
     let description =
-        error.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        error.description.as_deref().map(|text| format!(": {}", text.trim_end_matches('.')));
+    let description = description.unwrap_or_default();
     format!("{code}{description}")
 }
 
@@ -615,6 +656,7 @@ mod tests {
             (Some("e"), None, " (e)"),
             (None, Some("No"), ": No"),
             (Some("e"), Some("No"), " (e): No"),
+            (Some("e"), Some("No."), " (e): No"),
         ] {
             assert_eq!(said(&error(Denied, code, description)), expected);
         }

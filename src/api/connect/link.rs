@@ -104,7 +104,7 @@ impl<P: Ports> Desk<'_, P> {
             platform_logo: connector
                 .as_ref()
                 .map(|connector| connector.image.clone())
-                .filter(|image| image.starts_with(FOLDER)),
+                .filter(|image| image.starts_with(FOLDER) || image.starts_with("data:")),
             ..self.page(200, &heading, &[&what, &when, &otherwise])
         };
         Ok(page.response())
@@ -281,6 +281,7 @@ impl<P: Ports> Desk<'_, P> {
             paragraphs: paragraphs.iter().map(|text| (*text).to_owned()).collect(),
             app: self.config.app_name.clone(),
             app_logo: self.config.app_logo_url.clone(),
+            app_url: self.config.app_url.clone(),
             status,
             ..Page::default()
         }
@@ -341,10 +342,18 @@ impl<P: Ports> Desk<'_, P> {
     }
 }
 
-/// Adds the link that leads back to the app, if the app has said where that is.
+/// Adds the link that leads back to where the attempt began, if that is known.
 pub(super) fn with_way_back(mut page: Page, attempt: &Attempt) -> Page {
-    page.links.extend(way_back(attempt).map(|url| (url, "Go back to the app".to_owned())));
+    let url = way_back(attempt).filter(|url| !is_window(url));
+    page.links.extend(url.map(|url| (url, "Go back to the app".to_owned())));
     page
+}
+
+/// Whether an address is that of the window, in which somebody began who has it as a popup. Without the page that opened it,
+/// the window can't go on.
+fn is_window(url: &str) -> bool {
+    let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+    path.is_some_and(|(_, path)| path.starts_with("connect?connect=") && path.contains("#began="))
 }
 
 /// Where the browser goes on to: the app's address with the attempt's id.

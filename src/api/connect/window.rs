@@ -16,6 +16,7 @@ struct App<'a> {
     name: Option<&'a str>,
     logo_url: Option<&'a str>,
     color: Option<&'a str>,
+    url: Option<&'a str>,
 }
 
 /// `GET /connect/app.json`
@@ -25,6 +26,7 @@ pub fn app(config: &Config) -> Response {
         name: config.app_name.as_deref(),
         logo_url: config.app_logo_url.as_deref(),
         color: config.app_color.as_deref(),
+        url: config.app_url.as_deref(),
     };
     Response::json(json::bytes(&app), "public, max-age=60")
 }
@@ -87,7 +89,7 @@ mod tests {
             (200, Some("public, max-age=60"))
         );
         let shown = String::from_utf8(response.body).unwrap();
-        assert_eq!(shown, r#"{"name":"Acme","logoUrl":null,"color":null}"#);
+        assert_eq!(shown, r#"{"name":"Acme","logoUrl":null,"color":null,"url":null}"#);
     }
 
     #[test]

@@ -82,6 +82,29 @@ pub fn insert_attempt(
     Statement { sql: sql.into(), params }
 }
 
+/// Stores another attempt like one that its user did not finish: for the same browser, and no longer. It takes the place of
+/// that one, so that it need not be counted.
+#[must_use]
+pub fn repeat_attempt(
+    of: &str,
+    id: &str,
+    [link_hash, state_hash]: [&str; 2],
+    sealed: &str,
+    now: u64,
+) -> Statement {
+    statement(
+        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?2, account, environment, key_id, 'pending', connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, ?3, ?4, browser_hash, ?5, ?6, expires_at FROM connect_attempts WHERE id = ?1 AND status = 'failed' AND expires_at > ?6",
+        vec![
+            Param::text(of),
+            Param::text(id),
+            Param::text(link_hash),
+            Param::text(state_hash),
+            Param::text(sealed),
+            Param::integer(now),
+        ],
+    )
+}
+
 /// Deletes a few attempts that ended long ago. Every new attempt is followed by this, so that they never pile up.
 #[must_use]
 pub fn prune_attempts(before: u64) -> Statement {

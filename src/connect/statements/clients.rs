@@ -17,6 +17,15 @@ pub fn select_client(guard: &Guard<'_>, platform: &str) -> Statement {
     sql.finish()
 }
 
+/// Selects the platforms that have an OAuth client: at most one row for each platform of the catalog.
+#[must_use]
+pub fn select_platforms_with_client(guard: &Guard<'_>) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT o.platform FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ");
+    sql.guard().push(" ORDER BY o.platform");
+    sql.finish()
+}
+
 /// Selects a page of the OAuth clients, in the order of their platforms.
 #[must_use]
 pub fn select_clients(guard: &Guard<'_>, limit: u64, offset: u64) -> Statement {

@@ -64,6 +64,25 @@ fn a_client_is_set_read_listed_and_deleted() {
 }
 
 #[test]
+fn a_client_without_scopes_of_a_platform_that_has_some_is_warned_about() {
+    let scopes = json!(["a", "b", "c", "d"].map(|name| json!({"name": name, "description": ""})));
+    let method = oauth("oauth", &json!({"scopes": scopes}));
+    let api = api_of(&[
+        ("scoped", json!({"authMethods": [method]})),
+        ("plain", json!({"authMethods": [oauth("oauth", &json!({}))]})),
+    ]);
+    let warnings = |platform: &str, scopes: Value| {
+        let sent = json!({"clientId": "id", "scopes": scopes});
+        body(&send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent))["warnings"]
+            .clone()
+    };
+    let expected = "The client asks for no scopes, so The scoped grants only what it grants by default. Set those that your calls need, such as `a`, `b`, `c`: `authMethods` of the connector lists all.";
+    assert_eq!(warnings("scoped", json!([])), json!([expected]));
+    assert_eq!(warnings("scoped", json!(["a"])), Value::Null);
+    assert_eq!(warnings("plain", json!([])), Value::Null);
+}
+
+#[test]
 fn a_lost_answer_is_answered_as_the_first_try_would_have_been() {
     let api = api();
     let path = "/v1/oauth-clients/regional";

@@ -13,6 +13,7 @@ mod killed;
 mod late_tokens;
 mod mortal;
 mod oauth;
+mod offered;
 mod places;
 mod quirks;
 mod refresh_errors;
@@ -20,6 +21,7 @@ mod renewal;
 mod returns;
 mod schedule;
 pub mod upkeep;
+mod ways_back;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -18,23 +18,19 @@ interface Props {
 const TITLE = "What do you want to connect?";
 
 /** Which platform to connect, or which connection to reconnect. */
-export function Choose({ session: { service, may }, app, say, onChoose, onFail }: Props) {
+export function Choose({ session: { service, may, who }, app, say, onChoose, onFail }: Props) {
   const [q, setQ] = useState("");
   const [failed, setFailed] = useState<FailedConnection[] | undefined>(may("connections:read") ? undefined : []);
-  const [found, setFound] = useState<Found & { all: boolean }>();
+  const [found, setFound] = useState<Found>();
   useEffect(() => {
     if (failed === undefined) service.findFailed().then(setFailed, onFail);
   }, []);
   useEffect(() => {
     const asking = new AbortController();
     const ask = async () => {
-      let all = found?.all ?? false;
-      let next = await service.findPlatforms(q, all, asking.signal);
-      if (next.total === 0 && q === "" && !all) {
-        all = true;
-        next = await service.findPlatforms(q, all, asking.signal);
-      }
-      setFound({ ...next, all });
+      // The app's server has chosen the platforms of a token that names some.
+      const next = await service.findPlatforms(q, (who.platforms ?? null) !== null, asking.signal);
+      setFound(next);
       if (q !== "") say(next.total === 1 ? "1 platform found" : `${next.total.toLocaleString("en")} platforms found`);
     };
     ask().catch((error) => !asking.signal.aborted && onFail(error));

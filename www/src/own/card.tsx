@@ -75,7 +75,7 @@ export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
           </ConnectButton>
         )}
       </div>
-      {tags.length > 0 ? (
+      {tags.length > 0 && (
         <ul class="chips" aria-label="Tags">
           {tags.map((tag, at) => (
             <li key={at} class="chip">
@@ -83,14 +83,15 @@ export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
             </li>
           ))}
         </ul>
-      ) : (
-        <p class="muted small">No tags</p>
       )}
       {may("connections:write") && (
         <div class="own-actions">
-          <button type="button" onClick={() => setDoing("tags")} aria-label={`Edit tags of ${called}`}>
-            Edit tags
-          </button>
+          {/* Tags are the app's: whoever has none has not heard of them. */}
+          {tags.length > 0 && (
+            <button type="button" onClick={() => setDoing("tags")} aria-label={`Edit tags of ${called}`}>
+              Edit tags
+            </button>
+          )}
           <button
             type="button"
             class="danger"
