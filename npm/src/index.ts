@@ -56,7 +56,7 @@ export type {
   NewAgentSignIn,
 } from "./agents.js";
 export type { NewOauthClient, OauthClient, OauthClients } from "./clients.js";
-export type { ConnectOptions } from "./connect.js";
+export type { ConnectOptions, Platform } from "./popup.js";
 export type {
   ApiKeyMethod,
   AuthField,
