@@ -3,6 +3,7 @@
 mod events;
 mod mcp;
 mod onward;
+mod platform_tool;
 mod proxy;
 mod refusals;
 mod run;

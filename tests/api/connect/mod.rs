@@ -16,10 +16,12 @@ mod oauth;
 mod places;
 mod quirks;
 mod refresh_errors;
+mod refused_calls;
 mod renewal;
 mod returns;
 mod schedule;
 pub mod upkeep;
+mod window_links;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
