@@ -87,6 +87,13 @@ export interface ConnectorFilters extends Paging {
   platform?: string | undefined;
   /** `true`: only connectors that the operator has enabled for hosted authorization. */
   authkit?: boolean | undefined;
+  /**
+   * `true`: only connectors that accounts can be connected to now: those with a method that needs no OAuth client, and
+   * those with an OAuth client in this environment.
+   */
+  connectable?: boolean | undefined;
+  /** `true`: only connectors with an OAuth client in this environment. */
+  hasOauthClient?: boolean | undefined;
   /** The connector's key: exact, case-sensitive. */
   key?: string | undefined;
   /** The display name: exact, ignoring case. */

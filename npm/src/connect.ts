@@ -32,6 +32,8 @@ const [WIDTH, HEIGHT] = [600, 760];
 const LOOK_MS = 300;
 /** How many seconds to wait for the end of an attempt whose window is closed. */
 const GRACE_SECONDS = 5;
+/** How many seconds the service may hold an answer about an attempt, and the pause between two, in milliseconds. */
+const [FOLLOW_SECONDS, PAUSE_MS] = [25, 2_000];
 /** What the window sends. */
 const TYPE = "connector-vault:connect";
 
@@ -121,6 +123,10 @@ class Waiting {
   #attempt: string | undefined;
   /** Why the latest attempt failed; the user can try again in the window. */
   #failure: ErrorCode | undefined;
+  /** Whether the window has become the platform's page. */
+  #isAtPlatform = false;
+  #isFollowing = false;
+  #isOver = false;
 
   constructor(popup: Window, base: string, attempts: ConnectAttempts, token: string, signal: AbortSignal | undefined) {
     this.#popup = popup;
@@ -139,6 +145,12 @@ class Waiting {
         reject(new AbortError("The call was ended by its signal.", { code: "aborted", cause: this.#signal?.reason }));
       const timer = setInterval(() => {
         if (!this.#popup.closed) return;
+        // A platform can cut its page off from this one (Cross-Origin-Opener-Policy); the window then looks closed. Whoever
+        // really closes it is back on this page.
+        if (this.#isAtPlatform && !document.hasFocus()) {
+          if (!this.#isFollowing) this.#follow().then(resolve, reject);
+          return;
+        }
         clearInterval(timer);
         // A message may be on its way.
         setTimeout(() => this.#afterClose().then(resolve, reject), LOOK_MS);
@@ -153,6 +165,7 @@ class Waiting {
       if (this.#signal?.aborted) onAbort();
       else if (!this.#popup.closed) this.#popup.location.replace(address);
     }).finally(() => {
+      this.#isOver = true;
       this.#end();
       this.#popup.close();
     });
@@ -164,13 +177,16 @@ class Waiting {
     if (typeof news.attempt === "string") this.#attempt = news.attempt;
     switch (news.status) {
       case "waiting":
+        this.#isAtPlatform = false;
         // The browser attaches this page's origin, so the window can check it against the token's `origins`.
         this.#popup.postMessage({ type: TYPE, token: this.#token }, this.#origin);
         break;
       case "pending":
         this.#failure = undefined;
+        this.#isAtPlatform = true;
         break;
       case "failed":
+        this.#isAtPlatform = false;
         this.#failure = news.code ?? "failed";
         break;
       case "closed":
@@ -180,6 +196,23 @@ class Waiting {
         if (isConnection(news.connection)) resolve(news.connection as Connection);
         break;
     }
+  }
+
+  /** Waits for the end of an attempt at a platform that has cut itself off. */
+  async #follow(): Promise<Connection> {
+    this.#isFollowing = true;
+    while (!this.#isOver && this.#attempt !== undefined) {
+      const askedAt = Date.now();
+      const attempt = await this.#attempts.get(this.#attempt, { wait: FOLLOW_SECONDS }).catch(() => undefined);
+      if (attempt?.connection) return attempt.connection;
+      if (attempt !== undefined && attempt.status !== "pending") {
+        this.#failure = attempt.status === "expired" ? "expired" : attempt.error?.code;
+        break;
+      }
+      // Without an answer, or without a wait, it must not be asked without end.
+      if (Date.now() - askedAt < PAUSE_MS) await new Promise((done) => setTimeout(done, PAUSE_MS));
+    }
+    throw this.#error();
   }
 
   /** What has become of the latest attempt: the user may have closed the window too early to hear of it. */

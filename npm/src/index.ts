@@ -68,7 +68,13 @@ export type {
   PlatformRequest,
   VerifyRequest,
 } from "./connecting.js";
-export type { Connection, ConnectionState, IdentityType } from "./connection.js";
+export type {
+  Connection,
+  ConnectionState,
+  ConnectionWithAccount,
+  IdentityType,
+  PlatformAccount,
+} from "./connection.js";
 export type {
   ConnectionChanges,
   ConnectionFilters,

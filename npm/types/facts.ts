@@ -32,10 +32,12 @@ export const parameters = {
     wait: "number",
   },
   ConnectionFilters: {
+    account: "text",
     active: "boolean",
     after: "text",
     identity: "text",
     identityType: ["user","team","organization","project"],
+    include: ["account"],
     key: "texts",
     limit: "number",
     name: "text",
@@ -50,6 +52,8 @@ export const parameters = {
   ConnectorFilters: {
     authkit: "boolean",
     category: "text",
+    connectable: "boolean",
+    hasOauthClient: "boolean",
     key: "text",
     limit: "number",
     name: "text",

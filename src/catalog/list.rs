@@ -516,7 +516,7 @@ impl List {
                 break;
             }
             let row = self.row(read_number(entry, 4).unwrap_or(usize::MAX))?;
-            if Facts::read(self.kind, row, false).is_some_and(|facts| facts.key == key) {
+            if Facts::read(self.kind, row, 0).is_some_and(|facts| facts.key == key) {
                 return Ok(Some(row));
             }
         }

@@ -1,5 +1,6 @@
 //! The questions that the service asks of the catalog, in either format.
 
+use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::rc::Rc;
@@ -20,7 +21,7 @@ use super::key::ConnectorKey;
 use super::layout::DamagedError;
 use super::list::{List, ListRef, PartRef, Role};
 use super::pack::{self, Found, Packed};
-use super::row::{Facts, Kind};
+use super::row::{Facts, Kind, NEEDS_CLIENT};
 use super::search::{Query, Search};
 use super::section::Section;
 use super::stored::SegmentId;
@@ -131,7 +132,7 @@ impl From<&FindFilter> for Wanted {
         // No name has a slash, and none is empty.
         let names = |names: &'_ Option<Names>| names.as_ref().map_or("", Names::as_str).to_owned();
         let group = Some([names(platforms), names(seen)].join("/"));
-        Self { title: None, mark, group, q: Some(q.clone()) }
+        Self { title: None, mark, bits: 0, group, q: Some(q.clone()) }
     }
 }
 
@@ -181,17 +182,20 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let wanted = Wanted::from(filter);
         let Some(platforms) = platforms(filter) else {
             let list = current.connectors().map_err(damaged_current)?;
-            return self.page(list, Kind::Connector, &wanted, "", positions).await;
+            let mut selection = self.select(&list, Kind::Connector, &wanted, "").await?;
+            if let Some(clients) = &filter.connectable {
+                selection = self.connectable(current, &list, &selection, clients).await?;
+            }
+            return self.rows(list, Kind::Connector, &selection, positions).await;
         };
-        let read = |_: &str, found: Packed<'_>| Ok((found.connector.to_vec(), found.authkit));
-        let rows = platforms.iter().map(|platform| self.platform(current, platform, read));
-        let rows = all(rows.collect()).await?;
         let search = wanted.q.as_ref().map(|query| Search::new(query, ""));
         let mut found = Vec::new();
-        for (json, authkit) in rows.into_iter().flatten() {
-            let facts = Facts::read(Kind::Connector, &json, authkit)
-                .ok_or_else(|| StorageError::new("a connector's row is not what it should be"))?;
-            let is_asked = filter.key.as_ref().is_none_or(|key| *key == facts.key);
+        for (platform, facts, json) in self.named(current, &platforms).await? {
+            let is_asked = filter.key.as_ref().is_none_or(|key| *key == facts.key)
+                && filter
+                    .connectable
+                    .as_ref()
+                    .is_none_or(|clients| facts.mark & NEEDS_CLIENT == 0 || clients.has(&platform));
             if let Some(rank) = wanted.rank(&facts, search.as_ref()).filter(|_| is_asked) {
                 found.push((rank, facts.title, facts.key, json));
             }
@@ -201,6 +205,56 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let shown = found.get(positions(found.len())).unwrap_or_default();
         let rows: Vec<&[u8]> = shown.iter().map(|(_, _, _, json)| json.as_slice()).collect();
         Ok(Page { total: found.len(), rows: rows.join(&b',') })
+    }
+
+    /// The connectors of names, which may be former ones: the platform's own name, what filters see, and the row.
+    async fn named(
+        &self,
+        current: &Current,
+        names: &[String],
+    ) -> Result<Vec<(String, Facts, Vec<u8>)>, StorageError> {
+        let read = |own: &str, found: Packed<'_>| {
+            let json = found.connector.to_vec();
+            let facts = Facts::read(Kind::Connector, &json, found.mark)
+                .ok_or_else(|| StorageError::new("a connector's row is not what it should be"))?;
+            Ok((own.to_owned(), facts, json))
+        };
+        let found = names.iter().map(|name| self.platform(current, name, read));
+        Ok(all(found.collect()).await?.into_iter().flatten().collect())
+    }
+
+    /// The selected connectors that accounts can be connected to, when these platforms have an OAuth client.
+    async fn connectable(
+        &self,
+        current: &Current,
+        list: &ListRef,
+        selection: &Selection,
+        clients: &Names,
+    ) -> Result<Selection, StorageError> {
+        let with_client = self.named(current, &distinct(clients)).await?;
+        let titles = with_client.iter().flat_map(|(_, facts, _)| list.parts_of_title(&facts.title));
+        let mut parts = list.parts_of_scan(false);
+        for part in titles {
+            if !parts.iter().any(|known| (known.role, known.first) == (part.role, part.first)) {
+                parts.push(part);
+            }
+        }
+        parts.sort_by_key(|part| part.first);
+        let loaded = self.load(parts, list.clone(), Kind::Connector).await?;
+        let mut offered = BTreeSet::new();
+        for (_, facts, json) in &with_client {
+            for row in loaded.with_title(&facts.title)? {
+                if loaded.row(row)? == json.as_slice() {
+                    offered.insert(row);
+                }
+            }
+        }
+        let marks = loaded.columns()?.marks;
+        let needs_none = |row: usize| marks.get(row).is_some_and(|mark| mark & NEEDS_CLIENT == 0);
+        let rows = selection.rows().into_iter();
+        let rows = rows.filter(|row| needs_none(*row) || offered.contains(row));
+        let rows: Vec<u32> = rows.filter_map(|row| u32::try_from(row).ok()).collect();
+        Ok(Selection::Rows(rows.into()))
     }
 
     /// Finds the actions of a platform, whose name must be folded. Returns `None` when the catalog has no such
@@ -265,7 +319,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let search = wanted.q.as_ref().map(|query| Search::new(query, &shared));
         let mut found: Vec<&[u8]> = Vec::new();
         if let Some(row) = list.with_key(key)? {
-            let facts = Facts::read(Kind::Action, row, false)
+            let facts = Facts::read(Kind::Action, row, 0)
                 .ok_or_else(|| StorageError::new("an action's row is not what it should be"))?;
             found.extend(wanted.rank(&facts, search.as_ref()).map(|_| row));
         }
@@ -522,7 +576,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             Served::Format1(id) => {
                 let list = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
                 let keys = (0..list.len()).filter_map(|row| {
-                    let facts = Facts::read(Kind::Connector, list.row(row)?, false)?;
+                    let facts = Facts::read(Kind::Connector, list.row(row)?, 0)?;
                     Some(format!("{}\n", ConnectorKey::parse(&facts.key)?.platform))
                 });
                 keys.collect::<String>().into_bytes()
@@ -562,20 +616,43 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         shared: &str,
         positions: Positions<'_>,
     ) -> Result<Page, StorageError> {
-        let selection = if wanted.is_nothing() {
-            Selection::Range(0..list.rows)
-        } else if let Some(title) = wanted.title.as_ref() {
+        let selection = self.select(&list, kind, wanted, shared).await?;
+        self.rows(list, kind, &selection, positions).await
+    }
+
+    /// The rows of a list that match.
+    async fn select(
+        &self,
+        list: &ListRef,
+        kind: Kind,
+        wanted: &Wanted,
+        shared: &str,
+    ) -> Result<Selection, StorageError> {
+        if wanted.is_nothing() {
+            return Ok(Selection::Range(0..list.rows));
+        }
+        if let Some(title) = wanted.title.as_ref() {
             let list = self.load(list.parts_of_title(title), list.clone(), kind).await?;
-            wanted.select(&list, shared)?
-        } else if let Some(known) = self.cache.remembered(list.id, wanted) {
-            known
-        } else {
-            let parts = list.parts_of_scan(wanted.q.is_some());
-            let list = self.load(parts, list.clone(), kind).await?;
-            let found = wanted.select(&list, shared)?;
-            self.cache.remember(list.at.id, wanted, &found);
-            found
-        };
+            return wanted.select(&list, shared);
+        }
+        if let Some(known) = self.cache.remembered(list.id, wanted) {
+            return Ok(known);
+        }
+        let parts = list.parts_of_scan(wanted.q.is_some());
+        let list = self.load(parts, list.clone(), kind).await?;
+        let found = wanted.select(&list, shared)?;
+        self.cache.remember(list.at.id, wanted, &found);
+        Ok(found)
+    }
+
+    /// A page of the selected rows of a list.
+    async fn rows(
+        &self,
+        list: ListRef,
+        kind: Kind,
+        selection: &Selection,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
         let shown = selection.page(positions(selection.len()));
         let parts = list.parts_of_rows(shown.rows());
         let list = self.load(parts, list, kind).await?;

@@ -16,7 +16,7 @@ use crate::catalog::key::ConnectorKey;
 use crate::catalog::list::{List, ListRef};
 use crate::catalog::model::{Action, Connector};
 use crate::catalog::pack::{self, Found};
-use crate::catalog::row::Kind;
+use crate::catalog::row::{AUTHKIT, Kind};
 use crate::catalog::section::{Section, SectionRef};
 use crate::catalog::write::Platform;
 use crate::fold::fold;
@@ -113,7 +113,7 @@ impl<'a> Opened<'a> {
         let marks = self.list(list.clone(), Kind::Connector)?;
         let marks = marks.columns().map_err(said)?.marks.to_vec();
         let rows: Vec<Connector> = self.rows(list, Kind::Connector)?;
-        let entry = |(connector, mark)| ConnectorEntry { connector, authkit: mark == 1 };
+        let entry = |(connector, mark)| ConnectorEntry { connector, authkit: mark & AUTHKIT != 0 };
         Ok(rows.into_iter().zip(marks).map(entry).collect())
     }
 

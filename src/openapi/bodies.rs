@@ -98,7 +98,7 @@ pub fn action_input() -> Node {
         ("body", "The request's body."),
         (
             "select",
-            "Only these parts of the answer's body: up to 20 JSON Pointers, in which `*` is every item.",
+            "Only these parts of the answer's body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item.",
         ),
         (
             "maxBytes",

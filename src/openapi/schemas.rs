@@ -33,7 +33,9 @@ pub fn all(answers: &Answers) -> Node {
         "ActionSearchPage": search_page(),
         "Action": action(),
         "ActionDetail": details::action(&action()),
-        "ConnectionPage": page("Connection", "connections"),
+        "ConnectionPage": page("ListedConnection", "connections"),
+        "ListedConnection": listed_connection(),
+        "PlatformAccount": credentials::platform_account(),
         "Connection": connection(),
         "NewConnection": bodies::new_connection(answers),
         "ConnectionChanges": bodies::connection_changes(),
@@ -248,42 +250,50 @@ fn environment() -> Node {
 }
 
 fn connection() -> Node {
+    record("A stored link between an identity and a platform.", connection_members())
+}
+
+/// A row of the list of connections.
+fn listed_connection() -> Node {
+    record_with(
+        "A stored link between an identity and a platform. With `include=account`, it has the connected account.",
+        connection_members(),
+        object! {"account": credentials::connected_account()},
+    )
+}
+
+fn connection_members() -> Vec<(&'static str, Node)> {
     let id = object! {"type": "string", "format": "uuid"};
     let name = object! {"type": Node::texts(["string", "null"])};
     let kind = object! {"type": "string", "const": "api"};
     let version = object! {"type": "string", "pattern": "^[1-9][0-9]*$"};
     let time = object! {"type": "string", "format": "date-time"};
-    record(
-        "A stored link between an identity and a platform.",
-        vec![
-            ("id", said("A UUID in lower case.", id)),
-            ("platformVersion", said("The version of the platform's API.", texts::version())),
-            ("name", said("The display name; null if unset.", name)),
-            ("type", said("Always `api`.", kind)),
-            (
-                "key",
-                string(
-                    "`<environment>::<platform>::<label>::<identity>`; unique within an account.",
-                ),
+    vec![
+        ("id", said("A UUID in lower case.", id)),
+        ("platformVersion", said("The version of the platform's API.", texts::version())),
+        ("name", said("The display name; null if unset.", name)),
+        ("type", said("Always `api`.", kind)),
+        (
+            "key",
+            string("`<environment>::<platform>::<label>::<identity>`; unique within an account."),
+        ),
+        ("environment", environment()),
+        ("platform", said("The platform's identifier.", platform())),
+        ("identity", string("The identity that the connection belongs to.")),
+        ("identityType", names("The type of the identity.", IdentityType::NAMES)),
+        ("description", string("The connector's description when the connection was created.")),
+        (
+            "state",
+            names(
+                "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.",
+                State::NAMES,
             ),
-            ("environment", environment()),
-            ("platform", said("The platform's identifier.", platform())),
-            ("identity", string("The identity that the connection belongs to.")),
-            ("identityType", names("The type of the identity.", IdentityType::NAMES)),
-            ("description", string("The connector's description when the connection was created.")),
-            (
-                "state",
-                names(
-                    "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.",
-                    State::NAMES,
-                ),
-            ),
-            ("tags", strings("The tags, exactly as they were sent.")),
-            ("version", said("Starts at \"1\" and goes up by one with every change.", version)),
-            ("active", boolean("Whether the connection is active.")),
-            ("createdAt", said("When the connection was created: UTC, with milliseconds.", time)),
-        ],
-    )
+        ),
+        ("tags", strings("The tags, exactly as they were sent.")),
+        ("version", said("Starts at \"1\" and goes up by one with every change.", version)),
+        ("active", boolean("Whether the connection is active.")),
+        ("createdAt", said("When the connection was created: UTC, with milliseconds.", time)),
+    ]
 }
 
 fn summary() -> Node {

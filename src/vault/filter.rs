@@ -25,6 +25,8 @@ pub struct ConnectionFilter {
     pub keys: Option<Vec<[String; 3]>>,
     /// Exact.
     pub identity: Option<String>,
+    /// Exact: the id of the account at the platform.
+    pub account: Option<String>,
     /// Folded.
     pub name: Option<String>,
     /// Folded; the prefix of a name or an identity.
@@ -41,6 +43,8 @@ pub struct ConnectionFilter {
     pub identity_type: Option<IdentityType>,
     /// Exact.
     pub state: Option<State>,
+    /// Whether the rows show the account.
+    pub shows_account: bool,
 }
 
 impl ConnectionFilter {
@@ -57,6 +61,7 @@ impl ConnectionFilter {
             active: u8::from(self.active),
             key: self.keys.as_deref(),
             identity: self.identity.as_deref(),
+            account: self.account.as_deref(),
             name: self.name.as_deref(),
             q: self.q.as_deref(),
             no_tags: self.tags.is_none().then_some([]),
@@ -106,6 +111,8 @@ struct ListName<'a> {
     active: u8,
     key: Option<&'a [[String; 3]]>,
     identity: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<&'a str>,
     name: Option<&'a str>,
     q: Option<&'a str>,
     #[serde(rename = "", skip_serializing_if = "Option::is_none")]

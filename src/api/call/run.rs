@@ -18,7 +18,7 @@ use crate::api::message::{Body, NO_STORE, Response};
 use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
-use crate::call::budget::{Cut, Part, minified, selected};
+use crate::call::budget::{MOST_POINTER_BYTES, MOST_STEPS, Part, cut, minified, selected};
 use crate::call::build::{Action, Input, build};
 use crate::call::charset;
 use crate::call::headers::{AGENT, SOURCE, to_caller};
@@ -88,6 +88,14 @@ struct Answered {
     omitted: Option<Omitted>,
 }
 
+impl Answered {
+    /// Replaces the body by what is left of it.
+    fn cut_to(&mut self, body: String, parts: Vec<Part>) {
+        self.body = RawValue::from_string(body).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        self.omitted = Some(Omitted { parts, hint: HINT });
+    }
+}
+
 /// What is left out of an answer.
 #[derive(Debug, Serialize)]
 struct Omitted {
@@ -140,7 +148,7 @@ impl Wanted {
             Some(_) => fault(
                 "select",
                 format!(
-                    "must be a list of at most {MOST_POINTERS} JSON Pointers, such as `/items/*/id`"
+                    "must be a list of at most {MOST_POINTERS} JSON Pointers, such as `/items/*/id`, of at most {MOST_STEPS} steps and {MOST_POINTER_BYTES} bytes"
                 ),
             ),
         }
@@ -176,30 +184,37 @@ impl Wanted {
         }
         // What stands around the body grows with what is left out of it.
         let mut budget = most;
-        for _ in 0..8 {
-            let mut cut = Cut::default();
-            let body = if is_bytes {
-                let (unit, total) = ("bytes", json.len());
-                cut.parts.push(Part { pointer: "/body".to_owned(), unit, omitted: total, total });
-                "null".to_owned()
-            } else {
-                cut.value(&json, budget, "/body")
-            };
-            answered.body =
-                RawValue::from_string(body).unwrap_or_else(|_| RawValue::NULL.to_owned());
-            answered.omitted = Some(Omitted { parts: cut.parts, hint: HINT });
+        for _ in 0..6 {
+            let (body, parts) = if is_bytes { left_out(&json) } else { cut(&json, budget, "/body") };
+            answered.cut_to(body, parts);
             let excess = length(&answered).saturating_sub(most);
             if excess == 0 {
-                break;
+                return answered;
             }
             budget = budget.saturating_sub(excess);
+        }
+        // Numbers and names of members are never cut, so the body may still be too long, and so may the headers.
+        let (body, parts) = left_out(&json);
+        answered.cut_to(body, parts);
+        if length(&answered) > most {
+            answered.headers.clear();
         }
         answered
     }
 }
 
+/// A body of which nothing is left.
+fn left_out(json: &str) -> (String, Vec<Part>) {
+    let (unit, total) = ("bytes", json.len());
+    let part = Part { pointer: "/body".to_owned(), unit, omitted: total, total };
+    ("null".to_owned(), vec![part])
+}
+
 fn is_pointer(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| text.is_empty() || text.starts_with('/'))
+    value.as_str().is_some_and(|text| {
+        let is_short = text.len() <= MOST_POINTER_BYTES && text.matches('/').count() <= MOST_STEPS;
+        is_short && (text.is_empty() || text.starts_with('/'))
+    })
 }
 
 /// Bytes that are no text.

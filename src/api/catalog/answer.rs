@@ -93,7 +93,12 @@ impl CatalogAnswer<'_> {
             matches!(asked, Asked::Connectors { .. } | Asked::Found { .. } | Asked::Actions { .. });
         let (tag, body) = match asked {
             Asked::Connectors { filter, paging } => {
-                let tag = etag::of_query(catalog.connectors_id()?, &place(request), platforms);
+                // What else the answer depends on.
+                let clients = filter.connectable.as_ref().map_or("", Names::as_str);
+                let shown = filter.platforms.as_ref().map(Names::as_str);
+                let shown = (!clients.is_empty() || shown.is_some())
+                    .then(|| Names::of_text([shown.unwrap_or("*"), clients].join("/")));
+                let tag = etag::of_query(catalog.connectors_id()?, &place(request), shown.as_ref());
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }

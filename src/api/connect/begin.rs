@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::start::{Chosen, To};
-use super::{browser, hash, is_own_page, sealing};
+use super::{Browser, hash, is_own_page, no_vault_keys, sealing};
 use crate::access::Shard;
 use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
@@ -15,6 +15,7 @@ use crate::connect::attempt::{
     Attempt, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, Remembered, Stored,
 };
 use crate::connect::statements;
+use crate::credentials::minted::Purpose;
 use crate::credentials::{Kind, Place, Sealed};
 use crate::json;
 use crate::oauth::pkce::Verifier;
@@ -55,11 +56,14 @@ impl Chosen<'_> {
         let (context, principal, request) = (self.context, self.principal, self.context.request);
         // The browser has no key: the link and the state say in which database the attempt is.
         let shard = Shard::new(ports.number()).unwrap_or_default();
-        let secret = || shard.mark(ports.secret());
-        let (id, link) = (ports.uuid(), secret());
+        let secret = |purpose| {
+            let secret = context.config.vault_keys.mint(purpose, ports);
+            secret.map(|secret| shard.mark(secret)).ok_or_else(no_vault_keys)
+        };
+        let (id, link) = (ports.uuid(), secret(Purpose::Link)?);
         let takes_pkce = pkce == Some(Pkce::S256);
         let remembered = Remembered {
-            state: secret(),
+            state: secret(Purpose::State)?,
             verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),
             fields: self.values.clone(),
         };
@@ -78,7 +82,8 @@ impl Chosen<'_> {
         };
         // The window of this service begins attempts in the browser that finishes them; it need not be asked again.
         let is_window = context.caller.token().is_some() && is_own_page(request);
-        let cookie = browser(request).filter(|_| is_window);
+        let keys = &context.config.vault_keys;
+        let cookie = Browser::of_ours(request, keys).filter(|_| is_window);
         let expires_at = context.now.saturating_add(LIFETIME_MS);
         let (reconnects, [connection_id, platform, version, description, identity, label], kind) =
             self.connection.repeated();
@@ -102,7 +107,7 @@ impl Chosen<'_> {
             tags: self.tags,
             scopes: json::text(&scopes),
             return_url,
-            browser_hash: cookie.map(hash),
+            browser_hash: cookie.map(|browser| hash(browser.secret)),
             sealed: sealed.map(Sealed::into_string),
             claimed_by: None,
             claimed_at: None,

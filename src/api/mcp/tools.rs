@@ -149,7 +149,7 @@ pub const TOOLS: [Tool; 6] = [
     Tool {
         name: LIST_CONNECTIONS,
         title: "List connections",
-        about: "List the connected accounts, with their ids and states. One in state `failed` must be connected again, by start_connect.",
+        about: "List the connected accounts, with their ids and states; `account` is whose account at the platform it is. One in state `failed` must be connected again, by start_connect.",
         arguments: &[
             ("platform", Text, false, "Only of this platform"),
             ("identity", Text, false, "Only of this identity"),
@@ -182,7 +182,7 @@ pub const TOOLS: [Tool; 6] = [
                 "select",
                 Texts,
                 false,
-                "Only these parts of the body: up to 20 JSON Pointers, in which `*` is every item, such as `/items/*/id`",
+                "Only these parts of the body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item, such as `/items/*/id`",
             ),
             (
                 "maxBytes",
@@ -380,6 +380,7 @@ impl Tool {
             LIST_CONNECTIONS => {
                 add("platform", text("platform"));
                 add("identity", text("identity"));
+                add("include", "account");
                 if given.get("active") == Some(&Value::Bool(false)) {
                     add("active", "false");
                 }
@@ -458,7 +459,7 @@ mod tests {
                 json!({"identity": "ann", "limit": 7}),
                 "GET",
                 "/v1/vault/connections",
-                "identity=ann&limit=7",
+                "identity=ann&include=account&limit=7",
                 None,
             ),
             (

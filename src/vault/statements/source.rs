@@ -96,6 +96,7 @@ impl Sql<'_> {
         if let Some(identity) = &filter.identity {
             self.of_identity(identity);
         }
+        self.of_account(filter.account.as_deref());
         if let Some(name) = &filter.name {
             self.push(" AND c.name_folded = ").text(name);
         }

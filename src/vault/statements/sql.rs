@@ -6,9 +6,13 @@ use crate::access::statements::Guard;
 use crate::names::Names;
 use crate::ports::{Param, Statement};
 use crate::terms::IdentityType;
+use crate::vault::filter::ConnectionFilter;
 
 /// The columns of [`crate::vault::model::Connection`].
 pub(crate) const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
+
+/// Those of the account at the platform, which are read only when they are asked for.
+const ACCOUNT_COLUMNS: &str = ", c.platform_account_id, c.platform_account_name";
 
 /// SQL under construction: text comes from this crate only, everything else becomes a parameter.
 #[derive(Debug, Clone)]
@@ -35,6 +39,12 @@ impl<'a> Sql<'a> {
         let Some(confinement) = self.guard.confinement else { return self };
         self.of_identity(&confinement.identity).of_identity_type(confinement.identity_type);
         self.of_platforms(confinement.platforms.as_ref())
+    }
+
+    /// Adds `SELECT` and the columns that the list shows of the connection `c`.
+    pub(super) fn select(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        let more = if filter.shows_account { ACCOUNT_COLUMNS } else { "" };
+        self.push("SELECT ").push(COLUMNS).push(more)
     }
 
     /// Adds text.
@@ -68,6 +78,12 @@ impl<'a> Sql<'a> {
     pub(crate) fn of_identity(&mut self, identity: &str) -> &mut Self {
         self.push(" AND c.identity_folded = ").text(&crate::fold::fold(identity));
         self.push(" AND c.identity = ").text(identity)
+    }
+
+    /// Adds the condition that the connection leads to this account, if given.
+    pub(super) fn of_account(&mut self, account: Option<&str>) -> &mut Self {
+        let Some(account) = account else { return self };
+        self.push(" AND c.platform_account_id = ").text(account)
     }
 
     /// Adds the condition that the connection has this identity type, if given.

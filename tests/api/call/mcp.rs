@@ -645,9 +645,28 @@ fn a_result_stays_within_its_budget() {
         (json!({"maxBytes": 499}), "/maxBytes"),
         (json!({"select": ["items"]}), "/select"),
         (json!({"select": vec![""; 21]}), "/select"),
+        (json!({"select": ["/*".repeat(17)]}), "/select"),
+        (json!({"select": [format!("/{}", "a".repeat(1024))]}), "/select"),
     ] {
         let refused = run(more);
         assert_eq!(content(&refused)["errors"][0]["pointer"], what);
+    }
+    // What is nested without end, and what can't be cut, is left out.
+    for all in [
+        format!("{}1{}", "[".repeat(40_000), "]".repeat(40_000)),
+        format!("{}1{}", "{\"a\":".repeat(40_000), "}".repeat(40_000)),
+        "1".repeat(40_000),
+        format!("{{\"{}\":[1,2]}}", "a".repeat(40_000)),
+    ] {
+        platform(&api, move |_| Ok(answered(200, &[("content-type", "application/json")], &all)));
+        for (more, most) in [(json!({}), 24_000), (json!({"maxBytes": 500}), 500)] {
+            let ran = run(more);
+            assert!(content_text(&ran).len() <= most, "{ran}");
+            let unit = &content(&ran)["omitted"]["parts"][0]["unit"];
+            assert!(*unit == "bytes" || *unit == "members", "{ran}");
+        }
+        let star = json!({"select": ["/*".repeat(16)]});
+        assert_eq!(content(&run(star))["status"], 200);
     }
     platform(&api, |_| Ok(answered(200, &[("content-type", "image/png")], &"x".repeat(30_000))));
     let bytes = content(&run(json!({})));

@@ -372,11 +372,7 @@ fn wrong_arguments_of_tools() {
 fn a_key_in_authorization_is_told_where_it_belongs() {
     let api = calling(&[], units(json!({}), &[], &[]));
     let bearer = format!("Bearer {}", api.key.reveal());
-    let request = crate::support::with_header(
-        crate::support::anonymous("GET", "/v1/whoami"),
-        "authorization",
-        &bearer,
-    );
+    let request = with_header(anonymous("GET", "/v1/whoami"), "authorization", &bearer);
     let refused = api.send(&request);
     assert_eq!((refused.status, &body(&refused)["code"]), (401, &json!("missing_key")));
     let detail = body(&refused)["detail"].as_str().unwrap().to_owned();

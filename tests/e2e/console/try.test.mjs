@@ -38,6 +38,8 @@ describe("the console: try an action", () => {
       const { id } = await app.expect(201, "POST", "/v1/vault/connections", connection);
       await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
     }
+    const without = { platform: "called", identity: "without@example.com", identityType: "user" };
+    await app.expect(201, "POST", "/v1/vault/connections", without);
   });
 
   after(async () => {
@@ -68,6 +70,13 @@ describe("the console: try an action", () => {
       assert.deepEqual([body.method, body.url], ["GET", "/api/things/7?view=long"]);
       await answer(page).getByText("Headers", { exact: true }).click();
       await answer(page).getByText("content-type", { exact: true }).waitFor();
+    }));
+
+  test("only connections with credentials are offered", () =>
+    visit(GET, async (_, form) => {
+      await form.getByLabel("Connection").waitFor();
+      const options = await form.getByLabel("Connection").locator("option").allInnerTexts();
+      assert.deepEqual(options.sort(), ["ann@example.com", "bob@example.com"]);
     }));
 
   test("one that may change something asks first", () =>
