@@ -21,6 +21,9 @@ const RESERVED: [&str; 6] = ["local", "localhost", "example", "test", "invalid",
 /// or one of them does not say on which host it is.
 #[must_use]
 pub fn stranger<'a>(document: &'a [Server], entry: &[Server]) -> Option<&'a str> {
+    if entry.iter().any(|server| !says(&server.url)) {
+        return None;
+    }
     let known: Vec<String> = entry.iter().filter_map(|server| host(&server.url)).collect();
     let said = document.iter().filter(|server| says(&server.url));
     let said: Vec<(&str, String)> =

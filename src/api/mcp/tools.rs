@@ -476,7 +476,7 @@ mod tests {
                 "POST",
                 "/v1/vault/connect",
                 "",
-                Some(r#"{"link":true,"platform":"acme"}"#),
+                Some(r#"{"platform":"acme","link":true}"#),
             ),
             (
                 "call_platform",
