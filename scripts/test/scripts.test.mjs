@@ -113,6 +113,7 @@ test("local storage is where wrangler has it", () => {
     args: [],
     log: false,
     hasDemo: true,
+    hasSources: true,
     demoPort: undefined,
     shards: undefined,
     port: 8787,

@@ -173,7 +173,7 @@ impl ImportArgs {
 
     /// The documents that have been fetched, and the platforms whose document has not.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
-        let Some(folder) = &self.fetched else { return Ok(Default::default()) };
+        let Some(folder) = &self.fetched else { return Ok((Vec::new(), Vec::new())) };
         let list = self.list.as_deref().map(from_where_npm_was_called);
         let list = SourceList::read(&list.unwrap_or_else(|| DEFAULT_LIST.into()))?;
         Ok(fetched::cached(&list, &Cache(from_where_npm_was_called(folder))))

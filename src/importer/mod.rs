@@ -69,6 +69,7 @@ use providers::Providers;
 use read::{Parsed, Refusal};
 use report::{Reason, Summary};
 use scalar::{Format, Spare};
+use server::base::Base;
 use source::{MAX_BYTES, Source, Sources};
 
 use crate::catalog::detail::{ConnectorDetail, Kind, Parameters};
@@ -116,6 +117,8 @@ static ALL_PATHS: std::sync::LazyLock<PathFilter> = std::sync::LazyLock::new(Pat
 struct Take<'a> {
     wanted: Wanted,
     paths: &'a PathFilter,
+    /// The address of the platform, if it is known.
+    address: Option<&'a str>,
 }
 
 /// The outcome of reading one file.
@@ -160,7 +163,13 @@ impl Import {
 
     /// What is taken of a file that is found.
     fn take(&self, file: &Path) -> Take<'static> {
-        Take { wanted: self.wanted(file), paths: &ALL_PATHS }
+        Take { wanted: self.wanted(file), paths: &ALL_PATHS, address: None }
+    }
+
+    /// Where a platform is, if `providers.toml` knows it.
+    fn address(&self, platform: &str) -> Option<&str> {
+        let first = self.providers.0.get(platform)?.detail.servers.first()?;
+        Some(&first.url)
     }
 
     fn wanted(&self, file: &Path) -> Wanted {
@@ -474,6 +483,7 @@ impl<'a> Shared<'a> {
             .map(|document| Take {
                 wanted: if document.is_taken(job.licence) { Wanted::Any } else { job.licence },
                 paths: &document.paths,
+                address: job.address(&document.platform),
             })
             .collect();
         let nothing = |reason: &Reason| {
@@ -713,7 +723,10 @@ fn rows<F: Format>(document: &Document<F>, take: Take<'_>, providers: &Providers
             licence: licence::described(&info.license),
         };
     }
-    let details = detail::of(document, &actions);
+    let own = draft.detail.servers.first().map(|server| server.url.as_str());
+    let own = own.or_else(|| document.server());
+    let base = take.address.map(|address| Base::new(address, own));
+    let details = detail::of(document, &actions, base.as_ref());
     draft.detail.headers = details.headers;
     draft.units = details.units;
     warnings.extend(details.left_out);

@@ -7,10 +7,12 @@ use connector_vault::catalog::write::Platform;
 use connector_vault::importer::fetched::cache::Cache;
 use connector_vault::importer::fetched::list::SourceList;
 use connector_vault::importer::fetched::{FetchedDocument, PathFilter};
+use connector_vault::importer::folder::Folder;
 use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::report::Summary;
-use connector_vault::importer::{Import, fetched, gather, hash};
+use connector_vault::importer::{Import, fetched, gather, hash, import};
+use serde_json::Value;
 
 use super::support::{Silent, folder, platforms_of, run, stderr};
 
@@ -99,7 +101,7 @@ fn platforms_share_a_document_by_its_paths() {
     assert_eq!(platforms_of(&platforms), ["a", "files", "mail", "rest", "suite"]);
     for (name, actions) in [("mail", 4), ("files", 2), ("rest", 2), ("suite", 8)] {
         assert_eq!(find(&platforms, name).actions.len(), actions, "{name}");
-        assert_eq!(find(&platforms, name).connector.tools, actions as u32, "{name}");
+        assert_eq!(usize::try_from(find(&platforms, name).connector.tools).unwrap(), actions);
     }
 }
 
@@ -145,6 +147,31 @@ fn a_licence_that_is_not_open_leaves_a_fetched_document_out() {
         let (_, platforms) = imported(&documents, vec![with_licence(licence)], "", wanted);
         assert_eq!(platforms[0].actions.len(), actions, "{licence}");
     }
+}
+
+#[test]
+fn the_paths_of_a_fetched_document_are_below_the_known_address() {
+    let (documents, cache) = (folder("base-documents"), folder("base-cache"));
+    fs::write(documents.join("a.json"), document("a.com", "a.com", &["/a"])).unwrap();
+    let text = document("acme.com", "api.acme.com", &["/v2/things/{id}", "/scim/users"]);
+    let providers = "[platforms.acme]\nname = \"Acme\"\nservers = [\"https://api.acme.com/v2\"]\n";
+    let out = folder("base-out").join("catalog");
+    let job = Import {
+        sources: vec![documents],
+        licence: Wanted::Any,
+        fetched: vec![fetched(&cache, "acme", &text, &[])],
+        providers: Providers::parse("providers.toml", providers).unwrap(),
+        ..Import::default()
+    };
+    import(&job, &Folder(out.clone()), &Silent).unwrap();
+    let shown = |action: &str| {
+        let output = run(&["show", "acme", action, "--catalog", out.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let action: Value = serde_json::from_slice(&output.stdout).unwrap();
+        [&action["server"], &action["path"]].map(|member| member.as_str().unwrap().to_owned())
+    };
+    assert_eq!(shown("getV2ThingsById"), ["https://api.acme.com/v2", "/things/{id}"]);
+    assert_eq!(shown("getScimUsers"), ["https://api.acme.com", "/scim/users"]);
 }
 
 /// A list of one document that several platforms share, and a cache that has it.

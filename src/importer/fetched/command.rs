@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -19,6 +19,7 @@ use super::{DEFAULT_LIST, pin};
 use crate::importer::cli::from_where_npm_was_called;
 use crate::importer::folder::replace;
 use crate::importer::paths::PathFilter;
+use crate::importer::read::Refusal;
 use crate::importer::report::counted;
 use crate::importer::{hash, source, text};
 
@@ -57,7 +58,7 @@ pub struct FetchArgs {
 /// What the program is asked.
 #[derive(Serialize)]
 struct Request<'a> {
-    cache: &'a PathBuf,
+    cache: &'a Path,
     within: Option<u32>,
     /// Documents that stay in the cache.
     keep: BTreeSet<&'a str>,
@@ -130,7 +131,7 @@ impl FetchArgs {
     /// as it is then, and the names of the platforms whose document was accepted.
     fn accept(
         &self,
-        path: &PathBuf,
+        path: &Path,
         list: SourceList,
         cache: &Cache,
         reported: &mut Records,
@@ -214,6 +215,8 @@ impl FetchArgs {
         let request = Request { cache: &cache.0, within: self.within, keep, addresses };
         let mut child = Command::new("node")
             .arg(SCRIPT)
+            // Otherwise Node ignores HTTPS_PROXY.
+            .env("NODE_USE_ENV_PROXY", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -379,8 +382,7 @@ fn is_fixed(address: &str) -> bool {
 }
 
 /// Why a document cannot be read.
-fn why(refusal: &crate::importer::read::Refusal) -> String {
-    use crate::importer::read::Refusal;
+fn why(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NotOpenApi => "it is no API description in a known format".to_owned(),
         Refusal::Dialect(version) => format!("OpenAPI {version} is not supported"),
