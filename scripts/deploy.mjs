@@ -44,7 +44,9 @@ await main(async () => {
   }
   const program = await nativeCli();
   const made = {};
-  await perform(steps({ folder: root, program, catalog: () => importCatalog(program), args }, made));
+  await perform(
+    steps({ folder: root, program, catalog: () => importCatalog(program, { hasSources: true }), args }, made),
+  );
   const deployed = made.addresses.find((target) => target.startsWith("https://"));
   // So that `clients` can print the redirect URI.
   if (deployed) writeFileSync(join(root, ".wrangler", "deployed-address"), `${new URL(deployed).origin}\n`);

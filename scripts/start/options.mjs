@@ -9,6 +9,7 @@ const DEFAULT_PORT = 8787;
 const OWN = new Map([
   ["--log", false],
   ["--no-demo", false],
+  ["--no-sources", false],
   ["--demo-port", true],
   ["--shards", true],
 ]);
@@ -22,6 +23,7 @@ Sets up whatever is missing, then serves http://localhost:${DEFAULT_PORT} with a
   --shards N        add local databases until there are N
   --demo-port N     have the demo platform listen on this port; by default on 8789 or, if that is taken, another
   --no-demo         without the demo platform, and without its connector
+  --no-sources      without the documents of sources.toml, which are downloaded for at most 20 seconds otherwise
   --persist-to DIR  keep the local storage in this folder; default: .wrangler/state
   --var NAME:VALUE  set a variable of the service, such as ALLOWED_ORIGINS:http://localhost:5173
 
@@ -69,8 +71,8 @@ export function options(given) {
   // Said to every command, so that an environment variable cannot send one of them elsewhere.
   const place = ["--local", "--persist-to", folder];
   const host = valueOf(args, "--ip") ?? "localhost";
-  const [log, noDemo] = ["--log", "--no-demo"].map((option) => given.includes(option));
-  return { args, log, hasDemo: !noDemo, demoPort, shards, port, host, state: folder, place };
+  const [log, noDemo, noSources] = ["--log", "--no-demo", "--no-sources"].map((option) => given.includes(option));
+  return { args, log, hasDemo: !noDemo, hasSources: !noSources, demoPort, shards, port, host, state: folder, place };
 }
 
 /** Fails when somebody else listens on the port, which was chosen with this option. */

@@ -113,6 +113,7 @@ test("local storage is where wrangler has it", () => {
     args: [],
     log: false,
     hasDemo: true,
+    hasSources: true,
     demoPort: undefined,
     shards: undefined,
     port: 8787,
@@ -147,6 +148,8 @@ test("--demo-port and --no-demo are npm start's own options", () => {
   for (const wrong of [["--demo-port"], ["--demo-port", "--log"], ["--demo-port="], ["--demo-port", "70000"]])
     assert.throws(() => options(wrong), /--demo-port takes a number from 1 to 65535/);
   assert.deepEqual([options(["--no-demo"]).hasDemo, options(["--no-demo"]).args], [false, []]);
+  assert.deepEqual([options([]).hasSources, options(["--no-sources"]).hasSources], [true, false]);
+  assert.deepEqual(options(["--no-sources"]).args, []);
 });
 
 test("--port without a number is refused", () => {

@@ -8,6 +8,7 @@ use connector_vault::importer::add::AddArgs;
 use connector_vault::importer::cli::{
     CheckArgs, DiffArgs, ExportArgs, FindArgs, ImportArgs, ShowArgs,
 };
+use connector_vault::importer::fetched::command::FetchArgs;
 use connector_vault::openapi::{Answers, document};
 use connector_vault::operator;
 
@@ -59,6 +60,7 @@ enum Command {
 enum Catalog {
     Import(ImportArgs),
     Add(AddArgs),
+    Fetch(FetchArgs),
     Check(CheckArgs),
     Diff(DiffArgs),
     Export(ExportArgs),
@@ -111,6 +113,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Catalog(Catalog::Import(args)) => args.run(),
         Command::Catalog(Catalog::Add(args)) => args.run(),
+        Command::Catalog(Catalog::Fetch(args)) => args.run(),
         Command::Catalog(Catalog::Check(args)) => args.run(),
         Command::Catalog(Catalog::Diff(args)) => args.run(),
         Command::Catalog(Catalog::Export(args)) => args.run(),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::document::Document;
-use super::paths::{Operation, PathItem};
+use super::paths::{Operation, PathFilter, PathItem};
 use super::title::distinct::{Titled, distinguish};
 use super::title::{Said, title};
 use super::{hash, text};
@@ -43,11 +43,12 @@ pub struct Found<'a, F> {
     pub item: &'a PathItem<F>,
 }
 
-/// The actions of a document.
+/// The actions of a document's paths.
 #[must_use]
-pub fn of<F>(document: &Document<F>) -> Actions<'_, F> {
+pub fn of<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<'a, F> {
     let mut warnings = Vec::new();
     let mut found = operations(document, &mut warnings);
+    found.retain(|found| paths.allows(found.path));
     found.sort_by_key(|found| (found.path, found.method));
     without_twins(&mut found);
     let keys = found.iter().map(|found| key(found.method, found.path, found.operation)).collect();

@@ -88,6 +88,8 @@ impl AddArgs {
             sources: Vec::new(),
             also: sources.clone(),
             newer: Vec::new(),
+            fetched: Vec::new(),
+            missing: Vec::new(),
             oauth_list: OAuthList::default(),
             ..import.job()?
         };

@@ -12,6 +12,9 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use super::export::{Sample, export};
+use super::fetched::cache::Cache;
+use super::fetched::list::SourceList;
+use super::fetched::{self, DEFAULT_LIST, FetchedDocument};
 use super::folder::Folder;
 use super::licence::Wanted;
 use super::oauth_list::OAuthList;
@@ -56,6 +59,15 @@ pub struct ImportArgs {
     /// Import nothing but documents
     #[arg(long)]
     no_providers: bool,
+    /// Also take the documents that `npm run catalog -- fetch` has put into this folder, in place of any other about the
+    /// same platforms
+    #[arg(long, value_name = "DIR")]
+    #[serde(default)]
+    fetched: Option<PathBuf>,
+    /// With --fetched: the file that says which documents these are [default: sources.toml]
+    #[arg(long, value_name = "FILE", requires = "fetched")]
+    #[serde(default)]
+    list: Option<PathBuf>,
     /// The catalog folder to write
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     pub(super) out: PathBuf,
@@ -115,6 +127,8 @@ impl ImportArgs {
             oauth_list: self.oauth_list.as_ref().map(one).transpose()?,
             config: self.config.as_ref().map(one).transpose()?,
             providers: self.providers.as_ref().map(one).transpose()?,
+            fetched: self.fetched.as_ref().map(one).transpose()?,
+            list: self.list.as_ref().map(one).transpose()?,
             ..self.clone()
         })
     }
@@ -143,7 +157,26 @@ impl ImportArgs {
         let newer = paths(&self.newer);
         let list = self.oauth_list.as_deref().map(from_where_npm_was_called);
         let oauth_list = list.as_deref().map(OAuthList::read).transpose()?.unwrap_or_default();
-        Ok(Import { sources, licence, also, newer, oauth_list, providers, overrides })
+        let (fetched, missing) = self.fetched()?;
+        Ok(Import {
+            sources,
+            licence,
+            also,
+            newer,
+            fetched,
+            missing,
+            oauth_list,
+            providers,
+            overrides,
+        })
+    }
+
+    /// The documents that have been fetched, and the platforms whose document has not.
+    fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
+        let Some(folder) = &self.fetched else { return Ok((Vec::new(), Vec::new())) };
+        let list = self.list.as_deref().map(from_where_npm_was_called);
+        let list = SourceList::read(&list.unwrap_or_else(|| DEFAULT_LIST.into()))?;
+        Ok(fetched::cached(&list, &Cache(from_where_npm_was_called(folder))))
     }
 
     /// Prints the names of the platforms if they are few, since names can't be foreseen.

@@ -1,5 +1,7 @@
 //! Hashes that stay the same across versions of this program.
 
+use std::fmt::Write as _;
+
 use sha2::{Digest, Sha256};
 
 /// The first 53 bits of a SHA-256: a number that every JSON reader keeps exact.
@@ -16,4 +18,14 @@ pub fn number(bytes: &[u8]) -> u64 {
 #[must_use]
 pub fn short(bytes: &[u8]) -> String {
     format!("{:06x}", number(bytes) & 0xff_ffff)
+}
+
+/// All of a SHA-256, in hexadecimal.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }

@@ -1,6 +1,7 @@
 //! Which licences are open. `info.license` names a licence by SPDX identifier, name or URL.
 
 use super::document::Licence;
+use super::scalar::FirstText;
 use crate::catalog::detail::License;
 
 /// Which documents an import takes.
@@ -95,6 +96,12 @@ pub fn is_open(licence: &Licence) -> bool {
     let says =
         |words: &[&str]| texts.iter().any(|text| words.iter().any(|word| text.contains(word)));
     (says(&OPEN) || texts.iter().any(|text| is_short_name(text))) && !says(&CLOSED)
+}
+
+/// Whether a licence of this name is open.
+#[must_use]
+pub fn is_open_name(name: &str) -> bool {
+    is_open(&Licence { name: FirstText(Some(name.to_owned())), ..Licence::default() })
 }
 
 /// Whether a text consists of a short name, calls it a licence, or is its URL: `MIT`, `the MIT license`,

@@ -1,7 +1,7 @@
 //! Turns `OpenAPI` documents into a catalog folder. Knows the catalog's layout, and nothing of storage at Cloudflare.
 //!
-//! [`source`] finds the files, [`parts`] joins those that are one document, and [`read`] parses each into a `document` that
-//! holds only what the catalog is made from.
+//! [`source`] finds the files, [`fetched`] those of `sources.toml`, [`parts`] joins those that are one document, and [`read`]
+//! parses each into a `document` that holds only what the catalog is made from; `discovery` translates Google's format.
 //! [`connector`] and [`action`] make the rows, [`auth`] and [`server`] what a connector's detail shows, `detail` what an
 //! action's does. Then [`platform`] names the platforms and [`name`] says what people call them, [`providers`] adds what is
 //! known of the well-known ones, [`oauth_list`] how users connect to some others, [`overrides`] applies the operator's
@@ -18,13 +18,15 @@ pub mod cli;
 pub mod connector;
 mod detail;
 pub mod diff;
+mod discovery;
 mod document;
 pub mod entries;
 pub mod export;
+pub mod fetched;
 pub mod find;
 mod fit;
 pub mod folder;
-mod hash;
+pub mod hash;
 pub mod image;
 pub mod licence;
 mod markup;
@@ -48,7 +50,7 @@ pub mod title;
 pub mod version;
 pub mod yaml;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -56,16 +58,19 @@ use anyhow::{Result, bail};
 
 use connector::Draft;
 use document::{Document, Info};
+use fetched::FetchedDocument;
 use folder::Folder;
 use licence::Wanted;
 use name::{Names, Said};
 use oauth_list::OAuthList;
 use overrides::{Override, Overrides};
+use paths::PathFilter;
 use platform::Naming;
 use providers::Providers;
 use read::{Parsed, Refusal};
 use report::{Reason, Summary};
 use scalar::{Format, Spare};
+use server::base::Base;
 use source::{MAX_BYTES, Source, Sources};
 
 use crate::catalog::detail::{ConnectorDetail, Kind, Parameters, Server};
@@ -82,6 +87,10 @@ pub struct Import {
     pub also: Vec<PathBuf>,
     /// Files and folders whose documents replace those of the same platform.
     pub newer: Vec<PathBuf>,
+    /// Documents about platforms, which replace any other document about them.
+    pub fetched: Vec<FetchedDocument>,
+    /// Platforms whose document should be among them, but is not.
+    pub missing: Vec<String>,
     /// A list of how users connect, for platforms whose documents do not say it.
     pub oauth_list: OAuthList,
     /// What is known of well-known platforms.
@@ -100,6 +109,18 @@ pub trait Watch: Sync {
 
 /// The most bytes of files that are processed at any moment; a single file may be larger.
 const IN_WORK: u64 = 2 * MAX_BYTES;
+
+/// All paths of a document.
+static ALL_PATHS: std::sync::LazyLock<PathFilter> = std::sync::LazyLock::new(PathFilter::default);
+
+/// What is taken of a file.
+#[derive(Clone, Copy)]
+struct Take<'a> {
+    wanted: Wanted,
+    paths: &'a PathFilter,
+    /// The address of the platform, if it is known.
+    address: Option<&'a str>,
+}
 
 /// The outcome of reading one file.
 enum Outcome {
@@ -141,6 +162,17 @@ impl Import {
         source::find(&[&self.newer, &self.also, &self.sources].map(Vec::as_slice).concat())
     }
 
+    /// What is taken of a file that is found.
+    fn take(&self, file: &Path) -> Take<'static> {
+        Take { wanted: self.wanted(file), paths: &ALL_PATHS, address: None }
+    }
+
+    /// Where a platform is, if `providers.toml` knows it.
+    fn address(&self, platform: &str) -> Option<&str> {
+        let first = self.providers.0.get(platform)?.detail.servers.first()?;
+        Some(&first.url)
+    }
+
     fn wanted(&self, file: &Path) -> Wanted {
         let is_also = self.also.iter().any(|also| file.starts_with(also));
         if is_also { Wanted::Any } else { self.licence }
@@ -148,31 +180,51 @@ impl Import {
 }
 
 fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
-    watch.found(
-        sources.files.len(),
-        sources.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add),
-    );
     let weigh = |file: &Source| file.bytes;
+    let fetched = Shared::of(&job.fetched);
+    let all = sources.files.iter().map(weigh).chain(fetched.iter().map(|shared| shared.bytes));
+    watch
+        .found(sources.files.len().saturating_add(fetched.len()), all.fold(0, u64::saturating_add));
     let outcomes = parallel::map(&sources.files, weigh, IN_WORK, |file| {
         let outcome = match source::bytes(&file.path) {
-            Ok(bytes) => outcome(&bytes, file, job.wanted(&file.path), &job.providers),
+            Ok(bytes) => outcome(&bytes, file, job.take(&file.path), &job.providers),
             Err(e) => (Outcome::Nothing(Reason::Unreadable(e.to_string())), BTreeSet::new()),
         };
         watch.read(file.bytes);
         outcome
     });
+    let mut fetched: Vec<(PathBuf, Outcome)> = parallel::map(
+        &fetched,
+        |shared| shared.bytes,
+        IN_WORK,
+        |shared| {
+            let outcomes = shared.outcomes(job);
+            watch.read(shared.bytes);
+            outcomes
+        },
+    )
+    .into_iter()
+    .flatten()
+    .collect();
     let mut outcomes = claim_parts(outcomes, &sources.files);
-    let mut summary = Summary { files: sources.files.len(), ..Summary::default() };
+    let mut summary =
+        Summary { files: sources.files.len().saturating_add(fetched.len()), ..Summary::default() };
     summary
         .skipped
         .extend(sources.unreadable.into_iter().map(|(path, why)| (path, Reason::Unreadable(why))));
-    let paths: Vec<PathBuf> = sources.files.into_iter().map(|file| file.path).collect();
+    let mut paths: Vec<PathBuf> = sources.files.into_iter().map(|file| file.path).collect();
     replace_older(&mut outcomes, &paths, &job.newer);
+    replace_by_fetched(&mut outcomes, &mut fetched, &job.providers);
+    for (path, outcome) in fetched {
+        paths.push(path);
+        outcomes.push(outcome);
+    }
     tell_apart(&mut outcomes);
     drop_copies(&mut outcomes, &paths);
     let mut platforms = name(paths.into_iter().zip(outcomes).collect(), job, &mut summary)?;
     finish(&mut platforms)?;
     summary.skipped.sort_by(|a, b| a.0.cmp(&b.0));
+    summary.documents.sort();
     summary.connectors = platforms.len();
     summary.platforms = platforms
         .iter()
@@ -247,6 +299,7 @@ fn name(
     summary.actions = platforms.iter().map(|platform| platform.actions.len()).sum();
     let absent: Vec<String> = absent.into_iter().map(|wishes| wishes.platform.clone()).collect();
     note(summary, "users connect as the list says, to", &listed);
+    note(summary, "documents of sources.toml that have not been fetched", &job.missing);
     note(
         summary,
         "entries of catalog.toml left aside, as their licence is not open",
@@ -274,21 +327,20 @@ fn places(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])> {
 
 /// The names of the documents' platforms, then those of the entries without a document: for each the name that it gets,
 /// and the one that its document gave it. A document whose servers are elsewhere than those of the entry is about another
-/// platform, and a warning says so.
+/// platform, and a warning says so; a document of `sources.toml` is of the platform that is assigned to it.
 fn names(
     namings: &[&Naming],
     places: &[(&Path, &[Server])],
     providers: &Providers,
     warnings: &mut Vec<String>,
 ) -> Vec<Vec<String>> {
-    let mut given = clash::names(namings);
+    let named: Vec<_> =
+        namings.iter().copied().zip(places).filter(|(naming, _)| naming.takes_part()).collect();
+    let own: Vec<&Naming> = named.iter().map(|(naming, _)| *naming).collect();
+    let mut given = clash::names(&own);
     let entries = providers.pair(&given);
-    for nth in 0..given.len() {
-        let (Some(name), Some((path, servers)), Some(naming)) =
-            (given.get(nth), places.get(nth), namings.get(nth))
-        else {
-            continue;
-        };
+    for (nth, (naming, (path, servers))) in named.into_iter().enumerate() {
+        let Some(name) = given.get(nth).filter(|_| naming.assigned.is_none()) else { continue };
         let Some((entry, known)) =
             entries.get(name).and_then(|entry| providers.0.get_key_value(*entry))
         else {
@@ -305,9 +357,16 @@ fn names(
             *given = own;
         }
     }
-    let own = given.iter().map(|given| {
-        let entry = entries.get(given).map(|entry| (*entry).to_owned());
-        let mut names = vec![entry.unwrap_or_else(|| given.clone()), given.clone()];
+    let assigned: HashSet<&str> =
+        namings.iter().filter_map(|naming| naming.assigned.as_deref()).collect();
+    let mut given = given.iter();
+    let own = namings.iter().map(|naming| {
+        let given = if naming.takes_part() { given.next() } else { None };
+        let entry = given.and_then(|given| entries.get(given));
+        let entry =
+            entry.filter(|entry| !assigned.contains(**entry)).map(|entry| (*entry).to_owned());
+        let own = naming.assigned.clone().or(entry);
+        let mut names: Vec<String> = own.into_iter().chain(given.cloned()).collect();
         names.dedup();
         names
     });
@@ -443,6 +502,99 @@ fn replace_older(outcomes: &mut [Outcome], paths: &[PathBuf], newer: &[PathBuf])
     }
 }
 
+/// A fetched file, and what it has for each of its platforms.
+struct Shared<'a> {
+    documents: Vec<&'a FetchedDocument>,
+    bytes: u64,
+}
+
+impl<'a> Shared<'a> {
+    /// The files, so that each is read once.
+    fn of(fetched: &'a [FetchedDocument]) -> Vec<Self> {
+        let mut files: BTreeMap<&Path, Vec<&FetchedDocument>> = BTreeMap::new();
+        for document in fetched {
+            files.entry(&document.path).or_default().push(document);
+        }
+        let shared = files.into_iter().map(|(path, documents)| {
+            let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+            Self { documents, bytes }
+        });
+        shared.collect()
+    }
+
+    /// The outcome for each platform. What is not the document that was accepted is left out.
+    fn outcomes(&self, job: &Import) -> Vec<(PathBuf, Outcome)> {
+        let Some(first) = self.documents.first() else { return Vec::new() };
+        let source =
+            Source { path: first.path.clone(), root: first.path.clone(), bytes: self.bytes };
+        let takes: Vec<Take<'_>> = self
+            .documents
+            .iter()
+            .map(|document| Take {
+                wanted: if document.is_taken(job.licence) { Wanted::Any } else { job.licence },
+                paths: &document.paths,
+                address: job.address(&document.platform),
+            })
+            .collect();
+        let nothing = |reason: &Reason| {
+            self.documents.iter().map(|_| Outcome::Nothing(reason.clone())).collect()
+        };
+        let outcomes = match source::bytes(&source.path) {
+            Ok(bytes) if hash::sha256(&bytes) == first.sha256 => {
+                outcomes(&bytes, &source, &takes, &job.providers).0
+            }
+            Ok(_) => nothing(&Reason::Unreadable(
+                "is not the document that sources.toml names: fetch it once more".to_owned(),
+            )),
+            Err(e) => nothing(&Reason::Unreadable(e.to_string())),
+        };
+        let assigned = self.documents.iter().zip(outcomes).map(|(document, mut outcome)| {
+            match &mut outcome {
+                Outcome::Rows { naming, draft, .. } => {
+                    *naming = Naming::assigned(&document.platform);
+                    draft.detail.license.get_or_insert_with(|| document.license());
+                }
+                Outcome::Closed { licence, .. } => {
+                    let licence = licence.take().or_else(|| Some(document.licence.clone()));
+                    outcome = Outcome::Nothing(Reason::Licence(licence));
+                }
+                Outcome::Nothing(_) => {}
+            }
+            (PathBuf::from(&document.address), outcome)
+        });
+        assigned.collect()
+    }
+}
+
+/// Leaves out each document about a platform that has a fetched one. The fetched one takes over its naming, so that no
+/// other name changes.
+fn replace_by_fetched(
+    outcomes: &mut [Outcome],
+    fetched: &mut [(PathBuf, Outcome)],
+    providers: &Providers,
+) {
+    let named: Vec<&mut Outcome> =
+        outcomes.iter_mut().filter(|outcome| outcome.naming().is_some()).collect();
+    let namings: Vec<&Naming> = named.iter().filter_map(|outcome| outcome.naming()).collect();
+    let given = clash::names(&namings);
+    let entries = providers.pair(&given);
+    let platforms: Vec<String> = given
+        .iter()
+        .map(|given| entries.get(given).map_or_else(|| given.clone(), |entry| (*entry).to_owned()))
+        .collect();
+    let mut by_platform: HashMap<String, &mut Outcome> = platforms.into_iter().zip(named).collect();
+    for (path, outcome) in fetched {
+        if let Outcome::Rows { naming, .. } = outcome
+            && let Some(platform) = naming.assigned.clone()
+            && let Some(older) = by_platform.remove(&platform)
+            && let Some(former) = older.naming()
+        {
+            *naming = Naming { assigned: Some(platform), ..former.clone() };
+            *older = Outcome::Nothing(Reason::Replaced(path.clone()));
+        }
+    }
+}
+
 /// Adds the content's hash to documents that would otherwise have the same naming.
 fn tell_apart(outcomes: &mut [Outcome]) {
     let mut counts: HashMap<String, usize> = HashMap::new();
@@ -508,18 +660,43 @@ impl Outcome {
 fn outcome(
     bytes: &[u8],
     source: &Source,
-    wanted: Wanted,
+    take: Take<'_>,
     providers: &Providers,
 ) -> (Outcome, BTreeSet<PathBuf>) {
+    let (outcomes, files) = outcomes(bytes, source, &[take], providers);
+    let nothing = || Outcome::Nothing(Reason::Refused(Refusal::NotOpenApi));
+    (outcomes.into_iter().next().unwrap_or_else(nothing), files)
+}
+
+/// What each of the takes gives of a file, and the other files that it consists of.
+fn outcomes(
+    bytes: &[u8],
+    source: &Source,
+    takes: &[Take<'_>],
+    providers: &Providers,
+) -> (Vec<Outcome>, BTreeSet<PathBuf>) {
+    let refused = |refusal: &Refusal| {
+        let refused = |_| Outcome::Nothing(Reason::Refused(refusal.clone()));
+        takes.iter().map(refused).collect::<Vec<_>>()
+    };
     let text = match read::text(bytes) {
         Ok(text) => text,
-        Err(refusal) => return (Outcome::Nothing(Reason::Refused(refusal)), BTreeSet::new()),
+        Err(refusal) => return (refused(&refusal), BTreeSet::new()),
     };
     let rows = |text: &str| match read::read(text) {
-        Ok(Parsed::Json(document)) => rows(&document, wanted, providers),
-        Ok(Parsed::Yaml(document)) => rows(&document, wanted, providers),
-        Err(refusal) => Outcome::Nothing(Reason::Refused(refusal)),
+        Ok(Parsed::Json(document)) => {
+            takes.iter().map(|take| rows(&document, *take, providers)).collect()
+        }
+        Ok(Parsed::Yaml(document)) => {
+            takes.iter().map(|take| rows(&document, *take, providers)).collect()
+        }
+        Err(refusal) => refused(&refusal),
     };
+    match discovery::openapi(text) {
+        Ok(Some(translated)) => return (rows(&translated), BTreeSet::new()),
+        Ok(None) => {}
+        Err(refusal) => return (refused(&refusal), BTreeSet::new()),
+    }
     let whole = Some(text).filter(|text| parts::may_refer(text));
     let Some(mut whole) = whole.and_then(|text| parts::whole(source, text)) else {
         return (rows(text), BTreeSet::new());
@@ -530,14 +707,16 @@ fn outcome(
     {
         *version = info.version.as_str().into();
     }
-    let mut outcome = rows(&whole.document.to_string());
-    match &mut outcome {
-        Outcome::Rows { warnings, .. } => warnings.extend(whole.faults),
-        // The place is that in the whole, which nobody sees.
-        Outcome::Nothing(Reason::Refused(Refusal::Broken(fault))) => fault.place = None,
-        _ => {}
+    let mut outcomes = rows(&whole.document.to_string());
+    for outcome in &mut outcomes {
+        match outcome {
+            Outcome::Rows { warnings, .. } => warnings.extend(whole.faults.clone()),
+            // The place is that in the whole, which nobody sees.
+            Outcome::Nothing(Reason::Refused(Refusal::Broken(fault))) => fault.place = None,
+            _ => {}
+        }
     }
-    (outcome, whole.files)
+    (outcomes, whole.files)
 }
 
 /// Files that are no documents, but parts of one, are so called.
@@ -560,7 +739,7 @@ fn claim_parts(outcomes: Vec<(Outcome, BTreeSet<PathBuf>)>, files: &[Source]) ->
     outcomes.into_iter().zip(files).map(claim).collect()
 }
 
-fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers) -> Outcome {
+fn rows<F: Format>(document: &Document<F>, take: Take<'_>, providers: &Providers) -> Outcome {
     let untitled = Info::default();
     let info = document.info.as_ref().unwrap_or(&untitled);
     let naming = Naming::new(
@@ -578,14 +757,14 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
         title: info.title.as_str(),
         version: &version::stated(info.version.as_str()),
     });
-    let mut actions = action::of(document);
+    let mut actions = action::of(document, take.paths);
     let mut warnings = std::mem::take(&mut actions.warnings);
     let required = detail::required(document, &actions);
     let (detail, schemes, left_out) = connector_detail(document, &required, providers);
     warnings.extend(left_out);
     let mut draft = Box::new(Draft::of(document, &names, detail, actions.rows.clone()));
     draft.schemes = schemes;
-    if wanted == Wanted::Open && !licence::is_open(&info.license) {
+    if take.wanted == Wanted::Open && !licence::is_open(&info.license) {
         let content = draft.content();
         return Outcome::Closed {
             naming,
@@ -594,7 +773,10 @@ fn rows<F: Format>(document: &Document<F>, wanted: Wanted, providers: &Providers
             licence: licence::described(&info.license),
         };
     }
-    let details = detail::of(document, &actions);
+    let own = draft.detail.servers.first().map(|server| server.url.as_str());
+    let own = own.or_else(|| document.server());
+    let base = take.address.map(|address| Base::new(address, own));
+    let details = detail::of(document, &actions, base.as_ref());
     draft.detail.headers = details.headers;
     draft.units = details.units;
     warnings.extend(details.left_out);

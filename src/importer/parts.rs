@@ -97,6 +97,16 @@ enum Position {
 impl Position {
     fn child(self, key: &str) -> Self {
         match (self, key) {
+            // Extensions, such as samples of code, whose references are for other tools.
+            (
+                Self::Top
+                | Self::Components
+                | Self::Paths
+                | Self::PathItem
+                | Self::Plain
+                | Self::Free,
+                key,
+            ) if key.starts_with("x-") => Self::Data,
             (Self::Top, "components") => Self::Components,
             (Self::Top, "paths") | (Self::Components, "pathItems") => Self::Paths,
             (Self::Top, "securityDefinitions") | (Self::Components, "securitySchemes") => {

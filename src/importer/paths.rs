@@ -184,3 +184,73 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
     }
     Ok(item)
 }
+
+/// Which paths of a document are imported; by default, all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PathFilter {
+    included: Vec<String>,
+    excluded: Vec<String>,
+}
+
+impl PathFilter {
+    /// Paths below these prefixes, without those below the ones that begin with `!`.
+    #[must_use]
+    pub fn new(prefixes: &[String]) -> Self {
+        let mut filter = Self::default();
+        for prefix in prefixes {
+            match prefix.strip_prefix('!') {
+                Some(prefix) => filter.excluded.push(prefix.to_owned()),
+                None => filter.included.push(prefix.clone()),
+            }
+        }
+        filter
+    }
+
+    /// Whether a path is imported.
+    #[must_use]
+    pub fn allows(&self, path: &str) -> bool {
+        let is_below = |prefixes: &[String]| prefixes.iter().any(|prefix| is_below(path, prefix));
+        (self.included.is_empty() || is_below(&self.included)) && !is_below(&self.excluded)
+    }
+}
+
+/// Whether a path begins with a prefix, and the prefix ends where one of the path's names does: `/users` is not the
+/// beginning of `/userSettings`.
+fn is_below(path: &str, prefix: &str) -> bool {
+    let is_whole = prefix.ends_with(|c: char| !c.is_alphanumeric() && c != '}' && c != ')');
+    path.strip_prefix(prefix).is_some_and(|rest| {
+        is_whole || rest.is_empty() || rest.starts_with(['/', '(', ':', '?', '#'])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_ends_where_a_name_of_the_path_ends() {
+        let filter = |prefixes: &[&str]| {
+            PathFilter::new(&prefixes.iter().map(|prefix| (*prefix).to_owned()).collect::<Vec<_>>())
+        };
+        for (prefixes, path, is_allowed) in [
+            (&[][..], "/anything", true),
+            (&["/me/messages"], "/me/messages", true),
+            (&["/me/messages"], "/me/messages/{id}", true),
+            (&["/me/messages"], "/me/messages(id)", true),
+            (&["/me/messages"], "/me/messagesArchive", false),
+            (&["/me/messages"], "/me", false),
+            (&["/users."], "/users.list", true),
+            (&["/users"], "/users.list", false),
+            (&["/drives/{id}"], "/drives/{id}/items", true),
+            (&["/drives/{id}"], "/drives/{id}items", false),
+            (&["/a", "/b"], "/b/c", true),
+            (&["/a", "!/a/b"], "/a/b/c", false),
+            (&["/a", "!/a/b"], "/a/bc", true),
+            (&["!/a"], "/b", true),
+            (&["!/a"], "/a", false),
+            (&["/"], "/a", true),
+        ] {
+            assert_eq!(filter(prefixes).allows(path), is_allowed, "{prefixes:?} {path}");
+        }
+    }
+}

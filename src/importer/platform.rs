@@ -28,9 +28,32 @@ pub struct Naming {
     /// A hash of everything that the rows are made from, for documents that nothing else distinguishes; 0 where it is
     /// not needed.
     pub content: u64,
+    /// The platform that it is whatever else is said here.
+    pub assigned: Option<String>,
 }
 
 impl Naming {
+    /// Names a document that is about a known platform, so that it takes no part in the naming of others.
+    #[must_use]
+    pub fn assigned(platform: &str) -> Self {
+        Self {
+            words: Vec::new(),
+            provider: String::new(),
+            suffix: Vec::new(),
+            provider_words: 0,
+            title: Vec::new(),
+            version: String::new(),
+            content: 0,
+            assigned: Some(platform.to_owned()),
+        }
+    }
+
+    /// Whether the document has words for a name, and others give way to it.
+    #[must_use]
+    pub const fn takes_part(&self) -> bool {
+        !self.words.is_empty()
+    }
+
     /// Names a document by `x-providerName` and `x-serviceName`, the first server's URL, its title and its version.
     #[must_use]
     pub fn new(
@@ -70,6 +93,7 @@ impl Naming {
             title: title_words,
             version: version.to_owned(),
             content: 0,
+            assigned: None,
         }
     }
 
@@ -95,7 +119,10 @@ impl Naming {
     /// The platform's name when it does not clash with another one.
     #[must_use]
     pub fn plain(&self) -> String {
-        slug(&self.words)
+        match &self.assigned {
+            Some(platform) if !self.takes_part() => platform.clone(),
+            _ => slug(&self.words),
+        }
     }
 }
 

@@ -1,12 +1,15 @@
 //! `catalog list` and `catalog prune`: the versions in storage.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::stored::{Manifest, SegmentId, is_read};
+use crate::importer::fetched::coverage;
+use crate::importer::folder::Folder;
 use crate::importer::report::counted;
 
 use super::keys::arguments;
@@ -22,8 +25,15 @@ pub struct List {
     #[command(flatten)]
     place: Place,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "coverage")]
     json: bool,
+    /// Print for each platform of providers.toml how users connect, whether credentials can be checked, its number of actions,
+    /// and where they come from, in the folder of --catalog instead of storage
+    #[arg(long)]
+    coverage: bool,
+    /// The catalog folder
+    #[arg(long, value_name = "DIR", default_value = ".catalog", requires = "coverage")]
+    catalog: PathBuf,
 }
 
 /// How long a replaced version stays, in milliseconds: an isolate trusts `current` for 30 s, KV's cache for 60 s.
@@ -162,6 +172,10 @@ fn versions(
 /// # Errors
 /// When storage cannot be reached.
 pub fn list(args: &List) -> Result<()> {
+    if args.coverage {
+        print!("{}", coverage::of(&Folder(args.catalog.clone()))?);
+        return Ok(());
+    }
     let storage = Storage::open(&args.place)?;
     let stored = read(&Kv(&storage))?;
     if args.json {

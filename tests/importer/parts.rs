@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use connector_vault::importer::licence::Wanted;
 use serde_json::{Value, json};
 
-use super::support::{folder, gathered, platforms_of, run, stderr};
+use super::support::{folder, gathered, platforms_of, run, stderr, written};
 
 /// A folder with these files, each with its path.
 fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
@@ -224,4 +224,17 @@ fn files_that_lead_in_circles_come_to_an_end() {
     );
     let (_, platforms) = gathered(&[tree.to_str().unwrap()], Wanted::Any, "");
     assert_eq!(platforms[0].actions.len(), 1);
+}
+
+#[test]
+fn references_in_extensions_are_left_to_other_tools() {
+    let (summary, platforms) = written(
+        "parts-extensions",
+        &[
+            "openapi: 3.0.0\ninfo: {title: Acme, version: 1}\npaths:\n  /a:\n    get:\n      x-codeSamples: [{lang: PHP, source: {$ref: a.php}}]\n      parameters: [{$ref: missing.yaml}]\n",
+        ],
+    );
+    assert_eq!(platforms.len(), 1);
+    let warnings = summary.warnings.join("\n");
+    assert!(warnings.contains("missing.yaml") && !warnings.contains("a.php"), "{warnings}");
 }

@@ -20,6 +20,7 @@ use super::action::Actions;
 use super::document::Document;
 use super::paths::ExternalDocs;
 use super::report::counted;
+use super::server::base::Base;
 use super::{image, server, text};
 use crate::catalog::action::stored::{Facts, Reached, Requirement, StoredAction};
 use crate::catalog::action::unit::{self, Deflated};
@@ -48,19 +49,20 @@ pub struct Details {
     pub headers: Parameters,
 }
 
-/// The details of a document's actions.
+/// The details of a document's actions, below the address of its platform if that is known from elsewhere.
 #[must_use]
-pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
+pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>, base: Option<&Base>) -> Details {
     let mut definitions = Definitions::new(Sources::of(document));
     let everywhere = security(document.requirements.get());
     let mut drafts: Vec<Draft> = Vec::with_capacity(actions.rows.len());
     for (found, row) in actions.found.iter().zip(&actions.rows) {
         let operation = found.operation;
         let mut input = Reaching::default();
+        let facts = facts(found, base);
         let given = parameters::of(
             operation.parameters.get(),
             found.item.parameters.get(),
-            found.path,
+            &facts.path,
             &mut definitions,
             &mut input,
         );
@@ -79,7 +81,7 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
             key: row.key.clone(),
             method: row.method,
             model_name: row.model_name.clone(),
-            facts: facts(found),
+            facts,
             parameters: given.parameters,
             request_body: body,
             security: security(operation.security.get()).or_else(|| everywhere.clone()),
@@ -96,16 +98,22 @@ pub fn of<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Details {
     Details { units: units::of(drafts, &definitions), left_out, headers }
 }
 
-fn facts<F>(found: &super::action::Found<'_, F>) -> Facts {
+fn facts<F>(found: &super::action::Found<'_, F>, base: Option<&Base>) -> Facts {
     let operation = found.operation;
     let said = [operation.description.as_str(), operation.summary.as_str()];
     let said = said.into_iter().find(|said| !said.trim().is_empty()).unwrap_or_default();
     let docs = operation.external_docs.get();
     let docs = docs.and_then(|ExternalDocs { url }| image::https(url.as_str()));
+    // Amazon's documents tell operations apart by a fragment, which is never sent: a parameter says the same.
+    let path = found.path.split('#').next().unwrap_or_default();
+    let server = [&operation.servers, &found.item.servers].into_iter().find_map(server::first);
+    let (path, server) = match (server, base) {
+        (None, Some(base)) => base.place(path),
+        (server, _) => (path.to_owned(), server),
+    };
     Facts {
-        // Amazon's documents tell operations apart by a fragment, which is never sent: a parameter says the same.
-        path: found.path.split('#').next().unwrap_or_default().to_owned(),
-        server: [&operation.servers, &found.item.servers].into_iter().find_map(server::first),
+        path,
+        server,
         description: text::line(said, MAX_DESCRIPTION),
         deprecated: operation.deprecated.0.as_deref() == Some("true"),
         documentation_url: docs,

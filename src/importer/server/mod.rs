@@ -1,5 +1,7 @@
-//! The base addresses of an API: `servers`, or `host`, `basePath` and `schemes` of 2.0. [`entry`] is what documents say.
+//! The base addresses of an API: `servers`, or `host`, `basePath` and `schemes` of 2.0. [`entry`] is what documents say,
+//! and [`base`] where their operations are below another address.
 
+pub mod base;
 pub mod entry;
 
 use std::collections::BTreeMap;

@@ -22,7 +22,16 @@ export async function whileStarted(state, use, options = []) {
   // A port that it keeps when it is started again, as it does by itself.
   state.demoPort ??= await freePort();
   const ports = { "--port": port, "--inspector-port": await freePort(), "--demo-port": state.demoPort };
-  const args = ["start", "--", ...Object.entries(ports).flat().map(String), "--persist-to", state.path, ...options];
+  // A test does without the network, and has the catalog that the documentation describes.
+  const args = [
+    "start",
+    "--",
+    ...Object.entries(ports).flat().map(String),
+    "--no-sources",
+    "--persist-to",
+    state.path,
+    ...options,
+  ];
   const started = spawn("npm", args, {
     cwd: root,
     env: environment(wranglerEnvironment),

@@ -1,0 +1,56 @@
+// Downloads documents into a cache, for `npm run catalog -- fetch`, which checks them. Nothing that is downloaded is run.
+//
+//   node scripts/sources/download.mjs
+//
+// Standard input is JSON: { cache, within, keep, addresses }. `cache` is the folder, `within` the number of seconds after
+// which downloads stop (null: none), `keep` the hashes of documents that stay in the cache although they are at none of
+// the addresses any more. Each line of standard output is what one address gave, as soon as it is known:
+//
+//   { "address": …, "sha256": … }    the document is in the cache, as documents/<sha256>
+//   { "address": …, "error": … }     it is not, and why
+import { text } from "node:stream/consumers";
+import { main } from "../lib/problem.mjs";
+import { task } from "../lib/status.mjs";
+import { Cache } from "./cache.mjs";
+import { download } from "./http.mjs";
+import { packages } from "./packages.mjs";
+
+/** Downloads at a time. */
+const AT_ONCE = 8;
+
+/** Works on all items, a few at a time. */
+async function each(items, atOnce, work) {
+  const rest = [...items];
+  const worker = async () => {
+    for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, rest.length) }, worker));
+}
+
+await main(async () => {
+  const { cache: folder, within, keep, addresses } = JSON.parse(await text(process.stdin));
+  const cache = new Cache(folder);
+  const signal = within === null ? undefined : AbortSignal.timeout(within * 1000);
+  const jobs = [
+    ...addresses
+      .filter((address) => /^https?:/.test(address))
+      .map((address) => async (answer) => answer(address, () => download(address, cache, { signal }))),
+    ...packages(addresses, cache, { signal }),
+  ];
+  await task("documents of sources.toml", async (detail) => {
+    let done = 0;
+    const answer = async (address, get) => {
+      const said = { address };
+      try {
+        said.sha256 = await get();
+      } catch (error) {
+        said.error = signal?.aborted ? "there was no time left" : error.message;
+      }
+      process.stdout.write(`${JSON.stringify(said)}\n`);
+      done += 1;
+      detail(`${done} of ${addresses.length}`);
+    };
+    await each(jobs, AT_ONCE, (job) => job(answer));
+  });
+  cache.prune(keep);
+});

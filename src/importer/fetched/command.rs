@@ -1,0 +1,391 @@
+//! `catalog fetch`: downloads the documents of `sources.toml`, compares them with those that were checked, and takes others
+//! only when the operator accepts them. The downloads are made by `scripts/sources/download.mjs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use super::cache::{Cache, DEFAULT_CACHE, Record, Records};
+use super::describe::{Description, describe};
+use super::list::{Pin, Source, SourceList};
+use super::{DEFAULT_LIST, pin};
+use crate::importer::cli::from_where_npm_was_called;
+use crate::importer::folder::replace;
+use crate::importer::paths::PathFilter;
+use crate::importer::read::Refusal;
+use crate::importer::report::counted;
+use crate::importer::{hash, source, text};
+
+/// The program that downloads.
+const SCRIPT: &str = "scripts/sources/download.mjs";
+/// The most operations of each kind that are listed.
+const SHOWN: usize = 10;
+
+/// Download the documents that sources.toml names
+///
+/// Documents that are there already are not downloaded again. A document that is another one than sources.toml says is
+/// reported, and used only once you accept it, which notes it in sources.toml. Without a network, the command says which
+/// documents are missing.
+#[derive(Debug, Args)]
+pub struct FetchArgs {
+    /// Platforms; without any, all of them
+    #[arg(value_name = "PLATFORM")]
+    platforms: Vec<String>,
+    /// Use the document of this platform that was last reported; repeat it for more
+    #[arg(long, value_name = "PLATFORM")]
+    accept: Vec<String>,
+    /// With --accept: also if its servers, authorization or token endpoints are at other hosts
+    #[arg(long, value_name = "PLATFORM")]
+    accept_hosts: Vec<String>,
+    /// Stop downloading after so many seconds; the next run goes on
+    #[arg(long, value_name = "SECONDS")]
+    within: Option<u32>,
+    /// The file of sources
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_LIST)]
+    list: PathBuf,
+    /// The folder that keeps the documents
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_CACHE)]
+    cache: PathBuf,
+}
+
+/// What the program is asked.
+#[derive(Serialize)]
+struct Request<'a> {
+    cache: &'a Path,
+    within: Option<u32>,
+    /// Documents that stay in the cache.
+    keep: BTreeSet<&'a str>,
+    addresses: BTreeSet<&'a str>,
+}
+
+/// What it says of an address, as soon as it knows.
+#[derive(Deserialize)]
+struct Answer {
+    address: String,
+    sha256: Option<String>,
+    error: Option<String>,
+}
+
+/// The platforms whose document is at an address.
+type ByAddress<'a> = BTreeMap<&'a str, Vec<(&'a str, &'a Source)>>;
+
+/// What an address gave.
+enum Outcome {
+    /// The document that was checked.
+    Same,
+    /// Another one, with this hash.
+    Other(String),
+    /// Nothing.
+    Failed(String),
+}
+
+impl FetchArgs {
+    /// Fetches, and reports.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written, or a document cannot be accepted.
+    pub fn run(&self) -> Result<ExitCode> {
+        let path = from_where_npm_was_called(&self.list);
+        let cache = Cache(from_where_npm_was_called(&self.cache));
+        let list = SourceList::read(&path)?;
+        if let Some(name) = self.accept_hosts.iter().find(|name| !self.accept.contains(name)) {
+            bail!("--accept-hosts {name} needs --accept {name}, too");
+        }
+        list.named(&self.accept)?;
+        let mut reported = cache.read_reported()?;
+        let (list, accepted) = self.accept(&path, list, &cache, &mut reported)?;
+        // Whoever only accepts has been told already.
+        let is_done = self.platforms.is_empty() && !self.accept.is_empty();
+        if is_done && accepted.len() == self.accept.len() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut names = self.platforms.clone();
+        if is_done {
+            names.extend(self.accept.iter().filter(|name| !accepted.contains(*name)).cloned());
+        }
+        let mut by_address = ByAddress::new();
+        for (name, source) in list.named(&names)? {
+            by_address.entry(&source.address).or_default().push((name, source));
+        }
+        let outcomes = self.download(&list, &by_address, &cache, &reported)?;
+        let mut report = Report::default();
+        for (address, sources) in &by_address {
+            let failed = Outcome::Failed("the download did not begin".to_owned());
+            let outcome = outcomes.get(*address).unwrap_or(&failed);
+            report.add(address, sources, outcome, &cache, &mut reported)?;
+        }
+        cache.write_reported(&reported)?;
+        print!("{}", report.text());
+        std::io::stdout().flush()?;
+        Ok(if report.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Notes the documents that the operator accepts, of which a former run has told what they change. Returns the list
+    /// as it is then, and the names of the platforms whose document was accepted.
+    fn accept(
+        &self,
+        path: &Path,
+        list: SourceList,
+        cache: &Cache,
+        reported: &mut Records,
+    ) -> Result<(SourceList, BTreeSet<String>)> {
+        let mut accepted = BTreeSet::new();
+        let mut done = BTreeSet::new();
+        let mut text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+        for name in &self.accept {
+            let Some(source) = list.0.get(name) else { continue };
+            if done.contains(&source.address) {
+                continue;
+            }
+            let Some(record) = reported.get(&source.address) else { continue };
+            let Ok(bytes) = source::bytes(&cache.document(&record.sha256)) else { continue };
+            ensure!(
+                hash::sha256(&bytes) == record.sha256,
+                "the document of {name} in the cache is damaged: fetch it once more"
+            );
+            // Platforms that share a document get it together.
+            let shared = list.0.iter().filter(|(_, other)| other.address == source.address);
+            for (platform, source) in shared {
+                let Description { operations, hosts } = describe(&bytes, &source.paths)
+                    .map_err(|refusal| anyhow::anyhow!("{platform}: {}", why(&refusal)))?;
+                let known = source.pin.as_ref().map(|pin| &pin.hosts);
+                if known != Some(&hosts) && !self.accept_hosts.contains(name) {
+                    bail!(
+                        "{platform}: the hosts of the document are others than those that were checked: to accept them too, add --accept-hosts {name}"
+                    );
+                }
+                let pin = Pin {
+                    sha256: record.sha256.clone(),
+                    operations: operations.len(),
+                    read: today,
+                    hosts,
+                };
+                text = pin::pinned(&text, platform, &pin).with_context(|| {
+                    format!("{} has no line [platforms.{platform}]", path.display())
+                })?;
+                eprintln!("accepted for {platform}: {}", counted(pin.operations, "operation"));
+                accepted.insert(platform.clone());
+            }
+            done.insert(source.address.clone());
+        }
+        if done.is_empty() {
+            return Ok((list, BTreeSet::new()));
+        }
+        let list = SourceList::parse(&path.display().to_string(), &text)?;
+        replace(path, text.as_bytes())?;
+        reported.retain(|address, _| !done.contains(address));
+        cache.write_reported(reported)?;
+        accepted.retain(|name| self.accept.contains(name));
+        Ok((list, accepted))
+    }
+
+    /// Downloads what is at the addresses.
+    fn download(
+        &self,
+        list: &SourceList,
+        by_address: &ByAddress<'_>,
+        cache: &Cache,
+        reported: &Records,
+    ) -> Result<BTreeMap<String, Outcome>> {
+        let mut outcomes = BTreeMap::new();
+        let mut addresses = BTreeSet::new();
+        for (address, sources) in by_address {
+            let pin = sources.first().and_then(|(_, source)| source.pin.as_ref());
+            let is_fixed = is_fixed(address);
+            if is_fixed && pin.is_some_and(|pin| cache.document(&pin.sha256).is_file()) {
+                outcomes.insert((*address).to_owned(), Outcome::Same);
+            } else {
+                addresses.insert(*address);
+            }
+        }
+        if addresses.is_empty() {
+            return Ok(outcomes);
+        }
+        let pins = list.0.values().filter_map(|source| source.pin.as_ref());
+        let keep = pins.map(|pin| pin.sha256.as_str());
+        let keep = keep.chain(reported.values().map(|record| record.sha256.as_str())).collect();
+        let request = Request { cache: &cache.0, within: self.within, keep, addresses };
+        let mut child = Command::new("node")
+            .arg(SCRIPT)
+            // Otherwise Node ignores HTTPS_PROXY.
+            .env("NODE_USE_ENV_PROXY", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{SCRIPT} could not be started"))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(&serde_json::to_vec(&request)?)?;
+        }
+        let stdout = child.stdout.take().context("its output")?;
+        for line in BufReader::new(stdout).lines() {
+            let Answer { address, sha256, error } = serde_json::from_str(&line?)?;
+            let known = by_address.get(address.as_str()).and_then(|sources| sources.first());
+            let pin = known.and_then(|(_, source)| source.pin.as_ref());
+            let outcome = match sha256 {
+                Some(sha256) if pin.is_some_and(|pin| pin.sha256 == sha256) => Outcome::Same,
+                Some(sha256) => Outcome::Other(sha256),
+                None => Outcome::Failed(error.unwrap_or_default()),
+            };
+            outcomes.insert(address, outcome);
+        }
+        ensure!(child.wait()?.success(), "{SCRIPT} failed");
+        Ok(outcomes)
+    }
+}
+
+/// What the operator is told.
+#[derive(Default)]
+struct Report {
+    same: usize,
+    cached: usize,
+    changed: String,
+    failed: String,
+    /// Platforms whose checked document is not in the cache.
+    missing: Vec<String>,
+}
+
+impl Report {
+    fn add(
+        &mut self,
+        address: &str,
+        sources: &[(&str, &Source)],
+        outcome: &Outcome,
+        cache: &Cache,
+        reported: &mut Records,
+    ) -> Result<()> {
+        let names = text::listed(sources.iter().map(|(name, _)| *name), SHOWN);
+        let pin = sources.first().and_then(|(_, source)| source.pin.as_ref());
+        let is_cached = pin.is_some_and(|pin| cache.document(&pin.sha256).is_file());
+        if !is_cached {
+            self.missing.extend(sources.iter().map(|(name, _)| (*name).to_owned()));
+        }
+        let rest = if is_cached { "the one in the cache is used" } else { "it is missing" };
+        match outcome {
+            Outcome::Same => {
+                self.same = self.same.saturating_add(sources.len());
+                reported.remove(address);
+            }
+            Outcome::Failed(why) => {
+                if is_cached {
+                    self.cached = self.cached.saturating_add(sources.len());
+                }
+                let _ = writeln!(self.failed, "{names}: {address}: {why}; {rest}");
+            }
+            Outcome::Other(sha256) => {
+                let bytes = source::bytes(&cache.document(sha256))?;
+                let what = if pin.is_some() { "another document" } else { "a new document" };
+                let _ = writeln!(self.changed, "{names}: {what} at {address}; {rest}");
+                if let Err(refusal) = describe(&bytes, &PathFilter::default()) {
+                    let _ = writeln!(self.changed, "  which cannot be used: {}", why(&refusal));
+                    return Ok(());
+                }
+                let mut has_new_hosts = false;
+                for (name, source) in sources {
+                    has_new_hosts |= self.compare(name, source, &bytes, cache);
+                }
+                let first = sources.first().map_or("", |(name, _)| name);
+                let hosts =
+                    if has_new_hosts { format!(" --accept-hosts {first}") } else { String::new() };
+                let _ = writeln!(
+                    self.changed,
+                    "  to use it: npm run catalog -- fetch --accept {first}{hosts}"
+                );
+                reported.insert(address.to_owned(), Record { sha256: sha256.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what another document changes for a platform, and whether its hosts are others.
+    fn compare(&mut self, name: &str, source: &Source, bytes: &[u8], cache: &Cache) -> bool {
+        let new = describe(bytes, &source.paths).unwrap_or_default();
+        let pin = source.pin.as_ref();
+        let old = pin.and_then(|pin| source::bytes(&cache.document(&pin.sha256)).ok());
+        let old = old.and_then(|bytes| describe(&bytes, &source.paths).ok());
+        let text = &mut self.changed;
+        match (&old, pin) {
+            (Some(old), _) => {
+                let kept = old.operations.intersection(&new.operations).count();
+                let added: Vec<_> = new.operations.difference(&old.operations).collect();
+                let removed: Vec<_> = old.operations.difference(&new.operations).collect();
+                let _ = writeln!(
+                    text,
+                    "  {name}: operations: {kept} kept, {} added, {} removed",
+                    added.len(),
+                    removed.len()
+                );
+                for (sign, operations) in [('+', added), ('-', removed)] {
+                    for operation in operations.iter().take(SHOWN) {
+                        let _ = writeln!(text, "    {sign} {}", text::verbatim(operation, 200));
+                    }
+                    if let Some(more) = operations.len().checked_sub(SHOWN).filter(|more| *more > 0)
+                    {
+                        let _ = writeln!(text, "    {sign} … and {more} more");
+                    }
+                }
+            }
+            (None, Some(pin)) => {
+                let _ = writeln!(
+                    text,
+                    "  {name}: operations: {}, instead of {}",
+                    new.operations.len(),
+                    pin.operations
+                );
+            }
+            (None, None) => {
+                let _ = writeln!(text, "  {name}: {}", counted(new.operations.len(), "operation"));
+            }
+        }
+        let none = BTreeSet::new();
+        let known = pin.map_or(&none, |pin| &pin.hosts);
+        for (sign, hosts) in
+            [('+', new.hosts.difference(known)), ('-', known.difference(&new.hosts))]
+        {
+            for host in hosts {
+                let _ = writeln!(text, "    host {sign} {}", text::verbatim(host, 200));
+            }
+        }
+        new.hosts != *known || pin.is_none()
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        text += &self.changed;
+        text += &self.failed;
+        let sources = counted(self.same.saturating_add(self.cached), "document");
+        let _ = write!(text, "{sources} ready");
+        if self.cached > 0 {
+            let _ = write!(text, ", {} of them from the cache alone", self.cached);
+        }
+        let _ = writeln!(text);
+        if !self.missing.is_empty() {
+            let missing = text::listed(self.missing.iter().map(String::as_str), SHOWN);
+            let _ = writeln!(text, "{} missing: {missing}", self.missing.len());
+        }
+        text
+    }
+}
+
+/// Whether what is at an address never changes: a version of a package, or a commit.
+fn is_fixed(address: &str) -> bool {
+    let is_commit =
+        |part: &str| part.len() == 40 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    !address.starts_with("http") || address.split('/').any(is_commit)
+}
+
+/// Why a document cannot be read.
+fn why(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NotOpenApi => "it is no API description in a known format".to_owned(),
+        Refusal::Dialect(version) => format!("OpenAPI {version} is not supported"),
+        Refusal::Broken(fault) => fault.to_string(),
+    }
+}

@@ -1,0 +1,114 @@
+//! `catalog list --coverage`: what the catalog knows of each platform of `providers.toml`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use jiff::civil::Date;
+
+use super::DEFAULT_LIST;
+use super::list::{DocumentFormat, SourceList};
+use crate::catalog::detail::Kind;
+use crate::importer::check::{ConnectorEntry, Details, Known, Opened};
+use crate::importer::folder::Folder;
+use crate::importer::providers::Providers;
+use crate::importer::report::counted;
+
+/// What is known of a platform.
+#[derive(Debug, Default)]
+struct Row {
+    methods: String,
+    is_verified: bool,
+    actions: u32,
+    source: String,
+}
+
+/// The coverage of the catalog in a folder, by the project's files.
+///
+/// # Errors
+/// When a file or the catalog cannot be read.
+pub fn of(folder: &Folder) -> Result<String> {
+    let providers = Providers::read(Path::new("providers.toml"))?;
+    let list = SourceList::read(Path::new(DEFAULT_LIST))?;
+    let opened = Opened::new(folder)?;
+    let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    Ok(text(&rows(&providers, &list, &opened.connectors()?, opened.details()?, today)))
+}
+
+fn rows(
+    providers: &Providers,
+    list: &SourceList,
+    entries: &[ConnectorEntry],
+    mut details: Details,
+    today: Date,
+) -> BTreeMap<String, Row> {
+    let by_name: BTreeMap<&str, &ConnectorEntry> =
+        entries.iter().map(|entry| (entry.connector.platform.as_str(), entry)).collect();
+    let row = |name: &String| {
+        let Known { detail, .. } = details.take(name);
+        let mut methods: Vec<&str> =
+            detail.auth_methods.iter().map(|method| kind(&method.kind)).collect();
+        methods.dedup();
+        let actions = by_name.get(name.as_str()).map_or(0, |entry| entry.connector.tools);
+        let row = Row {
+            methods: methods.join(", "),
+            is_verified: detail.verify.is_some(),
+            actions,
+            source: source(list, name, actions, today),
+        };
+        (name.clone(), row)
+    };
+    providers.0.keys().map(row).collect()
+}
+
+const fn kind(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::OAuth2(_) => "oauth2",
+        Kind::ApiKey(_) => "api_key",
+        Kind::Bearer { .. } => "bearer",
+        Kind::Basic { .. } => "basic",
+        Kind::AwsSigv4 { .. } => "aws_sigv4",
+    }
+}
+
+/// Where the actions come from, and how old that is.
+fn source(list: &SourceList, name: &str, actions: u32, today: Date) -> String {
+    let listed = list.0.get(name);
+    let pin = listed.and_then(|source| Some((source, source.pin.as_ref()?)));
+    // A document of the list that has not been fetched is not that of the catalog.
+    let is_fetched = pin.is_some_and(|(_, pin)| u32::try_from(pin.operations) == Ok(actions));
+    match (pin, listed) {
+        (Some((source, pin)), _) if is_fetched => {
+            let days = today.since(pin.read).map_or(0, |span| span.get_days());
+            let format = match source.format {
+                DocumentFormat::Openapi => "openapi",
+                DocumentFormat::GoogleDiscovery => "google-discovery",
+            };
+            format!("{format}, read {days} days ago")
+        }
+        (_, Some(source)) if actions == 0 => format!("not fetched: {}", source.address),
+        _ if actions == 0 => "none".to_owned(),
+        _ => "imported".to_owned(),
+    }
+}
+
+fn text(rows: &BTreeMap<String, Row>) -> String {
+    let mut text = String::new();
+    let name_width = rows.keys().map(String::len).max().unwrap_or_default();
+    let method_width = rows.values().map(|row| row.methods.len()).max().unwrap_or_default();
+    for (name, row) in rows {
+        let Row { methods, is_verified, actions, source } = row;
+        let check = if *is_verified { "verify" } else { "-" };
+        let actions = counted(*actions as usize, "action");
+        let _ = writeln!(
+            text,
+            "{name:<name_width$}  {methods:<method_width$}  {check:<6}  {actions:>13}  {source}"
+        );
+    }
+    let with_actions = rows.values().filter(|row| row.actions > 0).count();
+    let verified = rows.values().filter(|row| row.is_verified).count();
+    let platforms = counted(rows.len(), "platform");
+    let _ = writeln!(text, "{platforms}: {with_actions} with actions, {verified} with `verify`");
+    text
+}

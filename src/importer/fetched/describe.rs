@@ -1,0 +1,80 @@
+//! What a document says that matters when another takes its place: its operations, and the hosts that it sends requests
+//! and credentials to.
+
+use std::collections::BTreeSet;
+
+use crate::catalog::detail::{AuthMethod, Kind};
+use crate::importer::document::Document;
+use crate::importer::paths::PathFilter;
+use crate::importer::providers::Providers;
+use crate::importer::read::{Parsed, Refusal};
+use crate::importer::server::entry::Servers;
+use crate::importer::{action, auth, detail, discovery, read, server};
+
+/// What a document says.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// `GET /users/{id}`
+    pub operations: BTreeSet<String>,
+    /// Of its servers, authorization and token endpoints.
+    pub hosts: BTreeSet<String>,
+}
+
+/// What a document says of the operations of these paths.
+///
+/// # Errors
+/// When it is no document.
+pub fn describe(bytes: &[u8], paths: &PathFilter) -> Result<Description, Refusal> {
+    let text = read::text(bytes)?;
+    let converted = discovery::openapi(text)?;
+    match read::read(converted.as_deref().unwrap_or(text))? {
+        Parsed::Json(document) => Ok(of(&document, paths)),
+        Parsed::Yaml(document) => Ok(of(&document, paths)),
+    }
+}
+
+fn of<F>(document: &Document<F>, paths: &PathFilter) -> Description {
+    let actions = action::of(document, paths);
+    let operations = actions.found.iter().map(|found| {
+        let action::Found { path, method, .. } = found;
+        format!("{} {path}", method.as_str())
+    });
+    let mut description = Description { operations: operations.collect(), ..Default::default() };
+    let servers = server::of(document);
+    let required = detail::required(document, &actions);
+    let methods = auth::of(document, &required, &servers, &|url| Providers::default().server(url));
+    let mut urls: Vec<&str> = servers.servers.iter().map(|server| server.url.as_str()).collect();
+    urls.extend(methods.methods.iter().flat_map(endpoints));
+    let own =
+        actions.found.iter().flat_map(|found| [&found.operation.servers, &found.item.servers]);
+    urls.extend(own.flat_map(|Servers { list, .. }| list).map(|entry| entry.url.as_str()));
+    description.hosts.extend(urls.into_iter().filter_map(host));
+    description
+}
+
+/// The addresses that a method sends users and credentials to.
+fn endpoints(method: &AuthMethod) -> impl Iterator<Item = &str> {
+    let oauth = match &method.kind {
+        Kind::OAuth2(oauth) => Some(oauth),
+        _ => None,
+    };
+    oauth.into_iter().flat_map(|oauth| {
+        let token = Some(oauth.token_url.as_str());
+        [
+            oauth.authorization_url.as_deref(),
+            token,
+            oauth.refresh_url.as_deref(),
+            oauth.revocation_url.as_deref(),
+        ]
+        .into_iter()
+        .flatten()
+    })
+}
+
+/// The host of a URL, with its port and its variables.
+fn host(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    Some(host.to_ascii_lowercase()).filter(|host| !host.is_empty())
+}

@@ -1,0 +1,301 @@
+//! `sources.toml`: the address of a document about each platform, and which version of the document was checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+
+use crate::importer::paths::PathFilter;
+use crate::importer::{platform, text};
+use crate::nearest::nearest;
+
+/// The most characters of a licence's name.
+const MAX_LICENCE: usize = 100;
+
+/// The sources, by the name of the platform.
+#[derive(Debug, Clone, Default)]
+pub struct SourceList(pub BTreeMap<String, Source>);
+
+/// Where the document about a platform is.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// An `https` URL, or `npm:NAME@VERSION/PATH` or `pypi:NAME@VERSION/PATH`.
+    pub address: String,
+    /// What the document is written in.
+    pub format: DocumentFormat,
+    /// The name of the licence, or that none is stated.
+    pub licence: String,
+    /// Which of the operations belong to the platform.
+    pub paths: PathFilter,
+    /// The document that was checked; `None` for one that nobody has seen yet.
+    pub pin: Option<Pin>,
+}
+
+/// What a document is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DocumentFormat {
+    /// OpenAPI 3 or Swagger 2.
+    Openapi,
+    /// Google's Discovery format.
+    GoogleDiscovery,
+}
+
+/// The document that was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pin {
+    /// The SHA-256 of its content, in hexadecimal.
+    pub sha256: String,
+    /// How many operations of it belong to the platform.
+    pub operations: usize,
+    /// The day on which it was checked.
+    pub read: jiff::civil::Date,
+    /// The hosts of its servers, authorization and token endpoints.
+    pub hosts: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    platforms: BTreeMap<String, Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    address: String,
+    format: DocumentFormat,
+    licence: LicenceEntry,
+    #[serde(default)]
+    paths: Vec<String>,
+    sha256: Option<String>,
+    operations: Option<usize>,
+    read: Option<String>,
+    #[serde(default)]
+    hosts: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LicenceEntry {
+    name: String,
+    source: String,
+}
+
+impl SourceList {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or contains anything unknown or invalid.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&path.display().to_string(), &text)
+    }
+
+    /// Reads the content of a file that is called `file`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), with all faults.
+    pub fn parse(file: &str, text: &str) -> Result<Self> {
+        let read: File = toml::from_str(text).with_context(|| file.to_owned())?;
+        let mut faults = Vec::new();
+        let mut sources: BTreeMap<String, Source> = BTreeMap::new();
+        for (name, entry) in read.platforms {
+            let mut fault = |what: &str| faults.push(format!("{file}: [platforms.{name}]: {what}"));
+            if !platform::is_valid(&name) {
+                fault("the name must be 1–64 of a-z, 0-9 and -");
+            }
+            let source = entry.source(&mut fault);
+            let other = sources.iter().find(|(_, other)| other.address == source.address);
+            if let Some((other, known)) = other {
+                let sha256 = |source: &Source| source.pin.as_ref().map(|pin| pin.sha256.clone());
+                if known.format != source.format || sha256(known) != sha256(&source) {
+                    fault(&format!(
+                        "the document is that of {other}, so `format` and `sha256` must be the same"
+                    ));
+                }
+            }
+            sources.insert(name, source);
+        }
+        if !faults.is_empty() {
+            bail!("{}", faults.join("\n"));
+        }
+        Ok(Self(sources))
+    }
+
+    /// The sources of these platforms; of all without names.
+    ///
+    /// # Errors
+    /// When there is none of such a name.
+    pub fn named<'a>(&'a self, names: &[String]) -> Result<Vec<(&'a str, &'a Source)>> {
+        for name in names {
+            if !self.0.contains_key(name) {
+                let meant = nearest(name, self.0.keys().map(String::as_str), 1);
+                let meant = meant.first().map(|meant| format!("; did you mean `{meant}`?"));
+                bail!("there is no source of the platform `{name}`{}", meant.unwrap_or_default());
+            }
+        }
+        let all = self.0.iter().map(|(name, source)| (name.as_str(), source));
+        let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+        Ok(all.filter(|(name, _)| is_wanted(name)).collect())
+    }
+}
+
+impl Entry {
+    fn source(self, fault: &mut dyn FnMut(&str)) -> Source {
+        if let Err(why) = check_address(&self.address) {
+            fault(&why);
+        }
+        if !text::is_line(&self.licence.name, MAX_LICENCE) {
+            fault("the `name` of `licence` must be one line");
+        }
+        if !self.licence.source.starts_with("https://") {
+            fault("the `source` of `licence` must be the https address of the page that states it");
+        }
+        let is_path = |path: &String| path.strip_prefix('!').unwrap_or(path).starts_with('/');
+        if !self.paths.iter().all(is_path) {
+            fault("each of `paths` must begin with / or, to leave operations out, with !/");
+        }
+        let is_hash = |hash: &String| {
+            hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        let pin = match (self.sha256, self.operations, self.read) {
+            (None, None, None) if self.hosts.is_empty() => None,
+            (Some(sha256), Some(operations), Some(day)) => {
+                if !is_hash(&sha256) {
+                    fault("`sha256` must be 64 of 0-9 and a-f");
+                }
+                match day.parse() {
+                    Ok(read) => Some(Pin { sha256, operations, read, hosts: self.hosts }),
+                    Err(_) => {
+                        fault("`read` must be a date, such as 2026-11-27");
+                        None
+                    }
+                }
+            }
+            _ => {
+                fault("`sha256`, `operations`, `hosts` and `read` belong together");
+                None
+            }
+        };
+        Source {
+            address: self.address,
+            format: self.format,
+            licence: self.licence.name,
+            paths: PathFilter::new(&self.paths),
+            pin,
+        }
+    }
+}
+
+/// Whether this is an address from which a document can be downloaded.
+fn check_address(address: &str) -> Result<(), String> {
+    let is_package = |rest: &str| {
+        let (package, path) = rest.rsplit_once('@').and_then(|(name, rest)| {
+            let (version, path) = rest.split_once('/')?;
+            Some(((name, version), path))
+        })?;
+        let (name, version) = package;
+        // What reaches the command lines of npm and pip is neither an option nor a path.
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let name = match name.strip_prefix('@') {
+            Some(scoped) => {
+                let (scope, name) = scoped.split_once('/')?;
+                (!scope.is_empty() && scope.chars().all(is_name)).then_some(name)?
+            }
+            None => name,
+        };
+        let begins_well = |text: &str| text.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let is_good = begins_well(name)
+            && name.chars().all(is_name)
+            && begins_well(version)
+            && version.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+!".contains(c))
+            && path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
+        is_good.then_some(())
+    };
+    let is_local = ["http://localhost:", "http://127.0.0.1:"];
+    let is_address = match address.split_once(':') {
+        Some(("npm", rest)) => is_package(rest).is_some(),
+        Some(("pypi", rest)) => !rest.starts_with('@') && is_package(rest).is_some(),
+        _ => {
+            !address.contains(char::is_whitespace)
+                && (address.starts_with("https://")
+                    || is_local.iter().any(|start| address.starts_with(start)))
+        }
+    };
+    is_address.then_some(()).ok_or_else(|| {
+        "`address` must be an https URL, npm:NAME@VERSION/PATH or pypi:NAME@VERSION/PATH".to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_https_or_exact_versions_of_packages() {
+        for (address, is_good) in [
+            ("https://example.com/openapi.json", true),
+            ("http://127.0.0.1:8080/a.json", true),
+            ("http://example.com/a.json", false),
+            ("https://exa mple.com", false),
+            ("npm:@octokit/graphql-schema@15.26.1/schema.graphql", true),
+            ("npm:discord-api@1.0.0/specs/a.json", true),
+            ("npm:discord-api/specs/a.json", false),
+            ("npm:--ignore@1/a", false),
+            ("npm:a@--x/a", false),
+            ("npm:a@1/../../etc/passwd", false),
+            ("npm:a@1/", false),
+            ("npm:@/x@1/a", false),
+            ("pypi:google-api-python-client@2.202.0/a/b.json", true),
+            ("pypi:@scope/a@1/b", false),
+            ("ftp://example.com", false),
+            ("", false),
+        ] {
+            assert_eq!(check_address(address).is_ok(), is_good, "{address}");
+        }
+    }
+
+    #[test]
+    fn every_fault_of_the_file_is_named() {
+        let text = r#"
+[platforms.Acme]
+address = "ftp://a"
+format = "openapi"
+licence = { name = "", source = "http://a" }
+paths = ["me"]
+sha256 = "A"
+operations = 1
+read = "today"
+
+[platforms.b]
+address = "https://a"
+format = "openapi"
+licence = { name = "MIT", source = "https://a" }
+sha256 = "aa"
+
+[platforms.c]
+address = "https://a"
+format = "google-discovery"
+licence = { name = "MIT", source = "https://a" }
+"#;
+        let faults = SourceList::parse("s.toml", text).unwrap_err().to_string();
+        for fault in [
+            "[platforms.Acme]: the name must be",
+            "[platforms.Acme]: `address` must be",
+            "[platforms.Acme]: the `name` of `licence`",
+            "[platforms.Acme]: the `source` of `licence`",
+            "[platforms.Acme]: each of `paths`",
+            "[platforms.Acme]: `sha256` must be",
+            "[platforms.Acme]: `read` must be",
+            "[platforms.b]: `sha256`, `operations`, `hosts` and `read` belong together",
+            "[platforms.c]: the document is that of b",
+        ] {
+            assert!(faults.contains(fault), "{fault}: {faults}");
+        }
+        assert!(SourceList::parse("s.toml", "[platforms.a]\nadress = 1\n").is_err());
+    }
+}

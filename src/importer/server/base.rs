@@ -1,0 +1,92 @@
+//! Where the operations of a document are below the address that is known of its platform.
+//!
+//! Makers write a path such as `/v2` into the address in one document, and into each of the paths in another. So a document
+//! can't be put below an address that is known from elsewhere without a look at both.
+
+use crate::catalog::detail::variables;
+
+/// The address of a platform, and that of a document about it.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Base {
+    /// `https://api.example.com` of the platform's address.
+    origin: String,
+    /// `/v2` of the platform's address.
+    known: String,
+    /// `/v2` of the document's address; `None` if the document has none.
+    own: Option<String>,
+}
+
+impl Base {
+    /// From the first address that is known of the platform, and the document's first, which may be relative.
+    #[must_use]
+    pub fn new(known: &str, document: Option<&str>) -> Self {
+        let (origin, known) = split(known);
+        let own = document.map(|url| split(url).1.to_owned());
+        Self { origin: origin.to_owned(), known: known.to_owned(), own }
+    }
+
+    /// The path of an operation below the platform's address. With a server if it is not below that address.
+    #[must_use]
+    pub fn place(&self, path: &str) -> (String, Option<String>) {
+        let whole = format!("{}{path}", self.own.as_deref().unwrap_or_default());
+        let rest = whole.strip_prefix(&self.known);
+        let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
+        let has_variable = variables(&self.origin).next().is_some();
+        match rest {
+            Some(rest) if rest.starts_with('/') => (rest.to_owned(), None),
+            Some(rest) => (format!("/{rest}"), None),
+            // Without an address, nothing says that the path begins elsewhere.
+            None if self.own.is_none() || has_variable => (path.to_owned(), None),
+            None => (whole, Some(self.origin.clone())),
+        }
+    }
+}
+
+/// Splits an address into its protocol with its host, and its path without a slash at the end.
+fn split(url: &str) -> (&str, &str) {
+    let start = url.find("://").map_or(0, |at| at.saturating_add(3));
+    let path = url.get(start..).and_then(|rest| rest.find('/'));
+    let at = path.map_or(url.len(), |at| start.saturating_add(at));
+    let (origin, path) = url.split_at_checked(at).unwrap_or((url, ""));
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    (origin, path.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_what_remains_below_the_address_of_the_platform() {
+        let host = Some("https://a.com".to_owned());
+        for (known, document, path, placed, server) in [
+            // The same address.
+            ("https://a.com/v1", Some("https://a.com/v1/"), "/x", "/x", None),
+            ("https://{dc}.a.com/3.0", Some("https://server.a.com/3.0"), "/x", "/x", None),
+            // The version is in the paths.
+            ("https://a.com/v1", Some("https://a.com"), "/v1/x", "/x", None),
+            ("https://a.com/v1", Some("https://a.com"), "/v1", "/", None),
+            ("https://{host}/v2", Some("https://b.com"), "/v2/x", "/x", None),
+            ("https://a.com/api/v2", Some("https://a.com/api"), "/v2/{id}", "/{id}", None),
+            ("https://a.com/{account}", None, "/{account}/x", "/x", None),
+            // The version is in the document's address.
+            ("https://a.com/api", Some("https://a.com/api/v10"), "/x", "/v10/x", None),
+            ("https://a.com", Some("https://a.com/api/v10"), "/x", "/api/v10/x", None),
+            ("https://a.com/api", Some("/api"), "/x", "/x", None),
+            // Elsewhere on the same host.
+            ("https://a.com/v1", Some("https://a.com"), "/v2/x", "/v2/x", host.clone()),
+            ("https://a.com/v1", Some("https://a.com"), "/v10/x", "/v10/x", host),
+            ("https://{host}/v1", Some("https://a.com"), "/v2/x", "/v2/x", None),
+            // Nobody says where.
+            ("https://a.com/v1", None, "/x", "/x", None),
+            ("https://a.com", None, "/x", "/x", None),
+        ] {
+            let base = Base::new(known, document);
+            assert_eq!(
+                base.place(path),
+                (placed.to_owned(), server),
+                "{known} {document:?} {path}"
+            );
+        }
+    }
+}

@@ -1,0 +1,198 @@
+// `catalog fetch`: documents of sources.toml, from a server that changes, breaks and disappears.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { nativeCli, program } from "../../scripts/lib/native-cli.mjs";
+import { root } from "../../scripts/lib/paths.mjs";
+import { environment } from "../../scripts/lib/run.mjs";
+import { folder, wranglerEnvironment } from "./support/workspace.mjs";
+
+/** Runs `catalog …` while the server here goes on: { status, said }. */
+function catalog(...args) {
+  const child = spawn(program, ["catalog", ...args], { cwd: root, env: environment(wranglerEnvironment) });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (status) => resolve({ status, said }));
+  });
+}
+
+function document(paths, { server = "api.acme.example", token = "auth.acme.example" } = {}) {
+  const flow = { authorizationUrl: `https://${token}/authorize`, tokenUrl: `https://${token}/token`, scopes: {} };
+  const operation = { get: { responses: { 200: { description: "Done." } } } };
+  return JSON.stringify({
+    openapi: "3.1.0",
+    info: { title: "Acme", version: "1" },
+    servers: [{ url: `https://${server}` }],
+    paths: Object.fromEntries(paths.map((path) => [path, operation])),
+    components: { securitySchemes: { oauth: { type: "oauth2", flows: { authorizationCode: flow } } } },
+    security: [{ oauth: [] }],
+  });
+}
+
+describe("catalog fetch", { timeout: 300_000 }, () => {
+  const place = join(folder, "fetched");
+  const list = join(place, "sources.toml");
+  const cache = join(place, "cache");
+  const out = join(place, "catalog");
+  /** What the server has, by path: a text, or a function of the request and the response. */
+  const served = new Map();
+  const requests = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    const given = served.get(request.url);
+    if (typeof given === "function") return given(request, response);
+    if (given === undefined) return response.writeHead(404).end();
+    const etag = `"${given.length}-${given.includes("evil")}"`;
+    if (request.headers["if-none-match"] === etag) return response.writeHead(304).end();
+    response.writeHead(200, { etag, "content-length": Buffer.byteLength(given) }).end(given);
+  });
+  const fetch = (...args) => catalog("fetch", ...args, "--list", list, "--cache", cache);
+  const importing = (...sources) =>
+    catalog(
+      "import",
+      ...sources,
+      ...["--licence", "any", "--no-providers", "--config", "/dev/null", "--out", out],
+      ...["--fetched", cache, "--list", list],
+    );
+  let origin;
+
+  before(async () => {
+    await nativeCli();
+    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    origin = `http://127.0.0.1:${server.address().port}`;
+    mkdirSync(place, { recursive: true });
+    const table = (name) =>
+      `[platforms.${name}]\naddress = "${origin}/${name}.json"\nformat = "openapi"\nlicence = { name = "MIT", source = "https://acme.example" }\n`;
+    writeFileSync(list, ["acme", "beta", "gamma", "delta", "omega"].map(table).join("\n"));
+    for (const name of ["acme", "beta", "gamma", "delta", "omega"])
+      served.set(`/${name}.json`, document(["/a", "/b"], { server: `${name}.example` }));
+  });
+  after(() => server.close());
+
+  test("a document that nobody has seen is reported with its hosts, and missing until it is accepted", async () => {
+    const first = await fetch("acme");
+    assert.equal(first.status, 1, first.said);
+    assert.match(first.said, /a new document at .*\/acme\.json; it is missing/);
+    assert.match(first.said, /acme: 2 operations/);
+    assert.match(first.said, /host \+ acme\.example/);
+    assert.match(first.said, /host \+ auth\.acme\.example/);
+    assert.match(first.said, /fetch --accept acme --accept-hosts acme/);
+    assert.doesNotMatch(readFileSync(list, "utf8"), /sha256/);
+
+    const accepted = await fetch("--accept", "acme", "--accept-hosts", "acme");
+    assert.equal(accepted.status, 0, accepted.said);
+    assert.match(readFileSync(list, "utf8"), /operations = 2\nhosts = \["acme.example", "auth.acme.example"\]\n/);
+  });
+
+  test("a document that is the same is not sent again", async () => {
+    const seen = requests.length;
+    const again = await fetch("acme");
+    assert.equal(again.status, 0, again.said);
+    assert.match(again.said, /1 document ready/);
+    assert.equal(requests.length, seen + 1);
+    assert.ok(requests.at(-1).headers["if-none-match"]);
+  });
+
+  test("another document is reported, and the accepted one is used", async () => {
+    served.set("/acme.json", document(["/a", "/c", "/d"], { server: "acme.example" }));
+    const changed = await fetch("acme");
+    assert.equal(changed.status, 0, changed.said);
+    assert.match(changed.said, /another document at .*; the one in the cache is used/);
+    assert.match(changed.said, /operations: 1 kept, 2 added, 1 removed/);
+    assert.match(changed.said, /\+ GET \/c/);
+    assert.match(changed.said, /- GET \/b/);
+    assert.doesNotMatch(changed.said, /accept-hosts/);
+    const imported = await importing(join(root, "tests/fixtures/openapi/good/acme-3.0.json"));
+    assert.equal(imported.status, 0, imported.said);
+    assert.match((await catalog("show", "acme", "getB", "--catalog", out)).said, /"path": ?"\/b"/);
+  });
+
+  test("what is accepted is what was reported, whatever the server has by then", async () => {
+    served.set("/acme.json", document(["/x"], { server: "evil.example" }));
+    const accepted = await fetch("--accept", "acme");
+    assert.equal(accepted.status, 0, accepted.said);
+    assert.match(accepted.said, /accepted for acme: 3 operations/);
+    assert.match(readFileSync(list, "utf8"), /operations = 3\n/);
+  });
+
+  test("other hosts need a consent of their own", async () => {
+    const changed = await fetch("acme");
+    assert.match(changed.said, /host \+ evil\.example/);
+    assert.match(changed.said, /host - acme\.example/);
+    assert.match(changed.said, /--accept acme --accept-hosts acme/);
+    const refused = await fetch("--accept", "acme");
+    assert.equal(refused.status, 1, refused.said);
+    assert.match(refused.said, /add --accept-hosts acme/);
+    assert.match(readFileSync(list, "utf8"), /operations = 3\n/);
+  });
+
+  test("what the server breaks off is downloaded on, and what is gone is told", async () => {
+    const whole = document(["/a", "/b"], { server: "beta.example" });
+    served.set("/beta.json", (request, response) => {
+      const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
+      const headers = { etag: '"beta"', "content-length": whole.length - from };
+      if (from > 0) {
+        headers["content-range"] = `bytes ${from}-${whole.length - 1}/${whole.length}`;
+        return response.writeHead(206, headers).end(whole.slice(from));
+      }
+      response.writeHead(200, headers);
+      response.write(whole.slice(0, 50), () => setImmediate(() => response.destroy()));
+    });
+    served.delete("/gamma.json");
+    const some = await fetch("beta", "gamma", "delta", "omega");
+    assert.equal(some.status, 1, some.said);
+    assert.match(some.said, /`beta`: a new document/);
+    assert.match(some.said, /`gamma`: .*: the server answered 404; it is missing/);
+    assert.match(some.said, /4 missing/);
+    const names = ["beta", "delta", "omega"];
+    const accepted = await fetch(...names.flatMap((name) => ["--accept", name, "--accept-hosts", name]));
+    assert.equal(accepted.status, 0, accepted.said);
+  });
+
+  test("what is no document can't be accepted", async () => {
+    served.set("/gamma.json", "<html>Sign in</html>");
+    const strange = await fetch("gamma");
+    assert.match(strange.said, /which cannot be used/);
+    const refused = await fetch("--accept", "gamma", "--accept-hosts", "gamma");
+    assert.equal(refused.status, 1, refused.said);
+    assert.match(refused.said, /which cannot be used/);
+  });
+
+  test("without the server, the cache is used, and what is missing is listed", async () => {
+    await new Promise((done) => {
+      server.close(done);
+      server.closeAllConnections();
+    });
+    const offline = await fetch();
+    assert.equal(offline.status, 1, offline.said);
+    assert.match(offline.said, /4 documents ready, 4 of them from the cache alone/);
+    assert.match(offline.said, /1 missing: `gamma`/);
+    assert.match(offline.said, /could not be reached: ECONNREFUSED/);
+    const imported = await importing(join(root, "tests/fixtures/openapi/good/acme-3.0.json"));
+    assert.match(imported.said, /have not been fetched: gamma/);
+    assert.match((await catalog("show", "beta", "--catalog", out)).said, /getB/);
+  });
+
+  test("a download that takes longer than it may is left for the next run", async () => {
+    const slow = createServer((_, response) => {
+      response.writeHead(200, { etag: '"1"' });
+      response.write("{");
+    });
+    await new Promise((done) => slow.listen(0, "127.0.0.1", done));
+    const other = join(place, "slow.toml");
+    writeFileSync(
+      other,
+      `[platforms.slow]\naddress = "http://127.0.0.1:${slow.address().port}/a.json"\nformat = "openapi"\nlicence = { name = "MIT", source = "https://a.example" }\n`,
+    );
+    const done = await catalog("fetch", "--within", "1", "--list", other, "--cache", join(place, "slow-cache"));
+    slow.closeAllConnections();
+    slow.close();
+    assert.equal(done.status, 1, done.said);
+    assert.match(done.said, /there was no time left; it is missing/);
+  });
+});

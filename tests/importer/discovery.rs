@@ -1,0 +1,168 @@
+//! Documents in Google's Discovery format.
+
+use std::fs;
+
+use connector_vault::catalog::detail::Kind;
+use connector_vault::importer::licence::Wanted;
+use serde_json::{Value, json};
+
+use super::support::{folder, gathered, run, stderr, written};
+
+const LIBRARY: &str = "tests/fixtures/discovery/libraryagent.v1.json";
+const FONTS: &str = "tests/fixtures/discovery/webfonts.v1.json";
+
+/// What an action of a document takes, as `catalog show` prints it.
+fn shown(name: &str, document: &str, platform: &str, action: &str) -> Value {
+    let out = folder(name).join("out");
+    let out = out.to_str().unwrap();
+    let imported =
+        run(&["import", document, "--licence", "any", "--config", "/dev/null", "--out", out]);
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    let output = run(&["show", platform, action, "--catalog", out]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn each_method_becomes_an_action_of_the_platform_that_the_directory_would_name() {
+    let (summary, platforms) = gathered(&[LIBRARY], Wanted::Any, "");
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+    let [platform] = platforms.as_slice() else { panic!("{:?}", summary.platforms) };
+    assert_eq!(platform.connector.platform, "googleapis-libraryagent");
+    assert_eq!(platform.connector.name, "Google Library Agent");
+    assert_eq!(platform.connector.platform_version, "v1");
+    let mut actions: Vec<_> = platform
+        .actions
+        .iter()
+        .map(|action| (action.key.as_str(), action.method.as_str(), action.model_name.as_str()))
+        .collect();
+    actions.sort_unstable();
+    assert_eq!(
+        actions,
+        [
+            ("libraryagentShelvesBooksBorrow", "POST", "Books"),
+            ("libraryagentShelvesBooksGet", "GET", "Books"),
+            ("libraryagentShelvesBooksList", "GET", "Books"),
+            ("libraryagentShelvesBooksReturn", "POST", "Books"),
+            ("libraryagentShelvesGet", "GET", "Shelves"),
+            ("libraryagentShelvesList", "GET", "Shelves"),
+        ]
+    );
+}
+
+#[test]
+fn the_scopes_of_a_document_are_those_of_oauth() {
+    let (_, platforms) = gathered(&[LIBRARY], Wanted::Any, "");
+    let methods = &platforms[0].detail.auth_methods;
+    let [method] = methods.as_slice() else { panic!("{methods:?}") };
+    let Kind::OAuth2(oauth) = &method.kind else { panic!("{method:?}") };
+    assert_eq!(oauth.token_url, "https://oauth2.googleapis.com/token");
+    let scopes: Vec<&str> = oauth.scopes.iter().map(|scope| scope.name.as_str()).collect();
+    assert_eq!(scopes, ["https://www.googleapis.com/auth/cloud-platform"]);
+}
+
+#[test]
+fn methods_without_scopes_need_a_key() {
+    let (_, platforms) = gathered(&[FONTS], Wanted::Any, "");
+    let methods = &platforms[0].detail.auth_methods;
+    let [method] = methods.as_slice() else { panic!("{methods:?}") };
+    let Kind::ApiKey(key) = &method.kind else { panic!("{method:?}") };
+    assert_eq!(key.name, "key");
+}
+
+#[test]
+fn a_parameter_of_several_segments_becomes_one_for_each_segment() {
+    let action =
+        shown("discovery-flat", LIBRARY, "googleapis-libraryagent", "libraryagentShelvesBooksList");
+    assert_eq!(action["path"], "/v1/shelves/{shelvesId}/books");
+    let path = &action["input"]["properties"]["path"];
+    assert_eq!(path["required"], json!(["shelvesId"]));
+    let description = path["properties"]["shelvesId"]["description"].as_str().unwrap();
+    assert!(description.starts_with("Part of `parent`: "), "{description}");
+    let query = action["input"]["properties"]["query"]["properties"].as_object().unwrap();
+    let mut names: Vec<&str> = query.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    // Credentials, JSONP and uploads are not for callers.
+    assert_eq!(names, ["fields", "pageSize", "pageToken", "prettyPrint", "quotaUser"]);
+    assert_eq!(query["pageSize"]["type"], "integer");
+    let scope = "https://www.googleapis.com/auth/cloud-platform";
+    assert_eq!(action["auth"], json!([{ "method": "oauth2", "scopes": [scope] }]));
+}
+
+#[test]
+fn defaults_and_repeated_parameters_are_what_they_mean() {
+    let document = json!({
+        "kind": "discovery#restDescription",
+        "name": "acme",
+        "version": "v2",
+        "title": "Acme API",
+        "ownerDomain": "acme.example",
+        "rootUrl": "https://acme.example/",
+        "servicePath": "acme/v2/",
+        "schemas": {
+            "Thing": {
+                "id": "Thing",
+                "type": "object",
+                "properties": {
+                    "count": { "type": "string", "format": "int64", "default": "5" },
+                    "any": { "type": "any" },
+                    "more": { "type": "object", "additionalProperties": { "$ref": "Thing" } },
+                },
+            },
+        },
+        "methods": {
+            "find": {
+                "id": "acme.find",
+                "path": "things/{id}",
+                "httpMethod": "POST",
+                "apiVersion": "v2_20261101",
+                "parameters": {
+                    "id": { "location": "path", "type": "string", "required": true },
+                    "deep": { "location": "query", "type": "boolean", "default": "false" },
+                    "most": { "location": "query", "type": "integer", "minimum": "1", "maximum": "9" },
+                    "tag": { "location": "query", "type": "string", "repeated": true },
+                },
+                "request": { "$ref": "Thing" },
+                "response": { "$ref": "Thing" },
+            },
+        },
+    });
+    let source = folder("discovery-values").join("acme.json");
+    fs::write(&source, document.to_string()).unwrap();
+    let action = shown("discovery-values-out", source.to_str().unwrap(), "acme", "acmeFind");
+    assert_eq!(action["path"], "/things/{id}");
+    assert_eq!(action["server"], "https://acme.example/acme/v2", "{action}");
+    let input = &action["input"]["properties"];
+    assert_eq!(input["query"]["properties"]["deep"]["default"], json!(false));
+    assert_eq!(input["query"]["properties"]["most"]["maximum"], json!(9));
+    assert_eq!(input["query"]["properties"]["tag"]["type"], "array");
+    assert_eq!(input["header"]["properties"]["X-Goog-Api-Version"]["enum"], json!(["v2_20261101"]));
+    let text = action.to_string();
+    assert!(text.contains("\"default\":\"5\""), "{text}");
+}
+
+#[test]
+fn a_document_that_lacks_what_it_must_have_is_reported() {
+    let base = r#""kind": "discovery#restDescription""#;
+    for (name, document, fault) in [
+        ("name", format!("{{{base}}}"), "the Discovery document has no `name`"),
+        ("root", format!("{{{base}, \"name\": \"a\"}}"), "the Discovery document has no `rootUrl`"),
+        (
+            "rpc",
+            format!("{{{base}, \"name\": \"a\", \"protocol\": \"rpc\"}}"),
+            "the Discovery document describes another protocol than REST",
+        ),
+    ] {
+        let (summary, platforms) = written(&format!("discovery-broken-{name}"), &[&document]);
+        assert!(platforms.is_empty());
+        assert!(summary.full().contains(fault), "{}", summary.full());
+    }
+    // A document that only mentions the format is read as what it is.
+    let (_, platforms) = written(
+        "discovery-mentioned",
+        &[
+            r#"{"openapi": "3.0.0", "info": {"title": "discovery#restDescription", "version": "1"}, "paths": {}}"#,
+        ],
+    );
+    assert_eq!(platforms.len(), 1);
+}

@@ -1,0 +1,310 @@
+//! Documents of `sources.toml`: how they take the place of others, and how the operator accepts them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use connector_vault::catalog::write::Platform;
+use connector_vault::importer::fetched::cache::Cache;
+use connector_vault::importer::fetched::list::SourceList;
+use connector_vault::importer::fetched::{FetchedDocument, PathFilter};
+use connector_vault::importer::folder::Folder;
+use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::providers::Providers;
+use connector_vault::importer::report::Summary;
+use connector_vault::importer::{Import, fetched, gather, hash, import};
+use serde_json::Value;
+
+use super::support::{Silent, folder, platforms_of, run, stderr};
+
+fn document(provider: &str, server: &str, paths: &[&str]) -> String {
+    let paths: Vec<String> =
+        paths.iter().map(|path| format!(r#""{path}": {{"get": {{}}, "post": {{}}}}"#)).collect();
+    format!(
+        r#"{{"openapi": "3.0.0", "info": {{"title": "{provider}", "version": "1", "x-providerName": "{provider}"}}, "servers": [{{"url": "https://{server}"}}], "paths": {{{}}}}}"#,
+        paths.join(", ")
+    )
+}
+
+/// A fetched document in a folder.
+fn fetched(folder: &Path, platform: &str, text: &str, prefixes: &[&str]) -> FetchedDocument {
+    let sha256 = hash::sha256(text.as_bytes());
+    let path = folder.join(&sha256);
+    fs::write(&path, text).unwrap();
+    let prefixes: Vec<String> = prefixes.iter().map(|prefix| (*prefix).to_owned()).collect();
+    FetchedDocument {
+        platform: platform.into(),
+        address: format!("https://{platform}.example/openapi.json"),
+        path,
+        sha256,
+        paths: PathFilter::new(&prefixes),
+        licence: "MIT".into(),
+    }
+}
+
+fn imported(
+    sources: &Path,
+    fetched: Vec<FetchedDocument>,
+    providers: &str,
+    licence: Wanted,
+) -> (Summary, Vec<Platform>) {
+    let providers = Providers::parse("providers.toml", providers).unwrap();
+    let sources = vec![sources.to_owned()];
+    gather(&Import { sources, licence, fetched, providers, ..Import::default() }, &Silent).unwrap()
+}
+
+fn find<'a>(platforms: &'a [Platform], name: &str) -> &'a Platform {
+    platforms.iter().find(|platform| platform.connector.platform == name).unwrap()
+}
+
+#[test]
+fn a_fetched_document_takes_the_place_of_any_other_about_its_platform() {
+    let (documents, cache) = (folder("fetched-documents"), folder("fetched-cache"));
+    for (name, provider) in [("a", "acme.com"), ("b", "b-acme-old.com"), ("c", "other.com")] {
+        fs::write(
+            documents.join(name).with_extension("json"),
+            document(provider, provider, &["/old"]),
+        )
+        .unwrap();
+    }
+    let providers = "[platforms.best]\nname = \"Best\"\ndocuments = [\"b-acme-old\"]\n";
+    let new = |platform: &str| {
+        let text = document("elsewhere.com", platform, &["/new", "/newer"]);
+        fetched(&cache, platform, &text, &[])
+    };
+    let all = vec![new("acme"), new("best"), new("unheard-of")];
+    let (summary, platforms) = imported(&documents, all, providers, Wanted::Any);
+    assert_eq!(platforms_of(&platforms), ["acme", "best", "other", "unheard-of"]);
+    for (name, actions) in [("acme", 4), ("best", 4), ("other", 2), ("unheard-of", 4)] {
+        assert_eq!(find(&platforms, name).actions.len(), actions, "{name}");
+    }
+    // The name that the other document gave still leads there.
+    assert_eq!(find(&platforms, "best").aliases, ["b-acme-old"]);
+    assert_eq!(find(&platforms, "best").connector.name, "Best");
+    let license = find(&platforms, "acme").detail.license.as_ref().unwrap();
+    assert_eq!(license.name.as_deref(), Some("MIT"));
+    assert_eq!(summary.counts(), [("replaced by a newer document", 2)]);
+}
+
+#[test]
+fn platforms_share_a_document_by_its_paths() {
+    let (documents, cache) = (folder("slices-documents"), folder("slices-cache"));
+    fs::write(documents.join("a.json"), document("a.com", "a.com", &["/a"])).unwrap();
+    let whole = document("suite.com", "suite.com", &["/mail", "/mail/{id}", "/mailbox", "/files"]);
+    let slice = |platform: &str, prefixes: &[&str]| fetched(&cache, platform, &whole, prefixes);
+    let all = vec![
+        slice("mail", &["/mail"]),
+        slice("files", &["/files"]),
+        slice("rest", &["/", "!/mail", "!/files"]),
+        slice("suite", &[]),
+    ];
+    let (_, platforms) = imported(&documents, all, "", Wanted::Any);
+    assert_eq!(platforms_of(&platforms), ["a", "files", "mail", "rest", "suite"]);
+    for (name, actions) in [("mail", 4), ("files", 2), ("rest", 2), ("suite", 8)] {
+        assert_eq!(find(&platforms, name).actions.len(), actions, "{name}");
+        assert_eq!(usize::try_from(find(&platforms, name).connector.tools).unwrap(), actions);
+    }
+}
+
+#[test]
+fn what_is_not_the_accepted_document_replaces_nothing() {
+    let (documents, cache) = (folder("damaged-documents"), folder("damaged-cache"));
+    fs::write(documents.join("a.json"), document("acme.com", "a.com", &["/old"])).unwrap();
+    let damaged = fetched(&cache, "acme", &document("acme.com", "a.com", &["/new"]), &[]);
+    fs::write(&damaged.path, "{}").unwrap();
+    let (summary, platforms) = imported(&documents, vec![damaged], "", Wanted::Any);
+    assert_eq!(platforms[0].actions.len(), 2);
+    assert!(summary.full().contains("is not the document that sources.toml names"));
+    let broken = fetched(&cache, "acme", "{\"openapi\": \"3.0.0\"", &[]);
+    let (summary, platforms) = imported(&documents, vec![broken], "", Wanted::Any);
+    assert_eq!(platforms_of(&platforms), ["acme"]);
+    assert_eq!(summary.counts(), [("broken", 1)]);
+    // A reference does not reach other files of this machine.
+    let text = document("acme.com", "a.com", &["/new"]).replace(
+        r#""get": {}"#,
+        r#""get": {"requestBody": {"$ref": "../damaged-documents/a.json"}}"#,
+    );
+    let curious = fetched(&cache, "acme", &text, &[]);
+    let (summary, _) = imported(&documents, vec![curious], "", Wanted::Any);
+    assert!(!summary.warnings.is_empty(), "{}", summary.full());
+}
+
+#[test]
+fn a_licence_that_is_not_open_leaves_a_fetched_document_out() {
+    let (documents, cache) = (folder("closed-documents"), folder("closed-cache"));
+    let open = document("acme.com", "a.com", &["/old"])
+        .replace(r#""version""#, r#""license": {"name": "MIT"}, "version""#);
+    fs::write(documents.join("a.json"), open).unwrap();
+    let text = document("acme.com", "a.com", &["/new", "/newer"]);
+    let with_licence = |licence: &str| FetchedDocument {
+        licence: licence.into(),
+        ..fetched(&cache, "acme", &text, &[])
+    };
+    for (licence, wanted, actions) in [
+        ("none stated", Wanted::Open, 2),
+        ("none stated", Wanted::Any, 4),
+        ("Apache-2.0", Wanted::Open, 4),
+    ] {
+        let (_, platforms) = imported(&documents, vec![with_licence(licence)], "", wanted);
+        assert_eq!(platforms[0].actions.len(), actions, "{licence}");
+    }
+}
+
+#[test]
+fn the_paths_of_a_fetched_document_are_below_the_known_address() {
+    let (documents, cache) = (folder("base-documents"), folder("base-cache"));
+    fs::write(documents.join("a.json"), document("a.com", "a.com", &["/a"])).unwrap();
+    let text = document("acme.com", "api.acme.com", &["/v2/things/{id}", "/scim/users"]);
+    let providers = "[platforms.acme]\nname = \"Acme\"\nservers = [\"https://api.acme.com/v2\"]\n";
+    let out = folder("base-out").join("catalog");
+    let job = Import {
+        sources: vec![documents],
+        licence: Wanted::Any,
+        fetched: vec![fetched(&cache, "acme", &text, &[])],
+        providers: Providers::parse("providers.toml", providers).unwrap(),
+        ..Import::default()
+    };
+    import(&job, &Folder(out.clone()), &Silent).unwrap();
+    let shown = |action: &str| {
+        let output = run(&["show", "acme", action, "--catalog", out.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let action: Value = serde_json::from_slice(&output.stdout).unwrap();
+        [&action["server"], &action["path"]].map(|member| member.as_str().unwrap().to_owned())
+    };
+    assert_eq!(shown("getV2ThingsById"), ["https://api.acme.com/v2", "/things/{id}"]);
+    assert_eq!(shown("getScimUsers"), ["https://api.acme.com", "/scim/users"]);
+}
+
+/// A list of one document that several platforms share, and a cache that has it.
+struct Accepting {
+    list: PathBuf,
+    cache: PathBuf,
+}
+
+impl Accepting {
+    fn new(name: &str, text: &str) -> Self {
+        let folder = folder(name);
+        let (list, cache) = (folder.join("sources.toml"), folder.join("cache"));
+        let table = |platform: &str, paths: &str| {
+            format!(
+                "[platforms.{platform}]\naddress = \"https://suite.example/openapi.json\"\nformat = \"openapi\"\nlicence = {{ name = \"MIT\", source = \"https://suite.example\" }}\npaths = [{paths}]\n"
+            )
+        };
+        let tables = [table("mail", "\"/mail\""), table("files", "\"/files\"")].join("\n");
+        fs::write(&list, tables).unwrap();
+        let accepting = Self { list, cache };
+        accepting.report(text);
+        accepting
+    }
+
+    /// Puts a document into the cache, as one of which the operator has been told.
+    fn report(&self, text: &str) {
+        let sha256 = hash::sha256(text.as_bytes());
+        fs::create_dir_all(self.cache.join("documents")).unwrap();
+        fs::write(self.cache.join("documents").join(&sha256), text).unwrap();
+        let reported =
+            format!(r#"{{"https://suite.example/openapi.json": {{"sha256": "{sha256}"}}}}"#);
+        fs::write(self.cache.join("reported.json"), reported).unwrap();
+    }
+
+    fn fetch(&self, arguments: &[&str]) -> (bool, String) {
+        let (list, cache) = (self.list.to_str().unwrap(), self.cache.to_str().unwrap());
+        let output = run(&[&["fetch"], arguments, &["--list", list, "--cache", cache]].concat());
+        (output.status.success(), stderr(&output))
+    }
+
+    fn read(&self) -> SourceList {
+        SourceList::read(&self.list).unwrap()
+    }
+}
+
+#[test]
+fn an_accepted_document_is_that_of_all_platforms_that_share_it() {
+    let text = document("suite.com", "suite.com", &["/mail", "/files"]);
+    let accepting = Accepting::new("accept", &text);
+    let before = fs::read_to_string(&accepting.list).unwrap();
+    // Nobody has seen its hosts yet.
+    let (is_good, said) = accepting.fetch(&["--accept", "mail"]);
+    assert!(!is_good && said.contains("add --accept-hosts mail"), "{said}");
+    assert_eq!(fs::read_to_string(&accepting.list).unwrap(), before);
+
+    let (is_good, said) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
+    assert!(is_good, "{said}");
+    let list = accepting.read();
+    for platform in ["mail", "files"] {
+        let pin = list.0[platform].pin.as_ref().unwrap();
+        assert_eq!(pin.operations, 2, "{platform}");
+        assert_eq!(pin.sha256, hash::sha256(text.as_bytes()));
+        assert_eq!(pin.hosts.iter().map(String::as_str).collect::<Vec<_>>(), ["suite.com"]);
+    }
+    let (documents, missing) = fetched::cached(&list, &Cache(accepting.cache.clone()));
+    assert_eq!((documents.len(), missing.len()), (2, 0));
+
+    // The same hosts need no second consent, others do.
+    let more = document("suite.com", "suite.com", &["/mail", "/files", "/files/{id}"]);
+    accepting.report(&more);
+    let (is_good, said) = accepting.fetch(&["--accept", "files"]);
+    assert!(is_good, "{said}");
+    assert_eq!(accepting.read().0["files"].pin.as_ref().unwrap().operations, 4);
+    accepting.report(&document("suite.com", "evil.example", &["/mail", "/files"]));
+    let (is_good, said) = accepting.fetch(&["--accept", "files"]);
+    assert!(!is_good && said.contains("--accept-hosts files"), "{said}");
+    assert_eq!(accepting.read().0["files"].pin.as_ref().unwrap().operations, 4);
+}
+
+#[test]
+fn a_damaged_document_is_not_accepted() {
+    let accepting = Accepting::new("accept-damaged", &document("s.com", "s.com", &["/mail"]));
+    for file in fs::read_dir(accepting.cache.join("documents")).unwrap() {
+        fs::write(file.unwrap().path(), "{}").unwrap();
+    }
+    let (is_good, said) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
+    assert!(!is_good && said.contains("is damaged"), "{said}");
+}
+
+#[test]
+fn names_of_platforms_and_hosts_are_checked_before_anything_is_done() {
+    let accepting = Accepting::new("accept-names", &document("s.com", "s.com", &["/mail"]));
+    for (arguments, fault) in [
+        (&["mial"][..], "there is no source of the platform `mial`; did you mean `mail`?"),
+        (&["--accept", "x"], "there is no source of the platform `x`"),
+        (&["--accept-hosts", "mail"], "--accept-hosts mail needs --accept mail, too"),
+    ] {
+        let (is_good, said) = accepting.fetch(arguments);
+        assert!(!is_good && said.contains(fault), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn the_list_of_this_project_is_good() {
+    let list = SourceList::read(Path::new("sources.toml")).unwrap();
+    assert!(list.0.len() > 100);
+    let well_known = Providers::read(Path::new("providers.toml")).unwrap();
+    let known = list.0.keys().filter(|name| well_known.0.contains_key(*name)).count();
+    assert!(known > 50, "{known}");
+    for (name, source) in &list.0 {
+        let pin = source.pin.as_ref();
+        assert!(pin.is_none_or(|pin| pin.operations > 0), "{name}");
+    }
+}
+
+#[test]
+fn the_coverage_says_of_each_platform_what_the_catalog_has() {
+    let (documents, out) = (folder("coverage-documents"), folder("coverage-out").join("catalog"));
+    let file = documents.join("a.json");
+    fs::write(&file, document("klaviyo.com", "a.klaviyo.com", &["/things"])).unwrap();
+    let out = out.to_str().unwrap();
+    let import = ["import", file.to_str().unwrap(), "--licence", "any", "--out", out];
+    let imported = run(&[&import[..], &["--config", "/dev/null"]].concat());
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    let output = run(&["list", "--coverage", "--catalog", out]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = |name: &str| {
+        let line = text.lines().find(|line| line.split(' ').next() == Some(name)).unwrap();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(line("klaviyo").ends_with("2 actions imported"), "{}", line("klaviyo"));
+    assert!(line("discord").contains("0 actions not fetched: https://"), "{}", line("discord"));
+    assert!(line("reddit").ends_with("0 actions none"), "{}", line("reddit"));
+    assert!(text.lines().last().unwrap().contains("platforms: 1 with actions"), "{text}");
+}
