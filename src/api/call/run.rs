@@ -185,7 +185,8 @@ impl Wanted {
         // What stands around the body grows with what is left out of it.
         let mut budget = most;
         for _ in 0..6 {
-            let (body, parts) = if is_bytes { left_out(&json) } else { cut(&json, budget, "/body") };
+            let (body, parts) =
+                if is_bytes { left_out(&json) } else { cut(&json, budget, "/body") };
             answered.cut_to(body, parts);
             let excess = length(&answered).saturating_sub(most);
             if excess == 0 {
