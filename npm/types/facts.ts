@@ -110,7 +110,7 @@ export const fields = {
     required: ["scopes"],
   },
   NewConnectAttempt: {
-    all: ["platform","connection","authMethod","identity","identityType","label","name","tags","fields","scopes","returnUrl","allowOtherAccount"],
+    all: ["platform","connection","authMethod","identity","identityType","label","name","tags","fields","scopes","returnUrl","allowOtherAccount","link"],
     nullable: ["name"],
     required: [],
   },
