@@ -151,15 +151,17 @@ fn begins(whole: &str, with: &str) -> bool {
 /// typo (an extra, missing or wrong letter, or two swapped) is accepted from three letters on, two from six, three from
 /// ten. Two or more are accepted only when the first letters agree: few people mistype the first letter and another
 /// one.
-fn mistyped(sent: &str, known: &str) -> Option<usize> {
-    let length = sent.chars().count().max(known.chars().count());
+pub fn mistyped(sent: &str, known: &str) -> Option<usize> {
+    let [of_sent, of_known] = [sent, known].map(|text| text.chars().count());
+    let length = of_sent.max(of_known);
     let most: usize = match length {
         0..=2 => 0,
         3..=5 => 1,
         6..=9 => 2,
         _ => 3,
     };
-    if sent.len().abs_diff(known.len()) > most.saturating_mul(4) {
+    // Each missing letter is a mistake.
+    if of_sent.abs_diff(of_known) > most {
         return None;
     }
     let slips = strsim::osa_distance(sent, known);

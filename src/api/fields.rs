@@ -81,7 +81,7 @@ pub const SESSION_FIELDS: [Field; 9] = [
 ];
 
 /// An account to connect. What the platform takes is checked against its connector separately.
-pub const CONNECT_FIELDS: [Field; 12] = [
+pub const CONNECT_FIELDS: [Field; 13] = [
     optional("platform", FieldCheck::Text(any)),
     optional("connection", FieldCheck::Text(id)),
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
@@ -94,6 +94,7 @@ pub const CONNECT_FIELDS: [Field; 12] = [
     SCOPES,
     optional("returnUrl", FieldCheck::Text(connect_rules::return_url)),
     optional("allowOtherAccount", FieldCheck::Boolean),
+    optional("link", FieldCheck::Boolean),
 ];
 
 /// An OAuth client.

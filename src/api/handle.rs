@@ -88,7 +88,11 @@ impl Service {
 
     /// Who sends a request.
     pub(super) fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
-        let caller = Caller::of(&self.secrets(request), &self.config.sessions)?;
+        let secrets = self.secrets(request);
+        if secrets.is_empty() && request.header("authorization").is_some() {
+            return Err(AuthenticationError::InAuthorization);
+        }
+        let caller = Caller::of(&secrets, &self.config.sessions)?;
         // An access token is valid at its own endpoint only, and nothing else is valid there.
         let endpoint = request.endpoint.as_deref().or_else(|| agents::endpoint_at(&request.path));
         let own = caller.grant().map(|grant| grant.endpoint.as_str());

@@ -8,6 +8,7 @@ pub mod headers;
 pub mod lenient;
 pub mod links;
 pub mod overrides;
+pub mod pages;
 pub mod retry;
 pub mod schema;
 pub mod sigv4;

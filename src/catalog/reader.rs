@@ -13,9 +13,9 @@ use super::current::Current;
 use super::detail::ConnectorDetail;
 use super::filter::{ActionFilter, ConnectorFilter, Selection, Wanted, Wish};
 use super::finder::EVERY_ACTION;
-use super::finder::index::{Platforms, Words};
-use super::finder::question::Question;
-use super::finder::rank::{self, Ranking, rank};
+use super::finder::index::{Platform, Platforms, Words};
+use super::finder::question::{Question, Term};
+use super::finder::rank::{self, Ranking, named_without_actions, rank};
 use super::format1::OldList;
 use super::key::ConnectorKey;
 use super::layout::DamagedError;
@@ -91,6 +91,34 @@ pub struct FindFilter {
     pub platforms: Option<Names>,
     /// The platforms that the caller may see; `None` for all of them.
     pub seen: Option<Names>,
+}
+
+/// What a search over all actions should say of platforms.
+#[derive(Debug, Default)]
+pub struct Asides {
+    /// Those of the filter that do not exist.
+    pub unknown: Vec<String>,
+    /// Those that are asked for and have no actions.
+    pub empty: Vec<String>,
+}
+
+/// The most words of a question that are corrected, and the longest of them, in bytes: whoever mistypes more asks again.
+const MOST_CORRECTED: usize = 3;
+const LONGEST_CORRECTED: usize = 32;
+/// How many words a mistyped one may have been meant to be, and how well they stand for it, in sixteenths.
+const MEANT: usize = 3;
+const AS_MEANT: u8 = 14;
+
+/// The loaded parts with words.
+fn words(loaded: &List) -> Words<'_> {
+    Words(loaded.parts(Role::Words).map(|(_, section)| section).collect())
+}
+
+/// The loaded part with platforms and traits.
+fn platforms_of<'a>(loaded: &'a List, list: &ListRef) -> Result<Platforms<'a>, StorageError> {
+    let missing = || StorageError::new("the list of all actions has no traits");
+    let (_, traits) = loaded.parts(Role::Traits).next().ok_or_else(missing)?;
+    Platforms::open(traits, list.rows)
 }
 
 impl From<&FindFilter> for Wanted {
@@ -349,13 +377,97 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         filter: &FindFilter,
         most: usize,
     ) -> Result<Ranking, StorageError> {
-        let question = Question::read(&filter.q.phrase());
-        let parts = list.parts_of_words(question.stems());
+        let mut question = Question::read(&filter.q.phrase());
+        let found = self.ranked_for(list, filter, &question, most).await?;
+        if !found.is_empty() || !self.correct(list, &mut question).await? {
+            return Ok(found);
+        }
+        self.ranked_for(list, filter, &question, most).await
+    }
+
+    /// Adds to each word of a question that no action has those that it may have been meant to be. Returns whether there are
+    /// any.
+    async fn correct(&self, list: &ListRef, question: &mut Question) -> Result<bool, StorageError> {
+        let loaded = self.load_words(list, question).await?;
+        let words = words(&loaded);
+        let mut unknown: Vec<&mut Term> = Vec::new();
+        for term in &mut question.terms {
+            let stem = term.stems.first().map_or("", |(stem, _)| stem.as_str());
+            if unknown.len() < MOST_CORRECTED
+                && term.word.len() <= LONGEST_CORRECTED
+                && words.get(stem)?.is_none()
+            {
+                unknown.push(term);
+            }
+        }
+        let letters: Vec<char> =
+            unknown.iter().filter_map(|term| term.word.chars().next()).collect();
+        if letters.is_empty() {
+            return Ok(false);
+        }
+        let parts = list.parts_of_letters(&letters);
         let loaded = self.load(parts, list.clone(), Kind::Action).await?;
-        let words = Words(loaded.parts(Role::Words).map(|(_, section)| section).collect());
-        let missing = || StorageError::new("the list of all actions has no traits");
-        let (_, traits) = loaded.parts(Role::Traits).next().ok_or_else(missing)?;
-        let platforms = Platforms::open(traits, list.rows)?;
+        let words = self::words(&loaded);
+        let mut is_corrected = false;
+        for term in unknown {
+            for stem in words.nearest(&term.word, MEANT)? {
+                term.stems.push((stem, AS_MEANT));
+                is_corrected = true;
+            }
+        }
+        Ok(is_corrected)
+    }
+
+    /// The parts of the list of all actions that have the words of a question, and the one with traits.
+    async fn load_words(&self, list: &ListRef, question: &Question) -> Result<List, StorageError> {
+        let parts = list.parts_of_words(question.stems());
+        self.load(parts, list.clone(), Kind::Action).await
+    }
+
+    /// What a search over all actions should say of platforms: those of the filter that do not exist, and those that are
+    /// asked for and have no actions.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn asides(
+        &self,
+        list: &ListRef,
+        filter: &FindFilter,
+    ) -> Result<Asides, StorageError> {
+        let question = Question::read(&filter.q.phrase());
+        let loaded = self.load_words(list, &question).await?;
+        let platforms = platforms_of(&loaded, list)?;
+        let mut asides = Asides::default();
+        if let Some(names) = &filter.platforms {
+            let all = platforms.all();
+            for name in names.all() {
+                match platforms.find(name)? {
+                    None => asides.unknown.push(name.to_owned()),
+                    Some(nth) if all.get(nth).is_some_and(Platform::is_empty) => {
+                        asides.empty.push(name.to_owned());
+                    }
+                    Some(_) => {}
+                }
+            }
+        } else {
+            let named = named_without_actions(&question, &words(&loaded), &platforms)?;
+            asides.empty = named.into_iter().map(|nth| platforms.name(nth).to_owned()).collect();
+        }
+        let is_seen = |name: &String| filter.seen.as_ref().is_none_or(|seen| seen.has(name));
+        asides.empty.retain(is_seen);
+        Ok(asides)
+    }
+
+    async fn ranked_for(
+        &self,
+        list: &ListRef,
+        filter: &FindFilter,
+        question: &Question,
+        most: usize,
+    ) -> Result<Ranking, StorageError> {
+        let loaded = self.load_words(list, question).await?;
+        let words = words(&loaded);
+        let platforms = platforms_of(&loaded, list)?;
         let mut allowed: Option<Vec<bool>> = None;
         for names in [&filter.platforms, &filter.seen].into_iter().flatten() {
             let named = platforms.named(names)?;
@@ -363,7 +475,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             allowed = Some(allowed.map_or_else(|| named.clone(), |known| both(known).collect()));
         }
         let filter = rank::Filter { method: filter.method, platforms: allowed.as_deref() };
-        rank(&question, &words, &platforms, list.rows, &filter, most)
+        rank(question, &words, &platforms, list.rows, &filter, most)
     }
 
     /// The JSON of a platform's connector. Returns `None` when the catalog has no such platform.

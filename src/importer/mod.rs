@@ -22,6 +22,7 @@ mod document;
 pub mod entries;
 pub mod export;
 pub mod find;
+mod fit;
 pub mod folder;
 mod hash;
 pub mod image;
@@ -67,7 +68,7 @@ use report::{Reason, Summary};
 use scalar::{Format, Spare};
 use source::{MAX_BYTES, Source, Sources};
 
-use crate::catalog::detail::{ConnectorDetail, Kind, Parameters};
+use crate::catalog::detail::{ConnectorDetail, Kind, Parameters, Server};
 use crate::catalog::write::Platform;
 
 /// What to import.
@@ -191,7 +192,7 @@ fn name(
     let Import { providers, overrides, .. } = job;
     let namings: Vec<&Naming> =
         outcomes.iter().filter_map(|(_, outcome)| outcome.naming()).collect();
-    let names = names(&namings, providers);
+    let names = names(&namings, &places(&outcomes), providers, &mut summary.warnings);
     // When nothing could be read, that is the error to report, not a mismatch of `catalog.toml`.
     let (wishes, absent) =
         if namings.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
@@ -259,11 +260,51 @@ fn name(
     Ok(platforms)
 }
 
+/// The path and the servers of each document with a name.
+fn places(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])> {
+    let named = outcomes.iter().filter(|(_, outcome)| outcome.naming().is_some());
+    named
+        .map(|(path, outcome)| match outcome {
+            Outcome::Rows { draft, .. } => (path.as_path(), draft.detail.servers.as_slice()),
+            // Nothing of it is imported.
+            Outcome::Closed { .. } | Outcome::Nothing(_) => (path.as_path(), [].as_slice()),
+        })
+        .collect()
+}
+
 /// The names of the documents' platforms, then those of the entries without a document: for each the name that it gets,
-/// and the one that its document gave it.
-fn names(namings: &[&Naming], providers: &Providers) -> Vec<Vec<String>> {
-    let given = clash::names(namings);
+/// and the one that its document gave it. A document whose servers are elsewhere than those of the entry is about another
+/// platform, and a warning says so.
+fn names(
+    namings: &[&Naming],
+    places: &[(&Path, &[Server])],
+    providers: &Providers,
+    warnings: &mut Vec<String>,
+) -> Vec<Vec<String>> {
+    let mut given = clash::names(namings);
     let entries = providers.pair(&given);
+    for nth in 0..given.len() {
+        let (Some(name), Some((path, servers)), Some(naming)) =
+            (given.get(nth), places.get(nth), namings.get(nth))
+        else {
+            continue;
+        };
+        let Some((entry, known)) =
+            entries.get(name).and_then(|entry| providers.0.get_key_value(*entry))
+        else {
+            continue;
+        };
+        let Some(server) = fit::stranger(servers, &known.detail.servers) else { continue };
+        let own = apart(&naming.with_title(), &given, providers);
+        warnings.push(format!(
+            "{}: it is filed under the name of {}, but its server `{server}` is not one of {entry}'s: it became the platform `{own}`",
+            path.display(),
+            known.name,
+        ));
+        if let Some(given) = given.get_mut(nth) {
+            *given = own;
+        }
+    }
     let own = given.iter().map(|given| {
         let entry = entries.get(given).map(|entry| (*entry).to_owned());
         let mut names = vec![entry.unwrap_or_else(|| given.clone()), given.clone()];
@@ -276,6 +317,18 @@ fn names(namings: &[&Naming], providers: &Providers) -> Vec<Vec<String>> {
     let alone = providers.0.keys().filter(|name| !kept.contains(*name));
     names.extend(alone.map(|name| vec![name.clone()]));
     names
+}
+
+/// The name with a number behind it, if need be, that no other platform has.
+fn apart(name: &str, given: &[String], providers: &Providers) -> String {
+    let is_taken = |name: &String| {
+        given.contains(name)
+            || providers.0.contains_key(name)
+            || providers.0.values().any(|known| known.documents.contains(name))
+    };
+    let numbered = (2..).map(|number: u32| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// The display names, one for each of `names`, which has the platforms' names.
@@ -581,6 +634,7 @@ fn connector_detail<F>(
         headers: Parameters::new(),
         verify: None,
         account: None,
+        pagination: Vec::new(),
     };
     (detail, methods.schemes, left_out)
 }

@@ -316,6 +316,21 @@ pub struct Why<'a> {
     pub status: Option<u16>,
 }
 
+/// Makes the credentials of a connection due for their check at once: the platform has refused a call with them. Those that
+/// are due, or wait for another attempt, stay as they are.
+#[must_use]
+pub fn check_soon(account: &str, environment: Environment, id: &str, now: u64) -> Statement {
+    Statement {
+        sql: "UPDATE credentials SET check_at = ?4 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND check_at > ?4".into(),
+        params: vec![
+            Param::text(account),
+            Param::text(environment.as_str()),
+            Param::text(id),
+            Param::integer(now),
+        ],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{MINUTE_MS, minute_of};

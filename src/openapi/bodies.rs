@@ -54,7 +54,7 @@ pub fn new_session() -> Node {
 pub fn new_attempt() -> Node {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
-    let defaults = object! {"label": "default", "allowOtherAccount": false};
+    let defaults = object! {"label": "default", "allowOtherAccount": false, "link": false};
     let about = about_starting();
     // One of the two: `required` is needed, and what belongs to the other is left out.
     let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
@@ -317,7 +317,7 @@ fn about_creating() -> [(&'static str, &'static str); 9] {
     ]
 }
 
-fn about_starting() -> [(&'static str, &'static str); 12] {
+fn about_starting() -> [(&'static str, &'static str); 13] {
     [
         ("platform", "A platform of the catalog, ignoring case."),
         (
@@ -357,6 +357,10 @@ fn about_starting() -> [(&'static str, &'static str); 12] {
         (
             "allowOtherAccount",
             "Whether another account at the platform may take the place of the one that was connected before. Otherwise the attempt fails with `account_mismatch`.",
+        ),
+        (
+            "link",
+            "Whether to return a link in each case. Where the user has to enter a key, fill in a field or choose a method, the link leads to the connect window; `fields`, `label`, `name`, `tags`, `scopes` and `allowOtherAccount` can't be sent then. If `authMethod` is omitted, the only method of OAuth 2.0 with an OAuth client is used. Needs the scope `catalog:read` as well.",
         ),
     ]
 }

@@ -183,6 +183,10 @@ fn search_page() -> Node {
         "`true` if there are more matches than `total`; otherwise omitted.",
         object! {"type": "boolean", "const": true},
     );
+    let notes = said(
+        "What is easily misunderstood, such as that a platform that the question names has no actions; otherwise omitted.",
+        object! {"type": "array", "items": object! {"type": "string"}, "minItems": 1},
+    );
     let total = count("The number of matches; exact up to 10,000.");
     let own = |name: &str| page.get("properties").unwrap().get(name).unwrap().clone();
     object! {
@@ -191,6 +195,7 @@ fn search_page() -> Node {
         "required": page.get("required").unwrap().clone(),
         "properties": object! {
             "rows": own("rows"), "total": total, "pages": own("pages"), "page": own("page"), "totalIsMinimum": more,
+            "notes": notes,
         },
     }
 }

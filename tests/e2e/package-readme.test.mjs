@@ -165,6 +165,10 @@ describe("the package's README", () => {
       js: ["setup", "server", "connectserver", "node", "commonjs", "worker"],
       ts: ["vite", "slim"],
       html: ["page", "connectpage"],
+      // package-react.test.mjs runs them.
+      jsx: ["react"],
+      vue: ["vue"],
+      svelte: ["svelte"],
       sh: [undefined],
     };
     for (const { language, mark, code } of EXAMPLES)
@@ -176,6 +180,8 @@ describe("the package's README", () => {
     for (const [row, name] of [
       ["the default entry, all of it", "index.mjs"],
       ["`connector-vault.wasm`", "connector-vault.wasm"],
+      ["`/connect`, without WebAssembly", "connect.mjs"],
+      ["`/react`, besides `/connect`", "react.mjs"],
     ]) {
       const kilobytes = gzipSync(readFileSync(join(PACKAGE, "dist", name)), { level: 9 }).length / 1000;
       const said = Number(README.match(new RegExp(`^\\| ${row} \\| (\\d+) KB \\|$`, "m"))?.[1]);

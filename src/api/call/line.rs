@@ -19,6 +19,7 @@ use crate::connect::method::Connector;
 use crate::credentials::held::Held;
 use crate::events::statements as events;
 use crate::json;
+use crate::lifecycle::statements::check_soon;
 use crate::ports::{Clock, Http, HttpError, Incoming, Later, Outgoing, Payload, Ports};
 use crate::rfc3339::rfc3339;
 
@@ -60,7 +61,7 @@ pub struct Answer {
     /// The answer.
     pub incoming: Incoming,
     /// The address that gave it, without credentials.
-    url: String,
+    pub url: String,
     /// When the platform wants to be asked again, in milliseconds since 1970.
     retry_at: Option<u64>,
 }
@@ -277,6 +278,10 @@ impl<P: Ports> Line<'_, '_, P> {
                 }
             }
             let now = self.ports.now();
+            if answer.status == 401 && self.can_be_checked() {
+                let Principal { account, environment, .. } = self.principal;
+                self.ports.later(check_soon(account, *environment, &self.fresh.connection.id, now));
+            }
             let wait = retry::wait(&answer, now);
             if retries > 0
                 && let Some(wait) = wait.filter(|wait| *wait <= LONGEST_WAIT_MS)
@@ -294,6 +299,15 @@ impl<P: Ports> Line<'_, '_, P> {
             redirects = redirects.saturating_add(1);
             call = next;
         }
+    }
+
+    /// Whether a check can tell that the platform no longer accepts credentials that can't be renewed: one refused call may
+    /// have another reason.
+    fn can_be_checked(&self) -> bool {
+        let is_fixed = |(connector, method): (&Connector, &AuthMethod)| {
+            connector.verify.is_some() && !method.is_oauth2()
+        };
+        self.ends().is_ok_and(is_fixed)
     }
 
     fn is_worth_renewing(&self) -> bool {

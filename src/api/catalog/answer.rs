@@ -18,6 +18,7 @@ use crate::catalog::filter::{ActionFilter, ConnectorFilter};
 use crate::catalog::reader::{COUNTED, Catalog, FindFilter, FoundAction, Page};
 use crate::catalog::stored::SegmentId;
 use crate::fold::fold;
+use crate::json;
 use crate::logos;
 use crate::names::Names;
 use crate::nearest::{nearest, shown};
@@ -156,13 +157,19 @@ impl CatalogAnswer<'_> {
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
+                let asides = catalog.asides(&list, &filter).await?;
+                if let Some(unknown) = asides.unknown.first() {
+                    return Err(no_platform(unknown, &catalog.platforms().await?, platforms));
+                }
                 let page = if limits.is_none() {
                     catalog.find(list, &filter, &|total| paging.positions(total)).await?
                 } else {
                     let all = catalog.find(list, &filter, &|total| 0..total).await?;
                     allowed(&all, limits, paging)?
                 };
-                (tag, paging.envelope_up_to(COUNTED as u64, &page.rows, page.total as u64))
+                let total = page.total as u64;
+                let body = paging.envelope_up_to(COUNTED as u64, &page.rows, total);
+                (tag, with_notes(body, &notes(&asides.empty, &filter, total)))
             }
             Asked::Actions { platform, filter, paging } => {
                 let folded = seen(platform, platforms);
@@ -241,6 +248,32 @@ fn shown_of(platforms: Option<&Names>, limits: &Limits) -> String {
     // No platform's name has a slash.
     let between = if limits.is_empty() { "" } else { "/" };
     [names(platforms), between, &limits].concat()
+}
+
+/// What a reader might take for something else: that actions of other platforms are found, or none.
+fn notes(empty: &[String], filter: &FindFilter, total: u64) -> Vec<String> {
+    let mut notes: Vec<String> = empty
+        .iter()
+        .take(NEAREST)
+        .map(|name| {
+            let others = if total > 0 { " These are actions of other platforms." } else { "" };
+            format!("The catalog has no actions of `{name}`.{others} Its API can still be called as a connected account: with the tool `call_platform`, or the proxy of a connection.")
+        })
+        .collect();
+    if notes.is_empty() && total == 0 && filter.platforms.is_some() {
+        notes.push("These platforms have actions, but none that matches. Ask in other words, or list the actions of one platform.".to_owned());
+    }
+    notes
+}
+
+/// A list with notes, if there are any.
+fn with_notes(mut list: Vec<u8>, notes: &[String]) -> Vec<u8> {
+    if !notes.is_empty() && list.pop_if(|last| *last == b'}').is_some() {
+        list.extend_from_slice(b",\"notes\":");
+        list.extend(json::bytes(&notes));
+        list.push(b'}');
+    }
+    list
 }
 
 /// A platform's name in lower case. Returns `None` when the caller may not see the platform.

@@ -16,7 +16,7 @@ use crate::connect::attempt::{
 };
 use crate::connect::statements;
 use crate::credentials::minted::Purpose;
-use crate::credentials::{Kind, Place};
+use crate::credentials::{Kind, Place, Sealed};
 use crate::json;
 use crate::oauth::pkce::Verifier;
 use crate::ports::{Db, Ports, Random, RetryAfter, StorageError, first_row};
@@ -44,11 +44,12 @@ struct Begun<'a> {
 }
 
 impl Chosen<'_> {
-    /// Stores an attempt and answers with its link.
+    /// Stores an attempt and answers with its link. It leads to the platform, or to the window if there is no `pkce`: there
+    /// the user enters what must not pass through a chat.
     pub(super) async fn begin<P: Ports>(
         self,
         ports: &Metered<'_, P>,
-        pkce: Pkce,
+        pkce: Option<Pkce>,
         scopes: &[String],
         return_url: Option<String>,
     ) -> Result<Response, Problem> {
@@ -60,7 +61,7 @@ impl Chosen<'_> {
             secret.map(|secret| shard.mark(secret)).ok_or_else(no_vault_keys)
         };
         let (id, link) = (ports.uuid(), secret(Purpose::Link)?);
-        let takes_pkce = pkce == Pkce::S256;
+        let takes_pkce = pkce == Some(Pkce::S256);
         let remembered = Remembered {
             state: secret(Purpose::State)?,
             verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),
@@ -72,8 +73,13 @@ impl Chosen<'_> {
             kind: Kind::Attempt,
             id: &id,
         };
-        let plain = Zeroizing::new(json::bytes(&remembered));
-        let sealed = sealing(context.config.vault_keys.seal(&place, &plain, ports))?;
+        let sealed = match pkce {
+            Some(_) => {
+                let plain = Zeroizing::new(json::bytes(&remembered));
+                Some(sealing(context.config.vault_keys.seal(&place, &plain, ports))?)
+            }
+            None => None,
+        };
         // The window of this service begins attempts in the browser that finishes them; it need not be asked again.
         let is_window = context.caller.token().is_some() && is_own_page(request);
         let keys = &context.config.vault_keys;
@@ -85,6 +91,7 @@ impl Chosen<'_> {
             id,
             account: principal.account.clone(),
             environment: principal.environment,
+            key_id: principal.key_id.clone(),
             status: Stored::Pending,
             connection_id: connection_id.clone(),
             reconnects,
@@ -101,7 +108,7 @@ impl Chosen<'_> {
             scopes: json::text(&scopes),
             return_url,
             browser_hash: cookie.map(|browser| hash(browser.secret)),
-            sealed: Some(sealed.into_string()),
+            sealed: sealed.map(Sealed::into_string),
             claimed_by: None,
             claimed_at: None,
             error_code: None,
@@ -111,7 +118,7 @@ impl Chosen<'_> {
         };
         let (link_hash, state_hash, now) = (hash(&link), hash(&remembered.state), context.now);
         let batch = vec![
-            statements::insert_attempt(&attempt, &principal.key_id, &link_hash, &state_hash, now),
+            statements::insert_attempt(&attempt, &link_hash, &state_hash, now),
             statements::count_attempts(&attempt, now),
             statements::prune_attempts(now.saturating_sub(KEPT_MS)),
         ];

@@ -1,6 +1,8 @@
 //! `/connect/go/{secret}`: the link of an attempt, which works in a chat, on a phone, in a webview. Its reader is asked
 //! whether they began the attempt, so that nobody connects their account for somebody who sent them a link.
 
+use std::slice;
+
 use super::callback::Starts;
 use super::code::CODE;
 use super::pages::Page;
@@ -11,11 +13,15 @@ use super::{
 use crate::access::Shard;
 use crate::access::authenticate::moved_to;
 use crate::access::caller::shard_of;
+use crate::access::confinement::Confinement;
+use crate::access::limits::Limits;
 use crate::access::statements::{arrive, select_forward};
+use crate::access::token::Token;
 use crate::api::config::Config;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Request, Response};
 use crate::api::problem::Problem;
+use crate::api::session::new::no_secret;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::Kind;
 use crate::catalog::reader::Catalog;
@@ -27,10 +33,13 @@ use crate::connect::statements;
 use crate::credentials::minted::Purpose;
 use crate::credentials::{Kind as Sealing, Place, Sealed};
 use crate::logos::FOLDER;
+use crate::names::Names;
 use crate::oauth::authorization::{Ask, authorization_url};
 use crate::oauth::callback::read;
 use crate::oauth::pkce::Verifier;
+use crate::percent::encode;
 use crate::ports::{Db, Param, Ports, RateLimit, ResultSet, first_row};
+use crate::terms::Scope;
 
 /// The database of the attempt that a browser's request is about. Returns `None` when it is about none.
 pub fn shard_of_browser(request: &Request) -> Option<Shard> {
@@ -45,6 +54,9 @@ pub fn shard_of_browser(request: &Request) -> Option<Shard> {
     }
     request.path.strip_prefix("/connect/go/").map(Shard::of_secret)
 }
+
+/// What a token may do with which the window finishes an attempt.
+pub(super) const IN_WINDOW: [Scope; 2] = [Scope::CatalogRead, Scope::ConnectionsConnect];
 
 /// What answers to browsers need besides the request.
 pub struct Desk<'a, P> {
@@ -85,6 +97,9 @@ impl<P: Ports> Desk<'_, P> {
             Ok(attempt) => attempt,
             Err(page) => return Ok(page.response()),
         };
+        if attempt.is_in_window() {
+            return self.to_window(&attempt);
+        }
         if let Some(bound) = &attempt.browser_hash {
             let Some(cookie) = browser(request).filter(|cookie| hash(cookie) == *bound) else {
                 return Ok(with_way_back(self.elsewhere(), &attempt).response());
@@ -149,10 +164,50 @@ impl<P: Ports> Desk<'_, P> {
             Ok(attempt) => attempt,
             Err(page) => return Ok(page.response()),
         };
+        if attempt.is_in_window() {
+            return self.to_window(&attempt);
+        }
         if attempt.browser_hash.as_ref() != Some(&own) {
             return Ok(with_way_back(self.elsewhere(), &attempt).response());
         }
         self.lead_on(request, &attempt, client, &cookie).await
+    }
+
+    /// Leads to the window, which asks the user whose account this connects before it uses its code. The code is the same
+    /// each time, so that only one browser can use it, and opens nothing but the attempt's platform, for its identity, until
+    /// the attempt expires.
+    fn to_window(&self, attempt: &Attempt) -> Result<Response, Problem> {
+        let token = Token {
+            environment: attempt.environment,
+            shard: Shard::new(self.ports.number()).unwrap_or_default(),
+            key_id: attempt.key_id.clone(),
+            scopes: IN_WINDOW.into_iter().collect(),
+            confinement: Confinement {
+                identity: attempt.identity.clone(),
+                identity_type: Some(attempt.identity_type),
+                platforms: Some(Names::new(slice::from_ref(&attempt.platform))),
+                connections: None,
+            },
+            limits: Limits::default(),
+            origins: None,
+            expires_at: attempt.expires_at,
+            grant: None,
+        };
+        let code = self.config.sessions.sign_code(&token, &attempt.id).ok_or_else(no_secret)?;
+        let mut url = format!("/connect#code={code}&platform={}", encode(&attempt.platform));
+        let connection = (attempt.reconnects == 1).then_some(&attempt.connection_id);
+        for (name, value) in
+            [("connection", connection), ("returnUrl", attempt.return_url.as_ref())]
+        {
+            if let Some(value) = value {
+                url.extend(["&", name, "=", &encode(value)]);
+            }
+        }
+        let mut response = Response::empty(303);
+        response.add("location", url);
+        response.add("cache-control", NO_STORE);
+        response.add("referrer-policy", "no-referrer");
+        Ok(response)
     }
 
     /// The page for a secret that this service did not make, without a look at the database. Returns `None` when the database

@@ -143,6 +143,7 @@ pub async fn store<P: Db + Random>(
     if let Some(attempt) = account.attempt {
         batch.push(connected.succeed(attempt));
     }
+    batch.push(connected.succeed_in_window());
     let found = batch.len();
     batch.push(match &target {
         Target::New(new) => select_holder(account.account, environment, new),

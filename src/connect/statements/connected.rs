@@ -189,6 +189,25 @@ impl Connected<'_> {
     }
 }
 
+impl Connected<'_> {
+    /// Ends the attempts whose links lead to the window when this request stored the credentials of their connection. Run
+    /// twice, it does nothing the second time.
+    #[must_use]
+    pub fn succeed_in_window(&self) -> Statement {
+        statement(
+            "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5 WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)",
+            vec![
+                Param::text(self.account),
+                Param::text(self.environment),
+                Param::text(self.credentials.connection_id),
+                Param::text(self.request),
+                Param::text(self.credentials.auth_method),
+                Param::integer(self.now),
+            ],
+        )
+    }
+}
+
 /// Selects the connection with an id, for a request that has been let in already.
 #[must_use]
 pub fn select_connection(account: &str, environment: &str, id: &str) -> Statement {

@@ -4,6 +4,7 @@ mod events;
 mod limits;
 mod mcp;
 mod onward;
+mod platform_tool;
 mod proxy;
 mod refusals;
 mod run;

@@ -142,7 +142,8 @@ fn who_redirects_a_stored_secret_has_to_know_it() {
     let api = api();
     let path = "/v1/oauth-clients/regional";
     let client = |host: &str, secret: Value| {
-        let mut sent = json!({"clientId": "id", "authMethod": "oauth", "variables": {"host": host}});
+        let mut sent =
+            json!({"clientId": "id", "authMethod": "oauth", "variables": {"host": host}});
         if secret != json!("omitted") {
             sent["clientSecret"] = secret;
         }

@@ -19,11 +19,13 @@ mod offered;
 mod places;
 mod quirks;
 mod refresh_errors;
+mod refused_calls;
 mod renewal;
 mod returns;
 mod schedule;
 pub mod upkeep;
 mod ways_back;
+mod window_links;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

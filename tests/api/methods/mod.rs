@@ -5,6 +5,7 @@ mod changed;
 mod checks;
 mod documents;
 mod headers;
+mod pages;
 mod platforms;
 
 use std::path::Path;
