@@ -186,7 +186,8 @@ impl<P: Ports> Desk<'_, P> {
                 identity: attempt.identity.clone(),
                 identity_type: Some(attempt.identity_type),
                 platforms: Some(Names::new(slice::from_ref(&attempt.platform))),
-                connections: None,
+                connections: (attempt.reconnects == 1)
+                    .then(|| Names::new(slice::from_ref(&attempt.connection_id))),
             },
             limits: Limits::default(),
             origins: None,
