@@ -315,9 +315,9 @@ fn name(
 /// The names of the documents' platforms, then those of the entries without a document: for each the name that it gets,
 /// and the one that its document gave it.
 fn names(namings: &[&Naming], providers: &Providers) -> Vec<Vec<String>> {
-    let named: Vec<&Naming> =
+    let taking_part: Vec<&Naming> =
         namings.iter().copied().filter(|naming| naming.takes_part()).collect();
-    let given = clash::names(&named);
+    let given = clash::names(&taking_part);
     let entries = providers.pair(&given);
     let assigned: HashSet<&str> =
         namings.iter().filter_map(|naming| naming.assigned.as_deref()).collect();
