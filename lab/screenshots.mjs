@@ -40,7 +40,7 @@ const VIEWS = {
   },
   "new-connection": {
     path: "/connections?platform=github",
-    then: (page) => page.getByRole("button", { name: "New connection" }).click(),
+    then: (page) => page.getByRole("button", { name: "Add a record" }).click(),
   },
   integrations: { path: "/integrations" },
   window: { path: "/connect", token: true },

@@ -43,6 +43,10 @@ CREATE TABLE agent_grants (
   -- Names between commas; NULL for all platforms.
   platforms     TEXT,
   access        TEXT    NOT NULL CHECK (access IN ('read', 'write')),
+  -- `platform/key` or `platform/prefix*` between commas; NULL for all actions.
+  actions       TEXT,
+  -- Ids between commas; NULL for all connections of the identity.
+  connections   TEXT,
   -- SHA-256 of the client's id, and the id if it is the URL of a metadata document.
   client_hash   TEXT    NOT NULL,
   client_url    TEXT,

@@ -20,6 +20,7 @@ const INPUTS = [
   "Cargo.toml",
   "Cargo.lock",
   "package-lock.json",
+  "providers.toml",
   "tools/bindgen/Cargo.lock",
   "tools/bindgen/src",
   "scripts/build-package.mjs",
@@ -32,8 +33,10 @@ const dist = join(root, "npm", "dist");
 const WASM = "connector-vault.wasm";
 // Stands for the module's text while esbuild works.
 const TEXT = '"<the module>"';
-// Bytes, gzipped.
-const LIMITS = { "index.mjs": 70_000, [WASM]: 53_000 };
+// Bytes, gzipped. What React needs comes on top of what `connect.mjs` weighs.
+const LIMITS = { "index.mjs": 70_000, [WASM]: 53_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
+// What must do without the module: a page whose Content-Security-Policy refuses WebAssembly can use it.
+const WITHOUT_WASM = ["connect", "react"];
 // What is built from which source, and where that gets the WebAssembly module from.
 const BUNDLES = [
   { file: "index.mjs", entry: "index", core: "embedded" },
@@ -41,12 +44,14 @@ const BUNDLES = [
   { file: "workerd.mjs", entry: "index", core: "compiled" },
   { file: "slim.mjs", entry: "slim", core: "loaded" },
   { file: "slim.cjs", entry: "slim", core: "loaded" },
+  ...WITHOUT_WASM.flatMap((entry) => ["mjs", "cjs"].map((system) => ({ file: `${entry}.${system}`, entry }))),
 ];
 // The sources whose declarations are published: those of the entries, and those that they name.
 const DECLARED = [
-  ...["index", "slim", WASM],
+  ...["index", "slim", "react", WASM],
   ...[
     "action",
+    "agents",
     "api-keys",
     "attempts",
     "call",
@@ -60,12 +65,14 @@ const DECLARED = [
     "connections",
   ],
   ...["credentials", "errors", "events", "keys", "loaded", "module", "names", "options", "pages", "secret", "sessions"],
-  ...["verify", "webhooks"],
+  ...["popup", "verify", "webhooks"],
 ];
+// A type of its own, which is made from providers.toml.
+const PLATFORMS = "known-platforms";
 const FILES = [
   ...BUNDLES.map(({ file }) => file),
   WASM,
-  ...DECLARED.flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
+  ...[...DECLARED, PLATFORMS].flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
 ];
 // What every engine has that a web app meets today; `wasm-opt` must bring in nothing newer.
 const WASM_FEATURES = [
@@ -165,8 +172,9 @@ async function bundle() {
       // An error that nobody catches makes Node print the line that it comes from.
       lineLimit: 120,
       target: "es2022",
-      alias: { core: source(core), glue: join(work, "index.js"), module },
-      external: [`./${WASM}`],
+      alias: core ? { core: source(core), glue: join(work, "index.js"), module } : {},
+      external: [`./${WASM}`, "react"],
+      ...(entry === "react" && { banner: { js: '"use client";' }, plugins: [besideIt(file.slice(-3))] }),
       absWorkingDir: root,
     });
     // Afterwards, on a line of its own: the limit would break it into pieces, and they are larger.
@@ -180,13 +188,29 @@ async function bundle() {
   }
 }
 
+/** Leaves the module to connect outside, so that both have the same errors. */
+const besideIt = (system) => ({
+  name: "beside it",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/connect\.js$/ }, () => ({ path: `./connect.${system}`, external: true })),
+});
+
+/** The platforms that editors complete: those of providers.toml. */
+function platformTypes() {
+  const names = readFileSync(join(root, "providers.toml"), "utf8").matchAll(/^\[platforms\.([\w-]+)\]$/gm);
+  const union = [...names].map(([, name]) => `\n  | ${JSON.stringify(name)}`).join("");
+  return `/** A well-known platform. The catalog has many more. */\nexport type KnownPlatform =${union};\n`;
+}
+
 /** The declarations, by the compiler, for each module system. */
 async function declare() {
+  writeFileSync(join(work, `${PLATFORMS}.d.ts`), platformTypes());
   writeFileSync(join(work, "module.d.ts"), "export const frequent: readonly number[];\nexport const text: string;\n");
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   await run("node", [tsc, "--project", join(root, "npm", "src")]);
-  for (const name of DECLARED) {
-    const text = readFileSync(join(work, "types", `${name}.d.ts`), "utf8");
+  for (const name of [...DECLARED, PLATFORMS]) {
+    const place = name === PLATFORMS ? work : join(work, "types");
+    const text = readFileSync(join(place, `${name}.d.ts`), "utf8").replaceAll(`"${PLATFORMS}"`, `"./${PLATFORMS}.js"`);
     for (const system of ["m", "c"]) {
       const named = text.replace(/(?<= from "\.\/[\w-]+)\.js"/g, `.${system}js"`);
       writeFileSync(join(dist, `${name}.d.${system}ts`), named);
@@ -204,6 +228,10 @@ function check(note) {
   const sizes = Object.keys(LIMITS).map((name) => [name, gzipped(name)]);
   const told = sizes.map(([name, size]) => `${name} ${kb(size)} of ${kb(LIMITS[name])}`);
   say(`npm package, gzipped: ${told.join(", ")}; slim.mjs ${kb(gzipped("slim.mjs"))}${note}.`);
+  for (const { file } of BUNDLES.filter(({ core }) => !core)) {
+    if (readFileSync(join(dist, file), "utf8").includes("WebAssembly"))
+      throw new Problem(`${file} contains what loads WebAssembly.`);
+  }
   for (const [name, size] of sizes) {
     if (size > LIMITS[name])
       throw new Problem(`${name} is ${kb(size - LIMITS[name])} over its limit of ${kb(LIMITS[name])} gzipped.`);

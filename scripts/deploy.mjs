@@ -2,6 +2,7 @@
 // `-- --dry-run`: builds, says what it would do, and calls nothing. All other options reach `wrangler deploy`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isAppNamed } from "./lib/app-name.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { root, wrangler } from "./lib/paths.mjs";
 import { asksForHelp, main } from "./lib/problem.mjs";
@@ -53,6 +54,8 @@ await main(async () => {
   say(`\nDeployed: ${address}`);
   if (made.keyFile)
     say(`Store ${made.keyFile} with your other secrets, and delete it: without it, no backup can ever be opened.`);
+  if (!isAppNamed(root, ["wrangler.toml"]))
+    say("Your users are asked to connect their accounts to “this app”: set APP_NAME in wrangler.toml.");
   if (!made.key) return;
   say("The first API key, which is shown only now:\n");
   print(made.key);

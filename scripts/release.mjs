@@ -43,6 +43,7 @@ await main(async () => {
     version,
     crate: /^version = "(.+)"$/m.exec(read("Cargo.toml"))?.[1],
     scripts: JSON.parse(read("package.json")).version,
+    python: /^__version__ = "(.+)"$/m.exec(read("python/src/connector_vault/_version.py"))?.[1],
     changelog: read("CHANGELOG.md"),
     changes: git("status", "--porcelain"),
     tags: git("tag", "--points-at", "HEAD").split("\n"),

@@ -17,6 +17,7 @@ import { testRunner, testRunnerProgram } from "./setup/bindgen.mjs";
 import { browserPrograms } from "./setup/browser.mjs";
 import { lintEnvironment } from "./setup/lint-tools.mjs";
 import { generatedClients } from "./test/generated-clients.mjs";
+import { pythonPackage } from "./test/python-package.mjs";
 import { usages } from "./test/slowest.mjs";
 import { Steps } from "./test/steps.mjs";
 
@@ -193,6 +194,8 @@ await main(async () => {
       setUp,
     );
     steps.add("clients generated from the OpenAPI document", generatedClients, setUp);
+    // After the other one, which installs packages in the same folder.
+    steps.add("Python package", pythonPackage, { needs: ["set-up", "clients generated from the OpenAPI document"] });
     steps.add("types of the package", packageTypes, { needs: ["set-up", npmPackage] });
     steps.add("types of the site", siteTypes, { needs: ["set-up", npmPackage] });
   }

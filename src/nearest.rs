@@ -63,6 +63,8 @@ enum Way {
     Holds,
     /// The names are equal but for typos.
     Mistyped,
+    /// Each part of the sent name, of which there are several, begins some part of the known one.
+    Parts,
     /// One name begins with the other, or a part of the known name begins with the sent name.
     Begins,
     /// A part of the known name equals the sent name.
@@ -119,6 +121,11 @@ impl Name {
         if begins(other, sent) || begins(sent, other) || part_begins() {
             return Some((Way::Begins, share));
         }
+        let begins_part =
+            |part: &String| known.parts.iter().any(|one| one == part || begins(one, part));
+        if self.parts.len() > 1 && self.parts.iter().all(begins_part) {
+            return Some((Way::Parts, share));
+        }
         if let Some(right) = mistyped(sent, other) {
             return Some((Way::Mistyped, right));
         }
@@ -144,15 +151,17 @@ fn begins(whole: &str, with: &str) -> bool {
 /// typo (an extra, missing or wrong letter, or two swapped) is accepted from three letters on, two from six, three from
 /// ten. Two or more are accepted only when the first letters agree: few people mistype the first letter and another
 /// one.
-fn mistyped(sent: &str, known: &str) -> Option<usize> {
-    let length = sent.chars().count().max(known.chars().count());
+pub fn mistyped(sent: &str, known: &str) -> Option<usize> {
+    let [of_sent, of_known] = [sent, known].map(|text| text.chars().count());
+    let length = of_sent.max(of_known);
     let most: usize = match length {
         0..=2 => 0,
         3..=5 => 1,
         6..=9 => 2,
         _ => 3,
     };
-    if sent.len().abs_diff(known.len()) > most.saturating_mul(4) {
+    // Each missing letter is a mistake.
+    if of_sent.abs_diff(of_known) > most {
         return None;
     }
     let slips = strsim::osa_distance(sent, known);
@@ -204,6 +213,26 @@ mod tests {
         "page",
         "after",
     ];
+
+    #[test]
+    fn parts_are_found_in_any_order() {
+        let actions = [
+            "issuesCreate",
+            "issuesCreateComment",
+            "pullsCreate",
+            "issuesGet",
+            "reposCreateForOrg",
+        ];
+        for (name, expected) in [
+            ("createIssue", &["issuesCreate", "issuesCreateComment"][..]),
+            ("create_issue_comment", &["issuesCreateComment"]),
+            ("getIssue", &["issuesGet"]),
+            ("createPull", &["pullsCreate"]),
+            ("createOrgRepo", &["reposCreateForOrg"]),
+        ] {
+            assert_eq!(nearest(name, actions, 2), expected, "{name}");
+        }
+    }
 
     /// Each name with its expected suggestion; empty when it resembles nothing.
     #[test]

@@ -463,6 +463,11 @@ pub trait Http {
         most: usize,
     ) -> impl Future<Output = Result<Vec<u8>, HttpError>>;
 
+    /// A copy of the body of an answer, to read it before it is passed on. Returns `None` when there is none.
+    fn copy(&self, _: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
+        None
+    }
+
     /// The text of an answer in a charset, whose name is in lower case. Returns `None` when the charset is unknown, or the
     /// bytes are no text in it.
     fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {

@@ -74,6 +74,10 @@ export interface AgentGrant {
   platforms: string[] | null;
   /** `read`: the agent calls platforms by `GET` and `HEAD` only. */
   access: "read" | "write";
+  /** Only these actions, each as `platform/key` or `platform/prefix*`; null for all. */
+  actions: string[] | null;
+  /** Only the connections with these ids; null for all of the identity. */
+  connections: string[] | null;
   /** The agent, as it describes itself. Only the host of `url` is checked. */
   client: { name: string | null; url: string | null; redirectUri: string };
   /** When the user came back to sign in (RFC 3339). */
@@ -96,6 +100,10 @@ export interface NewAgentGrant {
   platforms?: readonly string[] | undefined;
   /** `read` lets the user grant no more than reading. */
   access?: "read" | "write" | undefined;
+  /** Only these actions, at most 100, each as `platform/key` or `platform/prefix*`. Default: all. */
+  actions?: readonly string[] | undefined;
+  /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
+  connections?: readonly string[] | undefined;
 }
 
 /** Where to send a user. */

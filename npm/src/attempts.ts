@@ -36,6 +36,11 @@ export interface NewConnectAttempt {
   returnUrl?: string | undefined;
   /** Whether another account at the platform may take the place of the one that was connected. Default: `false`. */
   allowOtherAccount?: boolean | undefined;
+  /**
+   * Whether to return a link in each case. Where the user has to enter a key, fill in a field or choose a method, the link
+   * leads to the connect window. Default: `false`.
+   */
+  link?: boolean | undefined;
 }
 
 /** An attempt that waits for the user, who has to open `authorizationUrl`. */

@@ -1,8 +1,9 @@
 // Calls to the platforms of connections: actions that run, and requests that are passed on.
 import { text } from "./arguments.js";
 import { ConnectionError, ValidationError } from "./errors.js";
-import { type Client, SECRET_HEADER } from "./options.js";
-import { problemOf } from "./send.js";
+import type { Client } from "./options.js";
+import { problemOf } from "./problem.js";
+import { SECRET_HEADER } from "./secret.js";
 
 /** The input of an action, as the `input` of its detail says. */
 export interface ActionInput {

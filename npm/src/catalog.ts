@@ -49,6 +49,18 @@ export interface Connector {
   active: boolean;
 }
 
+/** Where a JSON response says how to get the next page of a list. */
+export interface Pagination {
+  /** The JSON Pointer of the next page's address, or of the value of `parameter`. */
+  next: string;
+  /** The query parameter that takes the value; null if it is an address. */
+  parameter: string | null;
+  /** The JSON Pointer of the list whose last item has the value; null if the response itself has it. */
+  items: string | null;
+  /** The JSON Pointer of what is true if there is another page; null if the value says it. */
+  more: string | null;
+}
+
 /** A connector with how users connect to its platform, and where the platform's API is. */
 export interface ConnectorDetail extends Connector {
   /** The ways to connect, the preferred one first. */
@@ -65,6 +77,8 @@ export interface ConnectorDetail extends Connector {
   verify: VerifyRequest | null;
   /** How to find out whose account it is; null if unknown. `id` and `name` are JSON Pointers into the answer. */
   account: (PlatformRequest & { id: string; name: string | null }) | null;
+  /** Where responses say that a list goes on, besides the header `Link`: the first that says it counts. */
+  pagination: Pagination[];
 }
 
 /** Something that a platform can do. */
@@ -87,6 +101,13 @@ export interface ConnectorFilters extends Paging {
   platform?: string | undefined;
   /** `true`: only connectors that the operator has enabled for hosted authorization. */
   authkit?: boolean | undefined;
+  /**
+   * `true`: only connectors that accounts can be connected to now: those with a method that needs no OAuth client, and
+   * those with an OAuth client in this environment.
+   */
+  connectable?: boolean | undefined;
+  /** `true`: only connectors with an OAuth client in this environment. */
+  hasOauthClient?: boolean | undefined;
   /** The connector's key: exact, case-sensitive. */
   key?: string | undefined;
   /** The display name: exact, ignoring case. */

@@ -9,12 +9,13 @@ import { Caller } from "./caller.js";
 import { type Actions, type Connectors, actions, connectors } from "./catalog.js";
 import { type AgentGrants, type AgentSignIns, agentGrants, agentSignIns } from "./agents.js";
 import { type OauthClients, oauthClients } from "./clients.js";
-import { type ConnectOptions, connect } from "./connect.js";
+import type { ConnectOptions } from "./popup.js";
 import type { Connection } from "./connection.js";
 import { type Connections, connections } from "./connections.js";
 import { type Events, events } from "./events.js";
 import { type Client, type ConnectorVaultOptions, readOptions } from "./options.js";
 import { type Sessions, type Whoami, sessions } from "./sessions.js";
+import { connect } from "./vault-connect.js";
 import { type Webhooks, webhooks } from "./webhooks.js";
 
 // Not in a private field: the declared class would have it, and an object that stands in for a client could not.

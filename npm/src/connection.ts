@@ -48,6 +48,20 @@ export interface Connection {
   createdAt: string;
 }
 
+/** An account at a platform. */
+export interface PlatformAccount {
+  /** Its ID at the platform, which does not change. */
+  id: string;
+  /** Its name, for people; null if it is not known, or if the service does not store names. */
+  name: string | null;
+}
+
+/** A connection with the account that it leads to. */
+export interface ConnectionWithAccount extends Connection {
+  /** The account at the platform; null if it is not known. */
+  account: PlatformAccount | null;
+}
+
 /** Whether a response is a connection. @internal */
 export function isConnection(json: unknown): boolean {
   const { id, key, version } = (json ?? {}) as Partial<Connection>;

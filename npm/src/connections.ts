@@ -3,7 +3,13 @@ import { Call } from "glue";
 import { copyOf, jsonOf, queryOf, text } from "./arguments.js";
 import { type CallOptions, type ChangeOptions, callOptions } from "./call.js";
 import type { Caller, Make, MakeList } from "./caller.js";
-import { type Connection, type ConnectionState, type IdentityType, isConnection } from "./connection.js";
+import {
+  type Connection,
+  type ConnectionState,
+  type ConnectionWithAccount,
+  type IdentityType,
+  isConnection,
+} from "./connection.js";
 import type { ConnectionStatus, Credentials, CredentialsQuery, NewCredentials } from "./credentials.js";
 import type { PlatformVersion } from "./keys.js";
 import type { Fault } from "./errors.js";
@@ -37,6 +43,8 @@ export interface ConnectionFilters extends Paging {
   identityType?: IdentityType | undefined;
   /** The identity: exact, case-sensitive. */
   identity?: string | undefined;
+  /** The ID of the connected account at the platform: exact, case-sensitive. */
+  account?: string | undefined;
   /** The platform: exact, ignoring case. */
   platform?: string | undefined;
   /**
@@ -55,6 +63,8 @@ export interface ConnectionFilters extends Paging {
   state?: ConnectionState | undefined;
   /** Whether the connection is active. Default: `true`. */
   active?: boolean | undefined;
+  /** `account` adds the connected account to each connection. */
+  include?: "account" | undefined;
   /** The `after` of a page: the list continues after that page. Cannot be combined with `page`. */
   after?: string | undefined;
 }
@@ -109,6 +119,7 @@ export interface NewConnection {
 /** The vault of connections. Needs the scope `connections:read`; changes need `connections:write`. */
 export interface Connections {
   /** Lists connections, newest first. */
+  list(filters: ConnectionFilters & { include: "account" }, options?: CallOptions): List<ConnectionWithAccount>;
   list(filters?: ConnectionFilters, options?: CallOptions): List<Connection>;
   /**
    * The errors that `list` would find in these filters, without a request. If there are none, the array is empty. Only the

@@ -1,6 +1,6 @@
 // The credentials of connections, and what the service knows of their health.
 import type { Names } from "./names.js";
-import type { ConnectionState } from "./connection.js";
+import type { ConnectionState, PlatformAccount } from "./connection.js";
 
 /** Credentials, ready to use. */
 export type Credentials = OAuth2Credentials | ApiKeyCredentials | BasicCredentials | BearerCredentials | AwsCredentials;
@@ -134,4 +134,6 @@ export interface ConnectionStatus {
   missingScopes: string[];
   /** Whether the vault holds credentials of the connection. */
   holdsCredentials: boolean;
+  /** The connected account; null if it is not known. */
+  account: PlatformAccount | null;
 }

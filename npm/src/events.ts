@@ -3,7 +3,7 @@ import { Call } from "glue";
 import { copyOf, queryOf } from "./arguments.js";
 import { type CallOptions, callOptions } from "./call.js";
 import type { Caller } from "./caller.js";
-import type { Connection } from "./connection.js";
+import type { Connection, PlatformAccount } from "./connection.js";
 import type { Fault } from "./errors.js";
 import type { Names } from "./names.js";
 
@@ -35,7 +35,7 @@ export interface EventOf<Type extends EventType, Data> {
 /** Something that happened to a connection. `data.connection` is the connection just after that. */
 export type ConnectionEvent = EventOf<
   Exclude<Extract<EventType, `connection.${string}`>, "connection.called">,
-  { connection: Connection }
+  { connection: Connection; account: PlatformAccount | null }
 >;
 
 /** A call to a platform. */
@@ -59,7 +59,8 @@ export interface PlatformCall {
 }
 
 /** A platform was called as the user of a connection. */
-export type CallEvent = EventOf<"connection.called", { connection: Connection; call: PlatformCall }>;
+export type CallEvent = EventOf<"connection.called", { connection: Connection; account: PlatformAccount | null; call: PlatformCall }
+>;
 
 /** A platform rejects an OAuth client. Connections that need it can't be renewed until it is corrected. */
 export type OauthClientEvent = EventOf<

@@ -41,6 +41,7 @@ export type {
   ConnectorFilters,
   Connectors,
   ConnectorStatus,
+  Pagination,
 } from "./catalog.js";
 export { ConnectorVault } from "./client.js";
 export type {
@@ -55,7 +56,7 @@ export type {
   NewAgentSignIn,
 } from "./agents.js";
 export type { NewOauthClient, OauthClient, OauthClients } from "./clients.js";
-export type { ConnectOptions } from "./connect.js";
+export type { ConnectOptions, Platform } from "./popup.js";
 export type {
   ApiKeyMethod,
   AuthField,
@@ -68,7 +69,13 @@ export type {
   PlatformRequest,
   VerifyRequest,
 } from "./connecting.js";
-export type { Connection, ConnectionState, IdentityType } from "./connection.js";
+export type {
+  Connection,
+  ConnectionState,
+  ConnectionWithAccount,
+  IdentityType,
+  PlatformAccount,
+} from "./connection.js";
 export type {
   ConnectionChanges,
   ConnectionFilters,

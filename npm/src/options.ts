@@ -4,7 +4,7 @@ import { Faults, membersOf, notWhole } from "./arguments.js";
 import { checked } from "./core.js";
 import { ValidationError } from "./errors.js";
 import { Near } from "./near.js";
-import { type Secret, Supplied, type Token, fixed } from "./secret.js";
+import { SECRET_HEADER, type Secret, Supplied, type Token, fixed } from "./secret.js";
 
 /** Options of a `ConnectorVault`. */
 export interface ConnectorVaultOptions {
@@ -64,8 +64,6 @@ const NAMES = [
   "headers",
   "allowSecretInBrowser",
 ] as const;
-/** The header that contains the secret. @internal */
-export const SECRET_HEADER = "x-service-secret";
 // Timers take no longer time.
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_RETRIES = 100;

@@ -1,6 +1,9 @@
 // The content of the secret's header: one text for good, or the latest one that a function supplied.
 import { VaultError } from "./errors.js";
 
+/** The header that contains the secret. @internal */
+export const SECRET_HEADER = "x-service-secret";
+
 /** A short-lived token, as the function in `secret` may return it: what `sessions.create` returned to your server. */
 export interface Token {
   /** `st_test_…` or `st_live_…` */

@@ -14,7 +14,7 @@ export type Scope = Names["Scope"];
 /** A scope of a short-lived token. */
 export type SessionScope = Names["SessionScope"];
 
-/** The API key or the token. Only tokens have the last four members. */
+/** The API key or the token. Only tokens have the members after `expiresAt`. */
 export interface Whoami {
   /** The account that it belongs to. */
   account: string;
@@ -30,6 +30,12 @@ export interface Whoami {
   identityType?: IdentityType | null;
   /** The platforms that the token is restricted to; null for all. */
   platforms?: string[] | null;
+  /** `read`: the token calls platforms by `GET` and `HEAD` only. */
+  access?: "read" | "write";
+  /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
+  actions?: string[] | null;
+  /** The ids of the connections that the token is restricted to; null for all of the identity. */
+  connections?: string[] | null;
   /** The web origins that the token is restricted to; null for all. */
   origins?: string[] | null;
 }
@@ -50,6 +56,12 @@ export interface Session {
   scopes: SessionScope[];
   /** The platforms that the token is restricted to, in the vault and in the catalog; null for all. */
   platforms: string[] | null;
+  /** `read`: the token calls platforms by `GET` and `HEAD` only. */
+  access: "read" | "write";
+  /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
+  actions: string[] | null;
+  /** The ids of the connections that the token is restricted to; null for all of the identity. */
+  connections: string[] | null;
   /** The web origins that the token is restricted to; null for all. */
   origins: string[] | null;
   /** Only with the scope `connections:connect`: the window in which the token's user connects accounts. It works once. */
@@ -66,6 +78,15 @@ export interface NewSession {
   scopes?: readonly SessionScope[] | undefined;
   /** Only these platforms of the catalog, at most 20, both in the vault and in the catalog. Default: all platforms. */
   platforms?: readonly string[] | undefined;
+  /** `read` allows calls of platforms by `GET` and `HEAD` only. Default: `write`. */
+  access?: "read" | "write" | undefined;
+  /**
+   * Only these actions, at most 100, each as `platform/key` or `platform/prefix*`, and no other calls of platforms.
+   * Default: all calls.
+   */
+  actions?: readonly string[] | undefined;
+  /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
+  connections?: readonly string[] | undefined;
   /** Only pages of these web origins, at most 10, such as `https://app.example.com`. Default: all origins. */
   origins?: readonly string[] | undefined;
   /** The lifetime of the token in seconds: 60–3600, default 900. It never outlives the API key. */

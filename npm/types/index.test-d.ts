@@ -288,6 +288,7 @@ export type Answered = Check<{
   >;
   whoamiIsEither: SameNames<keyof declared.Whoami, keyof Document<"WhoamiOfToken">>;
   ConnectorDetail: SameNames<keyof declared.ConnectorDetail, keyof Document<"ConnectorDetail">>;
+  Pagination: SameNames<keyof declared.Pagination, keyof Document<"ConnectorDetail">["pagination"][number]>;
   ConnectorServer: SameNames<keyof declared.ConnectorServer, keyof Document<"ConnectorDetail">["servers"][number]>;
   AuthField: SameNames<keyof declared.AuthField, keyof Method["fields"][number]>;
   OAuth2Method: SameNames<keyof declared.OAuth2Method, keyof Extract<Method, { type: "oauth2" }>>;

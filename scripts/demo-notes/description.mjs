@@ -135,7 +135,7 @@ export const openApi = (origin) => ({
 /** What the document cannot say, in the format of catalog.toml. */
 export const overrides = (origin) => `[platforms.${PLATFORM}]
 name = "Demo Notes (local)"
-category = "Developer Tools"
+category = "Collaboration"
 authkit = true
 verify = "GET /me"
 account = { request = "GET /me", id = "/id", name = "/name" }

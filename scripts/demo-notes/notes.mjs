@@ -30,6 +30,8 @@ const FIRST_NOTES = {
 
 const MOST_NOTES = 1000;
 const LIMIT = { default: 5, most: 50 };
+/** How long after a provoked 429 the next one can be had. */
+const BUSY_MS = 10_000;
 const LENGTHS = { title: 200, body: 10_000 };
 
 /** The first key of each person, which the documentation names. Nothing but made-up notes on this machine is behind it. */
@@ -84,8 +86,8 @@ function fieldsOf(text, required) {
   return body;
 }
 
-/** A page of notes: `cursor` is the id of the last note of the page before. */
-function pageOf(notes, query) {
+/** The answer with a page of notes: `cursor` is the id of the last note of the page before. */
+function pageOf(notes, query, address) {
   const text = query.get("limit");
   const limit = text === null ? LIMIT.default : Number(text);
   if (!/^\d+$/.test(text ?? "1") || limit < 1 || limit > LIMIT.most)
@@ -96,7 +98,12 @@ function pageOf(notes, query) {
     throw new ApiError(400, "invalid_query", "cursor is not one that a list has returned.");
   const rows = notes.slice(last + 1, last + 1 + limit);
   const next = last + 1 + limit < notes.length ? rows.at(-1).id : null;
-  return { notes: rows, next };
+  const page = { notes: rows, next };
+  if (next === null) return [200, page];
+  // RFC 8288: what follows pages without knowing this API goes by it.
+  const following = new URLSearchParams(query);
+  following.set("cursor", next);
+  return [200, page, { link: `<${address}?${following}>; rel="next"` }];
 }
 
 const without = (note) => new ApiError(404, "not_found", `There is no note ${note}.`);
@@ -104,16 +111,16 @@ const without = (note) => new ApiError(404, "not_found", `There is no note ${not
 /** The endpoints: method, path, the scope that each needs, and what each does with the notes of a person. */
 const ENDPOINTS = [
   ["GET", /^\/me$/, null, ({ person }) => [200, PEOPLE[person]]],
-  ["GET", /^\/notes$/, "notes:read", ({ notes, query }) => [200, pageOf(notes, query)]],
+  ["GET", /^\/notes$/, "notes:read", ({ notes, query, address }) => pageOf(notes, query, address)],
   [
     "GET",
     /^\/notes\/search$/,
     "notes:read",
-    ({ notes, query }) => {
+    ({ notes, query, address }) => {
       const words = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
       if (words.length === 0) throw new ApiError(400, "invalid_query", "q must contain a word.");
       const isFound = ({ title, body }) => words.every((word) => `${title}\n${body}`.toLowerCase().includes(word));
-      return [200, pageOf(notes.filter(isFound), query)];
+      return pageOf(notes.filter(isFound), query, address);
     },
   ],
   [
@@ -172,13 +179,21 @@ function authenticate({ headers, state, grants }) {
   throw new ApiError(401, token ? "invalid_token" : "unauthorized", message, { "www-authenticate": challenge });
 }
 
+/** Refuses a request that asks for it with `busy=1`, once in a while: whoever tries again gets through. */
+function refuseOnce(busy, person, query, now) {
+  if (query.get("busy") !== "1" || now - (busy.get(person) ?? -Infinity) < BUSY_MS) return;
+  busy.set(person, now);
+  throw new ApiError(429, "too_many_requests", "Try again in a second.", { "retry-after": "1" });
+}
+
 /**
- * Answers a request to the API: [status, body].
+ * Answers a request to the API: [status, body, headers].
  * @param {{ method: string, path: string, query: URLSearchParams, headers: object, body: string, state: object,
- *   grants: import("./oauth.mjs").Grants, now: number }} request
+ *   grants: import("./oauth.mjs").Grants, now: number, address: string, busy: Map<string, number> }} request
  */
-export function answerApi({ method, path, query, headers, body, state, grants, now }) {
+export function answerApi({ method, path, query, headers, body, state, grants, now, address, busy }) {
   const { person, scopes } = authenticate({ headers, state, grants });
+  refuseOnce(busy, person, query, now);
   const matches = ENDPOINTS.filter(([, pattern]) => pattern.test(path));
   if (matches.length === 0) throw new ApiError(404, "not_found", `There is no ${path} here.`);
   const endpoint = matches.find(([one]) => one === method);
@@ -192,5 +207,5 @@ export function answerApi({ method, path, query, headers, body, state, grants, n
     throw new ApiError(403, "insufficient_scope", `This needs the scope ${scope}.`, { "www-authenticate": challenge });
   }
   const [, id] = path.match(pattern);
-  return answer({ person, notes: state.notes[person], id, query, body, at: new Date(now).toISOString() });
+  return answer({ person, notes: state.notes[person], id, query, address, body, at: new Date(now).toISOString() });
 }

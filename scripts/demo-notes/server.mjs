@@ -61,6 +61,8 @@ async function bodyOf(request) {
 
 export class DemoNotes {
   #redirectUris = new Set();
+  /** When each person was last told that too much is asked. */
+  #busy = new Map();
 
   /**
    * Starts the demo platform.
@@ -128,7 +130,7 @@ export class DemoNotes {
   #answerApi({ headers }, method, { pathname, searchParams }, body) {
     const { state, grants } = this;
     const path = pathname.slice("/api".length);
-    const [status, value] = answerApi({
+    const [status, value, more] = answerApi({
       method,
       path,
       query: searchParams,
@@ -137,9 +139,11 @@ export class DemoNotes {
       state,
       grants,
       now: this.now(),
+      address: this.origin + pathname,
+      busy: this.#busy,
     });
     if (method !== "GET") this.#save();
-    return value === undefined ? [status, {}] : json(status, value);
+    return value === undefined ? [status, {}] : json(status, value, more);
   }
 
   /** What the app itself asks the authorization server. */

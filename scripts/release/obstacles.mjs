@@ -6,10 +6,11 @@
  *   not committed, `tags` those of the commit
  * @returns {string[]} sentences; empty if nothing does
  */
-export function obstacles({ version, crate, scripts, changelog, changes, tags }) {
+export function obstacles({ version, crate, scripts, python, changelog, changes, tags }) {
   const found = [];
   if (crate !== version) found.push(`Cargo.toml has version ${crate}, npm/package.json ${version}.`);
   if (scripts !== version) found.push(`package.json has version ${scripts}, npm/package.json ${version}.`);
+  if (python !== version) found.push(`The Python package has version ${python}, npm/package.json ${version}.`);
   const sections = [...changelog.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
   const escaped = version.replaceAll(".", "\\.");
   if (!sections.some((title) => new RegExp(`^${escaped} - \\d{4}-\\d\\d-\\d\\d$`).test(title)))

@@ -1,6 +1,7 @@
 // Runs `wrangler dev` until it ends or is asked to, and tells when it is ready.
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
+import { isAppNamed } from "../lib/app-name.mjs";
 import { root, wrangler } from "../lib/paths.mjs";
 import { environment } from "../lib/run.mjs";
 import { WithoutRequests } from "./request-log.mjs";
@@ -9,7 +10,9 @@ import { WithoutRequests } from "./request-log.mjs";
 const variables = (args) => {
   const at = args.findIndex((arg) => arg === "--port" || arg.startsWith("--port="));
   const port = at < 0 ? "8787" : (args[at].split("=")[1] ?? args[at + 1]);
-  return ["--var", "LOCAL_TARGETS:allow", "--var", `BASE_URL:http://localhost:${port}`];
+  const own = ["--var", "LOCAL_TARGETS:allow", "--var", `BASE_URL:http://localhost:${port}`];
+  // What users are asked to connect to must have a name; an option would win over that of a file.
+  return isAppNamed(root, ["wrangler.toml", ".dev.vars"]) ? own : [...own, "--var", "APP_NAME:Demo app"];
 };
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
@@ -29,7 +32,7 @@ export function serve({ args, log }, whenReady) {
       }),
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const quiet = new WithoutRequests();
+    const [quiet, quietErrors] = [new WithoutRequests(), new WithoutRequests()];
     let seen = "";
     let ready = false;
     let failure;
@@ -45,7 +48,7 @@ export function serve({ args, log }, whenReady) {
         child.kill("SIGTERM");
       });
     });
-    child.stderr.pipe(process.stderr);
+    child.stderr.setEncoding("utf8").on("data", (chunk) => process.stderr.write(log ? chunk : quietErrors.take(chunk)));
     let asked = false;
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
       process.on(signal, () => {
@@ -56,6 +59,7 @@ export function serve({ args, log }, whenReady) {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       process.stdout.write(quiet.end());
+      process.stderr.write(quietErrors.end());
       if (failure && !asked) return reject(failure);
       // Being asked to stop, and stopping, is not a failure.
       resolve(code ?? (asked ? 0 : 128 + (constants.signals[signal] ?? 0)));

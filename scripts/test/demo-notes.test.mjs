@@ -257,6 +257,36 @@ describe("the demo platform", () => {
     assert.equal((await api("GET", `/notes/${made.id}`)).status, 404);
   });
 
+  test("names the next page in Link, with what was asked", async () => {
+    const met = [];
+    for (let path = "/notes/search?q=the&limit=1"; path !== undefined; ) {
+      const { headers, body } = await api("GET", path);
+      met.push(...body.notes.map(({ id }) => id));
+      const next = headers.get("link")?.match(/^<(.+)>; rel="next"$/)[1];
+      assert.equal(next === undefined, body.next === null);
+      if (next) assert.ok(next.startsWith(`${demo.origin}/api/notes/search?q=the&limit=1&cursor=`), next);
+      path = next?.slice(`${demo.origin}/api`.length);
+    }
+    assert.ok(met.length > 1);
+    assert.equal(new Set(met).size, met.length);
+  });
+
+  test("answers a request that asks for it with a 429, and lets the next one through", async () => {
+    const ask = async () => {
+      const { status, headers } = await api("GET", "/notes?busy=1");
+      return [status, headers.get("retry-after")];
+    };
+    assert.deepEqual(
+      [await ask(), await ask()],
+      [
+        [429, "1"],
+        [200, null],
+      ],
+    );
+    now += 60_000;
+    assert.equal((await ask())[0], 429);
+  });
+
   test("says what is wrong with a request to the API", async () => {
     for (const [method, path, body, status] of [
       ["GET", "/notes?limit=0", undefined, 400],

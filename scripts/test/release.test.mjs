@@ -16,6 +16,7 @@ test("a release needs one version everywhere, a section in the changelog, a clea
     version: "1.2.0",
     crate: "1.2.0",
     scripts: "1.2.0",
+    python: "1.2.0",
     changelog: "# Changelog\n\n## 1.2.0 - 2026-11-23\n\n### Added\n",
     changes: "",
     tags: ["v1.2.0"],
@@ -23,6 +24,7 @@ test("a release needs one version everywhere, a section in the changelog, a clea
   assert.deepEqual(obstacles(ready), []);
   for (const [change, said] of [
     [{ crate: "1.1.0" }, "Cargo.toml has version 1.1.0, npm/package.json 1.2.0."],
+    [{ python: "1.1.0" }, "The Python package has version 1.1.0, npm/package.json 1.2.0."],
     [{ scripts: "1.1.0" }, "package.json has version 1.1.0, npm/package.json 1.2.0."],
     [{ changelog: "## Unreleased\n\n## 1.1.0 - 2026-11-01\n" }, 'CHANGELOG.md has no section "## 1.2.0 - YYYY-MM-DD".'],
     [{ changelog: "## 1x2.0 - 2026-11-23\n" }, 'CHANGELOG.md has no section "## 1.2.0 - YYYY-MM-DD".'],

@@ -202,6 +202,20 @@ test("the line of an answered request is left out, and nothing else", () => {
   }
 });
 
+test("what wrangler prints twice, or about triggers that npm start has, is left out", () => {
+  const bindings = ["Your Worker has access to the following bindings:", "env.VAULT  D1 Database", ""];
+  const warning = [
+    "\u001b[33m▲ [WARNING]\u001b[0m Scheduled Workers are not automatically triggered during local development.",
+    "",
+    '    curl "http://localhost:8787/cdn-cgi/local/scheduled"',
+    "  For more details, see https://developers.cloudflare.com/",
+  ];
+  const written = (lines) => lines.map((line) => `${line}\n`).join("");
+  const quiet = new WithoutRequests();
+  const printed = quiet.take(written([...bindings, "Starting", ...bindings, ...warning, "Ready", ...bindings]));
+  assert.equal(printed, written([...bindings, "Starting", "Ready"]));
+});
+
 test("a secret of this machine is made once, beside what is there", async () => {
   const folder = mkdtempSync(join(tmpdir(), "connector-vault-secret-"));
   const file = join(folder, ".dev.vars");

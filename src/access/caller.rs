@@ -2,6 +2,7 @@
 
 use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash, shard_digits};
+use super::limits::Limits;
 use super::shard::Shard;
 use super::token::{ACCESS_PREFIX, CODE_PREFIX, Grant, SessionSecrets, TOKEN_PREFIX, Token};
 use crate::access::confinement::Confinement;
@@ -100,6 +101,12 @@ impl Caller {
     #[must_use]
     pub fn platforms(&self) -> Option<&Names> {
         self.confinement()?.platforms.as_ref()
+    }
+
+    /// What the caller may do at platforms.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        self.token().map_or(Limits::NONE, |token| &token.limits)
     }
 
     /// The name under which the caller's requests are counted.

@@ -4,7 +4,7 @@ use crate::names::Names;
 use crate::terms::IdentityType;
 
 /// One identity, optionally of one type and on some platforms only.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confinement {
     /// Exact, case-sensitive.
     pub identity: String,
@@ -12,6 +12,8 @@ pub struct Confinement {
     pub identity_type: Option<IdentityType>,
     /// Only these platforms, when given; at least one.
     pub platforms: Option<Names>,
+    /// Only the connections with these ids, when given; at least one.
+    pub connections: Option<Names>,
 }
 
 impl Confinement {
@@ -19,6 +21,12 @@ impl Confinement {
     #[must_use]
     pub fn has_platform(&self, platform: &str) -> bool {
         has_platform(self.platforms.as_ref(), platform)
+    }
+
+    /// Whether the token may see a connection with this id, as far as ids restrict it.
+    #[must_use]
+    pub fn has_connection(&self, id: &str) -> bool {
+        self.connections.as_ref().is_none_or(|ids| ids.has(id))
     }
 }
 

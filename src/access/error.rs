@@ -7,6 +7,8 @@ use crate::ports::StorageError;
 pub enum AuthenticationError {
     /// It carries no secret.
     Missing,
+    /// It carries no secret, but the header `Authorization`, which the API does not read.
+    InAuthorization,
     /// It carries several secrets.
     Several,
     /// Its key has the wrong shape or checksum.

@@ -6,6 +6,7 @@ pub mod caller;
 pub mod confinement;
 pub mod error;
 pub mod key;
+pub mod limits;
 pub mod mac;
 pub mod principal;
 pub mod shard;

@@ -131,6 +131,7 @@ mod tests {
     use super::Guard;
     use crate::access::Caller;
     use crate::access::confinement::Confinement;
+    use crate::access::limits::Limits;
     use crate::access::shard::Shard;
     use crate::access::token::Token;
     use crate::ports::Param;
@@ -142,11 +143,8 @@ mod tests {
             environment: Environment::Test,
             shard: Shard::FIRST,
             key_id: "key".to_owned(),
-            confinement: Confinement {
-                identity: "user".to_owned(),
-                identity_type: None,
-                platforms: None,
-            },
+            confinement: Confinement { identity: "user".to_owned(), ..Confinement::default() },
+            limits: Limits::default(),
             scopes: [Scope::CatalogRead].into_iter().collect(),
             origins: None,
             expires_at: 1,

@@ -13,10 +13,11 @@ use sha2::{Digest, Sha256};
 
 use super::confinement::Confinement;
 use super::key::KeyHash;
+use super::limits::{Access, Limits};
 use super::mac::{mac, verify};
 use super::shard::Shard;
 use crate::names::Names;
-use crate::terms::{Environment, IdentityType, Scope, Scopes};
+use crate::terms::{Environment, IdentityType, Scopes};
 
 /// The prefix of every token.
 pub const TOKEN_PREFIX: &str = "st_";
@@ -25,13 +26,15 @@ pub const ACCESS_PREFIX: &str = "at_";
 /// The prefix of every code that the connect window exchanges for a token.
 pub const CODE_PREFIX: &str = "cc_";
 /// The longest token, in characters.
-pub const MAX_TOKEN: usize = 4096;
+pub const MAX_TOKEN: usize = 8192;
 /// The shortest secret that may sign, in characters.
 pub const MIN_SECRET: usize = 32;
 /// The longest code, in characters: it has a nonce besides what its token has.
 const MAX_CODE: usize = MAX_TOKEN + 128;
 /// The version of the claims' format; others are refused.
 const VERSION: u64 = 1;
+/// The version of claims with limits: releases that do not know them must not accept the token without them.
+const LIMITED: u64 = 2;
 
 /// What a token states. `Debug` shows none of it.
 #[derive(Clone, PartialEq, Eq)]
@@ -46,6 +49,8 @@ pub struct Token {
     pub confinement: Confinement,
     /// What it may do, as long as its key may too.
     pub scopes: Scopes,
+    /// What it may do at platforms.
+    pub limits: Limits,
     /// The web origins from which it may be used, when restricted.
     pub origins: Option<Names>,
     /// When it expires, in milliseconds since 1970-01-01 UTC.
@@ -64,12 +69,6 @@ pub struct Grant {
 }
 
 impl Token {
-    /// Whether it may only read at platforms: its user granted an agent nothing else.
-    #[must_use]
-    pub const fn only_reads(&self) -> bool {
-        self.grant.is_some() && !self.scopes.contains(Scope::ConnectionsWrite)
-    }
-
     /// Whether it is valid at `now` and on a page of `origin`; `None` when the origin is not known. The service's `own`
     /// pages, in which users connect their accounts, may use every token.
     #[must_use]
@@ -86,10 +85,16 @@ impl Token {
         KeyHash(Sha256::digest(name.as_bytes()).into())
     }
 
+    /// The version of its claims.
+    const fn version(&self) -> u64 {
+        let is_limited = !self.limits.is_none() || self.confinement.connections.is_some();
+        if is_limited { LIMITED } else { VERSION }
+    }
+
     fn claims(&self) -> Claims<'_> {
-        let Confinement { identity, identity_type, platforms } = &self.confinement;
+        let Confinement { identity, identity_type, platforms, connections } = &self.confinement;
         Claims {
-            version: VERSION,
+            version: self.version(),
             key_id: self.key_id.as_str().into(),
             scopes: self.scopes.bits(),
             expires_at: self.expires_at,
@@ -98,6 +103,9 @@ impl Token {
             platforms: platforms.as_ref().map(|names| names.as_str().into()),
             origins: self.origins.as_ref().map(|names| names.as_str().into()),
             nonce: None,
+            access: Some(self.limits.access).filter(|access| *access == Access::Read),
+            actions: self.limits.actions.as_ref().map(|names| names.as_str().into()),
+            connections: connections.as_ref().map(|names| names.as_str().into()),
             grant: self.grant.as_ref().map(|grant| grant.id.as_str().into()),
             endpoint: self.grant.as_ref().map(|grant| grant.endpoint.as_str().into()),
         }
@@ -106,27 +114,31 @@ impl Token {
     /// Reads claims that were signed.
     fn read(environment: Environment, shard: Shard, claims: &[u8]) -> Option<Self> {
         let claims: Claims<'_> = serde_json::from_slice(claims).ok()?;
-        if claims.version != VERSION {
-            return None;
-        }
+        let version = claims.version;
         let grant = claims.grant.zip(claims.endpoint);
         let grant = grant
             .map(|(id, endpoint)| Grant { id: id.into_owned(), endpoint: endpoint.into_owned() });
         let names = |text: Option<Cow<'_, str>>| text.map(|text| Names::of_text(text.into_owned()));
-        Some(Self {
+        let token = Self {
             environment,
             shard,
             confinement: Confinement {
                 identity: claims.identity.into_owned(),
                 identity_type: claims.identity_type,
                 platforms: names(claims.platforms),
+                connections: names(claims.connections),
+            },
+            limits: Limits {
+                access: claims.access.unwrap_or_default(),
+                actions: names(claims.actions),
             },
             scopes: Scopes::of_token(claims.scopes.into()),
             origins: names(claims.origins),
             expires_at: claims.expires_at,
             key_id: claims.key_id.into_owned(),
             grant,
-        })
+        };
+        (token.version() == version).then_some(token)
     }
 }
 
@@ -152,6 +164,13 @@ struct Claims<'a> {
     /// In codes only, so that no two are the same.
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     nonce: Option<Cow<'a, str>>,
+    /// Only if it may not write.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    access: Option<Access>,
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    actions: Option<Cow<'a, str>>,
+    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
+    connections: Option<Cow<'a, str>>,
     /// In access tokens only.
     #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
     grant: Option<Cow<'a, str>>,
@@ -301,19 +320,20 @@ impl fmt::Debug for SessionSecrets {
 mod tests {
     use super::Token;
     use crate::access::confinement::Confinement;
+    use crate::access::limits::Limits;
     use crate::access::shard::Shard;
     use crate::terms::Environment;
 
     #[test]
     fn nothing_shows_a_token() {
-        let confinement =
-            Confinement { identity: "ann".to_owned(), identity_type: None, platforms: None };
+        let confinement = Confinement { identity: "ann".to_owned(), ..Confinement::default() };
         let token = Token {
             environment: Environment::Test,
             shard: Shard::FIRST,
             key_id: "key".to_owned(),
             confinement,
             scopes: [].into_iter().collect(),
+            limits: Limits::default(),
             origins: None,
             expires_at: 1,
             grant: None,

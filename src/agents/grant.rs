@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Access;
 use crate::access::Shard;
 use crate::access::confinement::Confinement;
+use crate::access::limits::Limits;
 use crate::access::token::{Grant as OfGrant, Token};
 use crate::names::Names;
 use crate::rfc3339::rfc3339;
@@ -47,6 +48,10 @@ pub struct Grant {
     pub platforms: Option<String>,
     /// How much it may do.
     pub access: Access,
+    /// The only actions that it may run, between commas; `None` for all.
+    pub actions: Option<String>,
+    /// The ids of the only connections that it may use, between commas; `None` for all.
+    pub connections: Option<String>,
     /// The client's ID, if it is the URL of a metadata document.
     pub client_url: Option<String>,
     /// What the client calls itself.
@@ -76,6 +81,8 @@ struct Shown<'a> {
     identity_type: Option<IdentityType>,
     platforms: Option<Names>,
     access: Access,
+    actions: Option<Names>,
+    connections: Option<Names>,
     client: ShownClient<'a>,
     created_at: Option<String>,
     last_used_at: Option<String>,
@@ -99,6 +106,18 @@ impl Grant {
         self.platforms.clone().map(Names::of_text)
     }
 
+    /// The actions to which it is limited. Returns `None` when it is limited to none.
+    #[must_use]
+    pub fn actions(&self) -> Option<Names> {
+        self.actions.clone().map(Names::of_text)
+    }
+
+    /// The ids of the connections to which it is restricted. Returns `None` when it is restricted to none.
+    #[must_use]
+    pub fn connections(&self) -> Option<Names> {
+        self.connections.clone().map(Names::of_text)
+    }
+
     /// An access token. `expires_at` is in milliseconds since 1970-01-01 UTC.
     #[must_use]
     pub fn token(&self, shard: Shard, expires_at: u64) -> Token {
@@ -110,7 +129,9 @@ impl Grant {
                 identity: self.identity.clone(),
                 identity_type: self.identity_type,
                 platforms: self.platforms(),
+                connections: self.connections(),
             },
+            limits: Limits { access: self.access, actions: self.actions() },
             scopes: self.access.scopes(),
             origins: None,
             expires_at,
@@ -128,6 +149,8 @@ impl Grant {
             identity_type: self.identity_type,
             platforms: self.platforms(),
             access: self.access,
+            actions: self.actions(),
+            connections: self.connections(),
             client: ShownClient {
                 name: client_name.as_deref(),
                 url: client_url.as_deref(),

@@ -20,41 +20,15 @@ pub mod statements;
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use sha2::{Digest, Sha256};
 
+pub use crate::access::limits::Access;
+
 use crate::access::key::KeyHash;
 use crate::terms::{Scope, Scopes};
 
 /// What the metadata of every endpoint calls the two levels of access.
 pub const SCOPES: &str = "read write";
 
-/// How much an agent may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Access {
-    /// Find actions and connections, and call platforms by `GET` and `HEAD`.
-    Read,
-    /// Everything that a token can do.
-    Write,
-}
-
 impl Access {
-    /// The names of both.
-    pub const NAMES: [&str; 2] = ["read", "write"];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-
-    /// The access of this name. Returns `None` for any other text.
-    #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
-        [Self::Read, Self::Write].into_iter().find(|access| access.as_str() == name)
-    }
-
     /// The access that a client asks for: an unknown scope, such as `offline_access`, grants nothing. Returns `None` when no
     /// scope is known. A client that names none asks for both.
     #[must_use]

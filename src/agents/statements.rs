@@ -143,6 +143,10 @@ pub struct NewGrant<'a> {
     pub platforms: Option<&'a str>,
     /// The most that may be granted.
     pub access: Access,
+    /// The only actions, between commas; `None` for all.
+    pub actions: Option<&'a str>,
+    /// The ids of the only connections, between commas; `None` for all.
+    pub connections: Option<&'a str>,
     /// SHA-256 of a secret.
     pub secret_hash: &'a str,
     /// The request that is answered.
@@ -151,7 +155,7 @@ pub struct NewGrant<'a> {
     pub now: u64,
 }
 
-const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
+const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, actions, connections, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
 
 impl NewGrant<'_> {
     /// The values from `id` to `expires_at`, with SQL for the account and the key.
@@ -165,6 +169,8 @@ impl NewGrant<'_> {
             self.identity_type.map(IdentityType::as_str),
             self.platforms,
             Some(self.access.as_str()),
+            self.actions,
+            self.connections,
             Some(&request.client_hash),
             request.client_url.as_deref(),
             request.client_name.as_deref(),
@@ -279,6 +285,41 @@ pub fn select_platforms(grant: &Grant) -> Statement {
             Param::Text(fold(&grant.identity)),
             Param::text(&grant.identity),
             Param::optional_text(grant.identity_type.map(IdentityType::as_str)),
+        ],
+    )
+}
+
+/// The most earlier grants that the consent page shows.
+pub const MOST_EARLIER: usize = 20;
+
+/// Selects what the user of a grant has granted to agents before, the newest first.
+#[must_use]
+pub fn select_earlier(grant: &Grant, now: u64) -> Statement {
+    statement(
+        format!(
+            "SELECT * FROM agent_grants INDEXED BY agent_grants_of_identity WHERE account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND state = 'active' AND expires_at > ?5 ORDER BY created_at DESC, id DESC LIMIT {MOST_EARLIER}"
+        ),
+        vec![
+            Param::text(&grant.account),
+            Param::text(grant.environment.as_str()),
+            Param::text(&grant.identity),
+            Param::optional_text(grant.identity_type.map(IdentityType::as_str)),
+            Param::integer(now),
+        ],
+    )
+}
+
+/// Ends grants of the user who decides about the grant `id`. Comes before the decision.
+#[must_use]
+pub fn end_earlier(step: Step<'_>, id: &str, ended: &[String]) -> Statement {
+    statement(
+        "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND EXISTS (SELECT 1 FROM agent_grants o WHERE o.id = ?1 AND o.endpoint = ?2 AND o.browser_hash = ?3 AND o.state = 'opened' AND o.expires_at > ?4 AND o.account = agent_grants.account AND o.environment = agent_grants.environment AND o.identity = agent_grants.identity AND o.identity_type IS agent_grants.identity_type)",
+        vec![
+            Param::text(id),
+            Param::text(step.endpoint),
+            Param::text(step.browser_hash),
+            Param::integer(step.now),
+            Param::Text(crate::json::text(&ended)),
         ],
     )
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::message::{Body, MAX_BODY, Request};
 use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem, joined};
 use crate::json::{self, Value};
-use crate::nearest::shown;
+use crate::nearest::{nearest, shown};
 
 /// Requires the media type of the body to be JSON.
 ///
@@ -50,6 +50,8 @@ pub enum FieldCheck {
     OneOf(&'static [&'static str]),
     /// An array of at most this many strings, each accepted by the rule.
     Texts(usize, Rule),
+    /// An array of these names, at most as many as there are.
+    Names(&'static [&'static str]),
     /// Whatever the function notes no fault of. A check that only some bodies need is so left out of modules that never
     /// use it.
     Own(OwnCheck),
@@ -143,6 +145,11 @@ impl BodyReader {
                 None
             }
             FieldCheck::Texts(most, rule) => self.check_items(name, value, most, rule),
+            FieldCheck::Names(names) => {
+                let objection = self.check_items(name, value, names.len(), |_| None);
+                self.check_names(name, value, names);
+                objection
+            }
             FieldCheck::Own(check) => {
                 check(self, name, value);
                 None
@@ -187,6 +194,26 @@ impl BodyReader {
             // An array that is too long has its fault already; comparing all its items would take long.
             if items.iter().take(nth.min(most)).any(|other| other == item) {
                 self.invalid(&[field, &format!("{nth}")], "is a duplicate");
+            }
+        }
+    }
+
+    /// Notes what is wrong with a set of some of these names, and for each other one what may have been meant.
+    pub fn check_set_of(&mut self, field: &str, value: &Value, names: &[&str]) {
+        self.check_set(field, value, names.len(), |_| None);
+        self.check_names(field, value, names);
+    }
+
+    /// Notes each string of an array that is none of the names.
+    fn check_names(&mut self, field: &str, value: &Value, names: &[&str]) {
+        let Value::Array(items) = value else { return };
+        for (nth, item) in items.iter().enumerate() {
+            let text = item.as_text().filter(|text| !names.contains(text));
+            // Comparing all of many strings would take long.
+            if let Some(text) = text.filter(|_| self.faults.len() < MAX_FAULTS) {
+                let what = format!("must be one of {}", joined(names, ", "));
+                let suggestion = nearest(text, names.iter().copied(), 1).pop();
+                self.invalid_like(&[field, &format!("{nth}")], &what, suggestion);
             }
         }
     }

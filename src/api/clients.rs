@@ -10,10 +10,9 @@ use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
-use crate::api::problem::{Code, Problem};
+use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::api::transaction::{Statements as Asked, Transaction};
 use crate::catalog::cache::CatalogCache;
-use crate::catalog::detail::{AuthMethod, Kind};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
 use crate::connect::method::objection;
@@ -22,6 +21,9 @@ use crate::fold::fold;
 use crate::json;
 use crate::patterns::Matcher;
 use crate::ports::{Db, Ports, StorageError, first_row};
+
+/// How many of a platform's scopes are named to whoever sets a client without any.
+const SUGGESTED: usize = 3;
 
 /// The number of clients.
 #[derive(Deserialize)]
@@ -102,6 +104,14 @@ fn no_client(platform: &str) -> Problem {
     Problem::new(Code::OauthClientNotFound, format!("There is no OAuth client for `{shown}`."))
 }
 
+/// The stored secret is sent to the hosts that the variables and the method name, so whoever changes them must know it.
+fn secret_needed(changed: &str) -> Problem {
+    let what = format!("is required when `{changed}` changes: it decides where the secret is sent");
+    let place = Place::Pointer("/clientSecret".to_owned());
+    let detail = format!("`clientSecret` {what}.");
+    Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
+}
+
 /// `PUT /v1/oauth-clients/{platform}`
 ///
 /// # Errors
@@ -166,11 +176,15 @@ impl PutClient<'_> {
         let chosen =
             methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
         let chosen: Vec<_> = chosen.collect();
-        let has_scopes = |method: &AuthMethod| matches!(&method.kind, Kind::OAuth2(oauth) if !oauth.scopes.is_empty());
-        let warning = (scopes == "[]" && chosen.iter().any(|method| has_scopes(method))).then(|| {
+        let known =
+            chosen.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
+        let known: Vec<String> =
+            known.take(SUGGESTED).map(|scope| format!("`{}`", scope.name)).collect();
+        let warning = (scopes == "[]" && !known.is_empty()).then(|| {
             format!(
-                "The client asks for no scopes, so {} grants only what it grants by default. Set those that your calls need: `authMethods` of the connector lists them.",
-                connector.name
+                "The client asks for no scopes, so {} grants only what it grants by default. Set those that your calls need, such as {}: `authMethods` of the connector lists all.",
+                connector.name,
+                known.join(", ")
             )
         });
         let fields: Vec<_> = chosen.iter().flat_map(|method| &method.fields).collect();
@@ -221,6 +235,12 @@ impl PutClient<'_> {
         let client: Option<OauthClient> = first_row(&sets, 2)?;
         let client =
             client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
+        if keeps && secret.is_none() && client.variables != json::text(&variables) {
+            return Err(secret_needed("variables"));
+        }
+        if keeps && secret.is_none() && client.auth_method != auth_method {
+            return Err(secret_needed("authMethod"));
+        }
         let redirect_uri = redirect_uri(&context.request.origin);
         let stored = document(&client, &redirect_uri, warning.as_slice())?;
         let mut response = Response::json(stored, NO_STORE);

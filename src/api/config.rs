@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::access::token::SessionSecrets;
 use crate::catalog::cache::DEFAULT_SEGMENT_BYTES;
+use crate::connect::rules::return_url;
 use crate::credentials::VaultKeys;
 use crate::invisible::visible;
 use crate::target::{self, Targets};
@@ -34,6 +35,8 @@ pub struct Config {
     pub event_ms: u64,
     /// Which calls to platforms write an event.
     pub call_events: CallEvents,
+    /// Whether names of accounts at platforms are stored and shown.
+    pub account_names: bool,
     /// How often credentials are checked although nobody uses them, in milliseconds.
     pub check_ms: u64,
     /// Whether the service may call the machine's own addresses, and by plain HTTP: for development only.
@@ -44,6 +47,8 @@ pub struct Config {
     pub app_logo_url: Option<String>,
     /// The app's accent colour: `#` and six hexadecimal digits, in lower case.
     pub app_color: Option<String>,
+    /// The address of the operator's app.
+    pub app_url: Option<String>,
     /// The service's own address, without a path and a slash at its end; without it, agents can't sign in.
     pub base_url: Option<String>,
     /// How long an agent's access token lives, in milliseconds.
@@ -89,6 +94,9 @@ pub struct Variables {
     /// Which calls to platforms write an event: `all`, `writes` or `none`. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
     pub call_events: String,
+    /// `off` for no names of accounts at platforms, only their ids.
+    #[serde(deserialize_with = "text")]
+    pub account_names: String,
     /// Every how many hours credentials are checked: a whole number from 1 to 720. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
     pub check_hours: String,
@@ -104,6 +112,9 @@ pub struct Variables {
     /// Its accent colour: `#rrggbb`.
     #[serde(deserialize_with = "text")]
     pub app_color: String,
+    /// Its address: an `https:` URL, or an `http:` one of this machine.
+    #[serde(deserialize_with = "text")]
+    pub app_url: String,
     /// The service's own address: `https://vault.example`.
     #[serde(deserialize_with = "text")]
     pub base_url: String,
@@ -226,6 +237,7 @@ impl From<&Variables> for Config {
                 "an https: URL, or a path such as /logo.svg",
             ),
             app_color: app("APP_COLOR", &variables.app_color, color, "like #1a2b3c"),
+            app_url: app("APP_URL", &variables.app_url, app_url, "an https: URL"),
             base_url: app(
                 "BASE_URL",
                 &variables.base_url,
@@ -236,6 +248,7 @@ impl From<&Variables> for Config {
             local_targets: variables.local_targets.trim() == "allow",
             event_ms: days.saturating_mul(24).saturating_mul(HOUR_MS),
             call_events: CallEvents::parse(&variables.call_events),
+            account_names: !variables.account_names.trim().eq_ignore_ascii_case("off"),
             check_ms: hours.saturating_mul(HOUR_MS),
             vault_keys,
             secret_headers: secret_headers(&variables.secret_headers),
@@ -296,6 +309,10 @@ fn logo_url(text: &str) -> Option<String> {
         .is_some_and(|rest| rest.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric()));
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\`".contains(&byte);
     ((is_path || is_url) && text.bytes().all(is_plain)).then(|| text.to_owned())
+}
+
+fn app_url(text: &str) -> Option<String> {
+    return_url(text).is_none().then(|| text.to_owned())
 }
 
 /// The origin of an `https` address, or of an `http` one of this machine.
@@ -465,6 +482,7 @@ mod tests {
         let name: Read = |config| config.app_name.as_deref();
         let logo: Read = |config| config.app_logo_url.as_deref();
         let color: Read = |config| config.app_color.as_deref();
+        let url: Read = |config| config.app_url.as_deref();
         let longest = "é".repeat(60);
         for (variable, text, read, expected) in [
             ("APP_NAME", " Acme ✨ ", name, Some("Acme ✨")),
@@ -488,6 +506,11 @@ mod tests {
             ("APP_LOGO_URL", "https://a.example/\"a", logo, None),
             ("APP_LOGO_URL", "/a b.svg", logo, None),
             ("APP_LOGO_URL", "logo.svg", logo, None),
+            ("APP_URL", "https://a.example/app", url, Some("https://a.example/app")),
+            ("APP_URL", "http://localhost:3000", url, Some("http://localhost:3000")),
+            ("APP_URL", "http://a.example/", url, None),
+            ("APP_URL", "javascript:alert(1)", url, None),
+            ("APP_URL", "https://u@a.example/", url, None),
             ("APP_COLOR", "#1A2b3C", color, Some("#1a2b3c")),
             ("APP_COLOR", "#abc", color, None),
             ("APP_COLOR", "1a2b3c", color, None),

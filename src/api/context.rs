@@ -4,11 +4,10 @@ use super::body::BodyReader;
 use super::config::Config;
 use super::endpoint::Keyed;
 use super::message::Request;
-use super::problem::{Code, Problem};
+use super::problem::Problem;
 use super::query::QueryReader;
 use crate::access::Caller;
 use crate::access::statements::Guard;
-use crate::access::token::Token;
 use crate::condition::Condition;
 use crate::vault::model::ConnectionId;
 
@@ -33,6 +32,10 @@ pub struct Context<'a> {
     pub request_id: &'a str,
 }
 
+/// The caller may call a platform. Only [`Context::permit`] returns one, and no request is sent to a platform without.
+#[derive(Debug)]
+pub struct Permit(());
+
 impl<'a> Context<'a> {
     /// Confines statements to what the caller may see: nothing when its key is not valid or lacks the scope.
     #[must_use]
@@ -48,19 +51,14 @@ impl<'a> Context<'a> {
         self.full.map_or(Ok(()), |full| Err(full.clone()))
     }
 
-    /// Whether the caller may call a platform by this method.
+    /// Permits a call of a platform if the caller's limits do. `action` is the platform and the key of the action that is
+    /// run; `None` for a request of the caller's own making.
     ///
     /// # Errors
-    /// `insufficient_scope` when its user lets it read only.
-    pub fn may_call(&self, method: &str) -> Result<(), Problem> {
-        let only_reads = self.caller.token().is_some_and(Token::only_reads);
-        if !only_reads || matches!(method, "GET" | "HEAD") {
-            return Ok(());
-        }
-        let detail = format!(
-            "The user granted only the access `read`, and this calls the platform by {method}: it needs `write`."
-        );
-        Err(Problem::new(Code::InsufficientScope, detail))
+    /// `insufficient_scope`, which names the access that is missing.
+    pub fn permit(&self, method: &str, action: Option<(&str, &str)>) -> Result<Permit, Problem> {
+        self.caller.limits().permit(method, action).map_err(Problem::beyond)?;
+        Ok(Permit(()))
     }
 
     /// Reads the query against the endpoint's parameters.

@@ -347,6 +347,10 @@ impl<P: Http> Http for Metered<'_, P> {
         self.ports.read(body, most).await
     }
 
+    fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
+        self.ports.copy(body)
+    }
+
     fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
         self.ports.decode(charset, bytes)
     }

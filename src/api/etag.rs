@@ -3,7 +3,6 @@
 
 use crate::catalog::stored::SegmentId;
 use crate::condition::Condition;
-use crate::names::Names;
 
 /// Identifies the build, set by the build script: another build may render the same rows differently, so its tags must
 /// differ.
@@ -12,20 +11,19 @@ const BUILD: &str = match option_env!("CONNECTOR_VAULT_BUILD") {
     None => env!("CARGO_PKG_VERSION"),
 };
 
-/// The strong tag of this build's answer to `query` on a segment, which shows only `platforms` when given.
+/// The strong tag of this build's answer to `query` on a segment. What it shows of it depends on `shown`, which is empty when it
+/// shows all.
 #[must_use]
-pub fn of_query(segment: SegmentId, query: &str, platforms: Option<&Names>) -> String {
+pub fn of_query(segment: SegmentId, query: &str, shown: &str) -> String {
     let mut hasher = crate::crc32::crc32_of_pieces();
     hasher.update(BUILD.as_bytes());
     hasher.update(query.as_bytes());
     let sum = hasher.finalize();
-    match platforms {
-        None => format!("\"{segment}-{sum:08x}\""),
-        Some(platforms) => {
-            let shown = SegmentId::of(platforms.as_str().as_bytes());
-            format!("\"{segment}-{sum:08x}-{shown}\"")
-        }
+    if shown.is_empty() {
+        return format!("\"{segment}-{sum:08x}\"");
     }
+    let shown = SegmentId::of(shown.as_bytes());
+    format!("\"{segment}-{sum:08x}-{shown}\"")
 }
 
 /// Whether an `If-None-Match` value names `tag`. Weak tags match too, as RFC 9110 says for this header. An invalid

@@ -1,7 +1,7 @@
 //! The fields of each body. A new field is added here, and read in its endpoint's module.
 
 use super::body::{Field, FieldCheck, OwnCheck};
-use crate::agents::Access;
+use crate::access::limits::{Access, MAX_ACTIONS, action};
 use crate::agents::sign_in::SignInType;
 use crate::catalog::key::{platform, platform_version};
 use crate::connect::rules as connect_rules;
@@ -19,6 +19,8 @@ pub const MAX_TTL: u64 = 3600;
 pub const MAX_PLATFORMS: usize = 20;
 /// The most origins that a token may name.
 pub const MAX_ORIGINS: usize = 10;
+/// The most connections to which a token can be restricted.
+pub const MAX_CONNECTIONS: usize = 20;
 /// The longest origin, in characters.
 pub const MAX_ORIGIN: usize = 253;
 
@@ -28,6 +30,12 @@ pub const MAX_SCOPES: usize = 200;
 const SCOPES: Field = optional("scopes", FieldCheck::Texts(MAX_SCOPES, connect_rules::scope));
 
 const TAGS: Field = optional("tags", FieldCheck::Texts(rules::MAX_TAGS, rules::tag));
+
+const ACCESS: Field = optional("access", FieldCheck::OneOf(&Access::NAMES));
+const ACTIONS: Field =
+    own("actions", |body, name, value| body.check_set(name, value, MAX_ACTIONS, action));
+const CONNECTIONS: Field =
+    own("connections", |body, name, value| body.check_set(name, value, MAX_CONNECTIONS, id));
 
 /// A new connection. Whether the catalog has the platform is checked separately.
 pub const CREATE_FIELDS: [Field; 9] = [
@@ -56,19 +64,24 @@ pub const STATE_FIELDS: [Field; 3] = [
 pub const NAME_FIELDS: [Field; 1] = [required("name", FieldCheck::TextOrNull(rules::name))];
 
 /// A session token. Whether the key has the scopes and the catalog the platforms is checked separately.
-pub const SESSION_FIELDS: [Field; 6] = [
+pub const SESSION_FIELDS: [Field; 9] = [
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
-    own("scopes", |body, name, value| body.check_set(name, value, Scope::OF_TOKENS.len(), scope)),
+    own("scopes", |body, name, value| {
+        body.check_set_of(name, value, &Scope::OF_TOKENS.map(Scope::as_str));
+    }),
     own("platforms", |body, name, value| {
         body.check_set(name, value, MAX_PLATFORMS, platform_in_any_case);
     }),
+    ACCESS,
+    ACTIONS,
+    CONNECTIONS,
     own("origins", |body, name, value| body.check_set(name, value, MAX_ORIGINS, origin)),
     own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
 ];
 
 /// An account to connect. What the platform takes is checked against its connector separately.
-pub const CONNECT_FIELDS: [Field; 12] = [
+pub const CONNECT_FIELDS: [Field; 13] = [
     optional("platform", FieldCheck::Text(any)),
     optional("connection", FieldCheck::Text(id)),
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
@@ -81,6 +94,7 @@ pub const CONNECT_FIELDS: [Field; 12] = [
     SCOPES,
     optional("returnUrl", FieldCheck::Text(connect_rules::return_url)),
     optional("allowOtherAccount", FieldCheck::Boolean),
+    optional("link", FieldCheck::Boolean),
 ];
 
 /// An OAuth client.
@@ -130,8 +144,7 @@ pub const CREDENTIALS_FIELDS: [Field; 15] = [
     own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field)),
 ];
 
-const EVENT_TYPES: Field =
-    optional("types", FieldCheck::Texts(EventType::NAMES.len(), webhook_rules::event_type));
+const EVENT_TYPES: Field = optional("types", FieldCheck::Names(&EventType::NAMES));
 const WEBHOOK_DESCRIPTION: Field =
     optional("description", FieldCheck::TextOrNull(webhook_rules::description));
 
@@ -164,12 +177,14 @@ pub const SIGN_IN_FIELDS: [Field; 7] = [
 
 /// A user of an agent, whom the app has authenticated. Whether the catalog has the platforms is not checked: those that it does
 /// not have are of no use.
-pub const GRANT_FIELDS: [Field; 5] = [
+pub const GRANT_FIELDS: [Field; 7] = [
     required("request", FieldCheck::Text(any)),
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
     own("platforms", |body, name, value| body.check_set(name, value, MAX_PLATFORMS, platform)),
-    optional("access", FieldCheck::OneOf(&Access::NAMES)),
+    ACCESS,
+    ACTIONS,
+    CONNECTIONS,
 ];
 
 /// The events that a webhook is sent once more.
@@ -184,7 +199,7 @@ pub const KEY_FIELDS: [Field; 3] = [
     Field {
         name: "scopes",
         check: FieldCheck::Own(|body, name, value| {
-            body.check_set(name, value, Scope::NAMES.len(), key_scope);
+            body.check_set_of(name, value, &Scope::NAMES);
         }),
         required: true,
     },
@@ -227,17 +242,6 @@ pub(super) fn unknown_platform<'a>(
 pub(super) fn platform_in_any_case(text: &str) -> Option<&'static str> {
     // ASCII only: the tables for all other letters would make up a fifth of the npm package.
     platform(&text.to_ascii_lowercase())
-}
-
-fn key_scope(text: &str) -> Option<&'static str> {
-    text.parse::<Scope>().is_err().then_some("is not a scope: see the scopes of API keys")
-}
-
-fn scope(text: &str) -> Option<&'static str> {
-    let known = Scope::OF_TOKENS.into_iter().any(|scope| scope.as_str() == text);
-    (!known).then_some(
-        "must be one of catalog:read, connections:read, connections:write, connections:connect, connections:call",
-    )
 }
 
 /// Checks a web origin in the form that browsers send: a scheme, a lower-case host, and a port unless it is the

@@ -2,6 +2,7 @@
 
 use super::agents::documents::Documents;
 use super::config::Config;
+use super::connect::callback::Starts;
 use super::connect::link::{Desk, shard_of_browser};
 use super::context::Context;
 use super::cors;
@@ -43,6 +44,7 @@ pub struct Service {
     catalog: CatalogCache,
     documents: Documents,
     room: Room,
+    starts: Starts,
 }
 
 impl Service {
@@ -52,7 +54,8 @@ impl Service {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
         let (keys, usage) = (KeyCache::default(), Usage::default());
         let room = Room::new(config.max_database_bytes);
-        Self { config, vary, keys, usage, catalog, documents: Documents::default(), room }
+        let (documents, starts) = (Documents::default(), Starts::default());
+        Self { config, vary, keys, usage, catalog, documents, room, starts }
     }
 
     /// The operator's settings.
@@ -85,7 +88,11 @@ impl Service {
 
     /// Who sends a request.
     pub(super) fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
-        let caller = Caller::of(&self.secrets(request), &self.config.sessions)?;
+        let secrets = self.secrets(request);
+        if secrets.is_empty() && request.header("authorization").is_some() {
+            return Err(AuthenticationError::InAuthorization);
+        }
+        let caller = Caller::of(&secrets, &self.config.sessions)?;
         // An access token is valid at its own endpoint only, and nothing else is valid there.
         let endpoint = request.endpoint.as_deref().or_else(|| agents::endpoint_at(&request.path));
         let own = caller.grant().map(|grant| grant.endpoint.as_str());
@@ -247,7 +254,8 @@ async fn answer<P: Ports>(
         }
         Some((resource, Some(Endpoint::Open(open)))) => {
             let (config, catalog) = (&service.config, &service.catalog);
-            let desk = Desk { config, catalog, ports: metered, now, request_id };
+            let starts = &service.starts;
+            let desk = Desk { config, catalog, starts, ports: metered, now, request_id };
             return Box::pin(open::answer(open, &desk, request, resource.arguments())).await;
         }
         Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
@@ -329,6 +337,10 @@ async fn answer<P: Ports>(
         Ok(Plan::Catalog(answer)) => {
             door.pass().await?;
             answer.answer(&service.catalog, metered).await
+        }
+        Ok(Plan::ByClients((asked, statements))) => {
+            let (_, sets) = door.admit(statements).await?;
+            asked.known(&results(&sets, metered))?.answer(&service.catalog, metered).await
         }
         Ok(Plan::Session(new)) => {
             let (principal, _) = door.admit(Statements::default()).await?;

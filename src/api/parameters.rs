@@ -15,6 +15,9 @@ use crate::vault::rules::{MAX_IDENTITY, MAX_NAME, MAX_TAG};
 /// The most characters of a catalog filter; no name, title, key or category is longer.
 pub const MAX_FILTER: usize = 256;
 
+/// The most characters of the id of an account at a platform.
+const MAX_ACCOUNT: usize = 255;
+
 /// The most platforms that a search over all actions can be restricted to.
 const MAX_PLATFORMS: usize = 20;
 
@@ -22,9 +25,11 @@ const MAX_PLATFORMS: usize = 20;
 pub(super) const NO_CURSOR: &str = "is not a cursor of this list: follow the `Link` header with its filters and limit unchanged, and with the same API key";
 
 /// The parameters of the connector list.
-pub const CONNECTOR_PARAMETERS: [Parameter; 8] = [
+pub const CONNECTOR_PARAMETERS: [Parameter; 10] = [
     parameter("platform", Check::Length(MAX_PLATFORM)),
     parameter("authkit", Check::Boolean),
+    parameter("connectable", Check::Boolean),
+    parameter("hasOauthClient", Check::Boolean),
     parameter("key", Check::Length(MAX_FILTER)),
     parameter("name", Check::Length(MAX_FILTER)),
     parameter("category", Check::Length(MAX_FILTER)),
@@ -107,18 +112,20 @@ pub const DELIVERY_PARAMETERS: [Parameter; 3] = [
 ];
 
 /// The parameters of the connection list.
-pub const CONNECTION_PARAMETERS: [Parameter; 14] = [
+pub const CONNECTION_PARAMETERS: [Parameter; 16] = [
     parameter("key", Check::Items(MAX_KEYS, MAX_KEY)),
     parameter("platformVersion", Check::Rule(platform_version)),
     parameter("name", Check::Length(MAX_NAME)),
     parameter("identityType", Check::OneOf(&IdentityType::NAMES)),
     parameter("identity", Check::Length(MAX_IDENTITY)),
+    parameter("account", Check::Length(MAX_ACCOUNT)),
     parameter("platform", Check::Length(MAX_PLATFORM)),
     parameter("tags", Check::Items(MAX_TAGS, MAX_TAG)),
     parameter("tagsMatch", Check::OneOf(&["all", "any"])),
     parameter("q", Check::Length(MAX_Q)),
     parameter("state", Check::OneOf(&State::NAMES)),
     parameter("active", Check::Boolean),
+    parameter("include", Check::OneOf(&["account"])),
     LIMIT,
     PAGE,
     parameter("after", Check::Rule(like_cursor)),

@@ -4,6 +4,7 @@ use super::agents::sign_in::PutSignIn;
 use super::call::proxy::ProxyCall;
 use super::call::run::RunAction;
 use super::catalog::answer::CatalogAnswer;
+use super::catalog::connectors::ByClients;
 use super::clients::PutClient;
 use super::connect::attempt::AskedAttempt;
 use super::connect::start::NewConnect;
@@ -30,6 +31,8 @@ use crate::ports::Ports;
 pub enum Plan<'a> {
     /// An answer of the catalog, read once the caller has been let in.
     Catalog(CatalogAnswer<'a>),
+    /// An answer of the catalog that depends on OAuth clients, and what is asked of storage first.
+    ByClients((ByClients<'a>, Statements)),
     /// A token, made once its key has turned out to be valid.
     Session(NewSession<'a>),
     /// A refusal: the catalog does not have the platform of a new connection. What may have been meant is looked up once
@@ -81,7 +84,7 @@ pub async fn plan<'a, P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<Plan<'a>, Problem> {
     match context.endpoint {
-        Keyed::ListConnectors => catalog::connectors::plan(context).map(Plan::Catalog),
+        Keyed::ListConnectors => catalog::connectors::plan(context),
         Keyed::GetConnector => catalog::connector::plan(context).map(Plan::Catalog),
         Keyed::SearchActions => catalog::search::plan(context).map(Plan::Catalog),
         Keyed::ListActions => catalog::actions::plan(context).map(Plan::Catalog),

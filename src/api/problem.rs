@@ -369,6 +369,12 @@ impl Problem {
         Self::new(Code::InsufficientScope, detail)
     }
 
+    /// A call is beyond the caller's limits, as `detail` says.
+    #[must_use]
+    pub fn beyond(detail: String) -> Self {
+        Self::new(Code::InsufficientScope, detail)
+    }
+
     /// A key or a token, as `noun` says, that asks too often.
     #[must_use]
     pub fn too_often(noun: &str, wait: RetryAfter) -> Self {
@@ -529,6 +535,10 @@ impl From<AuthenticationError> for Problem {
         let invalid = |detail: &str| Self::new(Code::InvalidKey, detail);
         match error {
             AuthenticationError::Missing => Self::missing_key(),
+            AuthenticationError::InAuthorization => {
+                let detail = "The request has no API key where the API reads one. Send it in the header `x-service-secret`, not in `Authorization`, and without `Bearer`.";
+                Self { detail: detail.into(), ..Self::missing_key() }
+            }
             AuthenticationError::Several => Self::several_keys(),
             AuthenticationError::Malformed => Self::malformed_key(),
             AuthenticationError::Refused => invalid("The API key is unknown, revoked or expired."),

@@ -6,6 +6,7 @@ use super::context::Context;
 use super::message::{NO_STORE, Response};
 use super::problem::Problem;
 use super::transaction::{Statements, Transaction};
+use crate::access::limits::Access;
 use crate::json;
 use crate::names::Names;
 use crate::rfc3339::rfc3339;
@@ -30,6 +31,9 @@ struct Confined<'a> {
     identity: &'a str,
     identity_type: Option<IdentityType>,
     platforms: Option<&'a Names>,
+    access: Access,
+    actions: Option<&'a Names>,
+    connections: Option<&'a Names>,
     origins: Option<&'a Names>,
 }
 
@@ -43,6 +47,9 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Transaction<'a>, Problem> {
         identity: &token.confinement.identity,
         identity_type: token.confinement.identity_type,
         platforms: token.confinement.platforms.as_ref(),
+        access: token.limits.access,
+        actions: token.limits.actions.as_ref(),
+        connections: token.confinement.connections.as_ref(),
         origins: token.origins.as_ref(),
     });
     Ok(Transaction::new(Statements::default(), move |_, principal| {

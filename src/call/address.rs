@@ -71,14 +71,14 @@ fn push_escape(url: &mut String, byte: u8) {
 /// The address without the query parameters that `is_own` names. A credential goes there: a caller's value must not stand
 /// beside it, and no redirect may show it.
 #[must_use]
-pub fn without(url: &str, is_own: impl Fn(&str) -> bool) -> String {
+pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
     let Some((address, query)) = url.split_once('?') else { return url.to_owned() };
     let mut kept = address.to_owned();
     let mut between = '?';
     for pair in query.split('&') {
-        let name = pair.split('=').next().unwrap_or_default();
-        let decoded = decode_form(name);
-        if !is_own(decoded.as_deref().unwrap_or(name)) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let [decoded, value] = [name, value].map(|text| decode_form(text));
+        if !is_own(decoded.as_deref().unwrap_or(name), value.as_deref().unwrap_or_default()) {
             kept.push(between);
             kept.push_str(pair);
             between = '&';
@@ -182,9 +182,9 @@ mod tests {
             ("https://a.example/x?a=1&k%65y=2&b&key", "https://a.example/x?a=1&b"),
             ("/x?a=1&key=s", "/x?a=1"),
         ] {
-            assert_eq!(without(url, |name| name == "key"), expected);
+            assert_eq!(without(url, |name, _| name == "key"), expected);
         }
-        assert_eq!(without("/x?a=1", |_| false), "/x?a=1");
+        assert_eq!(without("/x?a=1", |_, _| false), "/x?a=1");
     }
 
     #[test]

@@ -4,8 +4,9 @@
 
 use std::fmt;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::{Deserializer as _, MapAccess, SeqAccess, Visitor};
+use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
 use crate::json;
@@ -14,6 +15,16 @@ use crate::json;
 const MOST_PARTS: usize = 20;
 /// What the value of a member needs at least, in bytes.
 const LEAST: usize = 16;
+/// The most members that an object keeps when it is cut.
+const MOST_MEMBERS: usize = 10_000;
+/// The most levels that are cut. What is nested deeper is left out as a whole: the stack of a Worker is small.
+const MOST_LEVELS: usize = 32;
+/// How many times its own length a value may cost to be cut, in bytes that are read: each level reads what is below it again.
+const MOST_WORK: usize = 8;
+/// The most steps of a JSON Pointer.
+pub const MOST_STEPS: usize = 16;
+/// The most bytes of a JSON Pointer.
+pub const MOST_POINTER_BYTES: usize = 1024;
 
 /// A part of an answer of which something is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,37 +40,55 @@ pub struct Part {
     pub total: usize,
 }
 
-/// The members of an object in their order, as they are written.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+/// Calls a function with each item or member, as it is written. Nothing is collected: an answer of 8 MiB can have four
+/// million items.
+struct Each<F>(F);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Vec<(String, &'de RawValue)>;
+impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for Each<F> {
+    type Value = usize;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(members)
-            }
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<usize, A::Error> {
+        let mut count = 0_usize;
+        while let Some(item) = list.next_element()? {
+            (self.0)(item);
+            count = count.saturating_add(1);
         }
-        deserializer.deserialize_map(MembersVisitor).map(Self)
+        Ok(count)
     }
 }
 
-fn items(json: &str) -> Vec<&RawValue> {
-    serde_json::from_str(json).unwrap_or_default()
+/// As [`Each`], with the members of an object in their order.
+struct EachMember<F>(F);
+
+impl<'de, F: FnMut(String, &'de RawValue)> Visitor<'de> for EachMember<F> {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<usize, A::Error> {
+        let mut count = 0_usize;
+        while let Some((name, value)) = map.next_entry()? {
+            (self.0)(name, value);
+            count = count.saturating_add(1);
+        }
+        Ok(count)
+    }
 }
 
-fn members(json: &str) -> Vec<(String, &RawValue)> {
-    serde_json::from_str(json).map_or_else(|_| Vec::new(), |Members(members)| members)
+/// Calls a function with each item of a list. Returns their number.
+fn each_item<'a>(json: &'a str, each: impl FnMut(&'a RawValue)) -> usize {
+    Deserializer::from_str(json).deserialize_seq(Each(each)).unwrap_or(0)
+}
+
+/// Calls a function with each member of an object. Returns their number.
+fn each_member<'a>(json: &'a str, each: impl FnMut(String, &'a RawValue)) -> usize {
+    Deserializer::from_str(json).deserialize_map(EachMember(each)).unwrap_or(0)
 }
 
 /// JSON without the white space between its tokens.
@@ -81,70 +110,119 @@ pub fn minified(json: &str) -> String {
     short
 }
 
-/// The parts of a JSON value to which JSON Pointers lead, each where it was; `*` stands for every item or member.
+/// The parts of a JSON value to which JSON Pointers lead, each where it was; `*` stands for every item or member. The
+/// pointers have at most [`MOST_STEPS`].
 #[must_use]
 pub fn selected(json: &str, pointers: &[String]) -> String {
     let steps = |pointer: &String| -> Vec<String> {
         let step = |step: &str| step.replace("~1", "/").replace("~0", "~");
-        pointer.split('/').skip(1).map(step).collect()
+        pointer.split('/').skip(1).take(MOST_STEPS).map(step).collect()
     };
     let paths: Vec<Vec<String>> = pointers.iter().map(steps).collect();
     let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
-    select(json, &paths).unwrap_or_else(|| "null".to_owned())
+    let mut text = String::new();
+    if !select(json, &paths, &mut text) {
+        text.push_str("null");
+    }
+    text
 }
 
-/// Returns `None` when none of the paths leads anywhere.
-fn select(json: &str, paths: &[&[String]]) -> Option<String> {
+/// Appends what the paths lead to. Appends nothing and returns `false` when none of them leads anywhere.
+fn select(json: &str, paths: &[&[String]], text: &mut String) -> bool {
     if paths.iter().any(|path| path.is_empty()) {
-        return Some(json.to_owned());
+        text.push_str(json);
+        return true;
     }
-    let below = |name: &str| -> Vec<&[String]> {
+    let begin = text.len();
+    // Appends `head` and what is selected of a part of this name.
+    let mut part = |name: &str, head: &str, value: &RawValue| {
         let next = paths.iter().filter_map(|path| path.split_first());
-        next.filter(|(first, _)| *first == "*" || *first == name).map(|(_, rest)| rest).collect()
+        let below: Vec<&[String]> = next
+            .filter(|(first, _)| *first == "*" || *first == name)
+            .map(|(_, rest)| rest)
+            .collect();
+        if below.is_empty() {
+            return;
+        }
+        let end = text.len();
+        text.push(if end == begin { open(json) } else { ',' });
+        text.push_str(head);
+        if !select(value.get(), &below, text) {
+            text.truncate(end);
+        }
     };
-    let inside = |json: &str, name: &str| {
-        let paths = below(name);
-        if paths.is_empty() { None } else { select(json, &paths) }
-    };
-    let (list, open, close) = match json.as_bytes().first() {
+    match json.as_bytes().first() {
         Some(b'[') => {
-            let all = items(json).into_iter().enumerate();
-            let kept = all.filter_map(|(nth, item)| inside(item.get(), &nth.to_string()));
-            (kept.collect::<Vec<_>>(), '[', ']')
+            let mut nth = 0_usize;
+            each_item(json, |item| {
+                part(&nth.to_string(), "", item);
+                nth = nth.saturating_add(1);
+            });
         }
         Some(b'{') => {
-            let kept = members(json).into_iter().filter_map(|(name, value)| {
-                Some(format!("{}:{}", json::text(&name), inside(value.get(), &name)?))
-            });
-            (kept.collect(), '{', '}')
+            each_member(json, |name, value| part(&name, &(json::text(&name) + ":"), value));
         }
-        _ => return None,
-    };
+        _ => return false,
+    }
+    if text.len() > begin {
+        text.push(if open(json) == '[' { ']' } else { '}' });
+        return true;
+    }
     // A list of which nothing is selected shows that it has been empty.
-    let is_shown = !list.is_empty() || json.len() == 2;
-    is_shown.then(|| format!("{open}{}{close}", list.join(",")))
+    let is_empty = json.len() == 2;
+    if is_empty {
+        text.push_str(json);
+    }
+    is_empty
 }
 
-/// What is left out of a value.
-#[derive(Debug, Default)]
-pub struct Cut {
-    /// The first of the parts.
-    pub parts: Vec<Part>,
+fn open(json: &str) -> char {
+    if json.starts_with('[') { '[' } else { '{' }
+}
+
+/// A minified JSON value in about `budget` bytes, and the first parts of which something is left out: lists have their first
+/// whole items, strings their first characters, and objects all of their members as far as these can be cut. Numbers are
+/// never cut.
+#[must_use]
+pub fn cut(json: &str, budget: usize, pointer: &str) -> (String, Vec<Part>) {
+    let work = json.len().saturating_mul(MOST_WORK);
+    let mut cut = Cut { parts: Vec::new(), work, levels: 0 };
+    let text = cut.value(json, budget, pointer);
+    (text, cut.parts)
+}
+
+/// A value that is being cut.
+struct Cut {
+    parts: Vec<Part>,
+    /// How many bytes may still be read.
+    work: usize,
+    /// How deep the value is that is being cut.
+    levels: usize,
 }
 
 impl Cut {
-    /// A minified JSON value in at most `budget` bytes: lists have their first whole items, strings their first characters,
-    /// and objects all of their members as far as these can be cut.
-    pub fn value(&mut self, json: &str, budget: usize, pointer: &str) -> String {
+    fn value(&mut self, json: &str, budget: usize, pointer: &str) -> String {
         if json.len() <= budget {
             return json.to_owned();
         }
-        match json.as_bytes().first() {
+        let first = json.as_bytes().first();
+        if !matches!(first, Some(b'"' | b'[' | b'{')) {
+            return json.to_owned();
+        }
+        let Some(work) = self.work.checked_sub(json.len()).filter(|_| self.levels < MOST_LEVELS)
+        else {
+            self.note(pointer, "bytes", 0, json.len());
+            return "null".to_owned();
+        };
+        self.work = work;
+        self.levels = self.levels.saturating_add(1);
+        let text = match first {
             Some(b'"') => self.string(json, budget, pointer),
             Some(b'[') => self.list(json, budget, pointer),
-            Some(b'{') => self.object(json, budget, pointer),
-            _ => json.to_owned(),
-        }
+            _ => self.object(json, budget, pointer),
+        };
+        self.levels = self.levels.saturating_sub(1);
+        text
     }
 
     fn note(&mut self, pointer: &str, unit: &'static str, kept: usize, total: usize) {
@@ -172,22 +250,23 @@ impl Cut {
     }
 
     fn list(&mut self, json: &str, budget: usize, pointer: &str) -> String {
-        let all = items(json);
         let mut list = String::from("[");
-        let mut count = 0_usize;
-        for item in &all {
+        let (mut first, mut is_full, mut count) = (None, false, 0_usize);
+        let total = each_item(json, |item| {
+            first = first.or(Some(item));
             let length = list.len().saturating_add(item.get().len()).saturating_add(2);
-            if length > budget {
-                break;
+            is_full |= length > budget;
+            if is_full {
+                return;
             }
             if count > 0 {
                 list.push(',');
             }
             list.push_str(item.get());
             count = count.saturating_add(1);
-        }
+        });
         // A first item that is too long itself is better than nothing.
-        if let (0, Some(first)) = (count, all.first())
+        if let (0, Some(first)) = (count, first)
             && budget > LEAST
         {
             let inside = budget.saturating_sub(2);
@@ -195,39 +274,41 @@ impl Cut {
             count = 1;
         }
         list.push(']');
-        self.note(pointer, "items", count, all.len());
+        self.note(pointer, "items", count, total);
         list
     }
 
     fn object(&mut self, json: &str, budget: usize, pointer: &str) -> String {
-        let all = members(json);
-        let heads: Vec<String> = all.iter().map(|(name, _)| json::text(name) + ":").collect();
-        let mut kept = 0_usize;
-        let mut fixed = 2_usize;
-        for (head, (_, value)) in heads.iter().zip(&all) {
+        let mut kept: Vec<(String, String, &RawValue)> = Vec::new();
+        let (mut fixed, mut is_full) = (2_usize, false);
+        let total = each_member(json, |name, value| {
+            if is_full {
+                return;
+            }
+            let head = json::text(&name) + ":";
             let more = head.len().saturating_add(1);
             let least = fixed.saturating_add(more).saturating_add(value.get().len().min(LEAST));
-            if least > budget.saturating_sub(kept.saturating_mul(LEAST)) {
-                break;
+            let left = budget.saturating_sub(kept.len().saturating_mul(LEAST));
+            is_full = least > left || kept.len() == MOST_MEMBERS;
+            if !is_full {
+                fixed = fixed.saturating_add(more);
+                kept.push((head, name, value));
             }
-            fixed = fixed.saturating_add(more);
-            kept = kept.saturating_add(1);
-        }
+        });
         // Short values are whole, and long ones share what these leave.
-        let mut lengths: Vec<usize> =
-            all.iter().take(kept).map(|(_, value)| value.get().len()).collect();
+        let mut lengths: Vec<usize> = kept.iter().map(|(.., value)| value.get().len()).collect();
         lengths.sort_unstable();
         let mut left = budget.saturating_sub(fixed);
         let mut share = left;
         for (nth, length) in lengths.iter().enumerate() {
-            share = left.checked_div(kept.saturating_sub(nth)).unwrap_or(left);
+            share = left.checked_div(kept.len().saturating_sub(nth)).unwrap_or(left);
             if *length > share {
                 break;
             }
             left = left.saturating_sub(*length);
         }
         let mut object = String::from("{");
-        for (head, (name, value)) in heads.iter().zip(&all).take(kept) {
+        for (head, name, value) in &kept {
             if object.len() > 1 {
                 object.push(',');
             }
@@ -236,19 +317,18 @@ impl Cut {
             object.push_str(&self.value(value.get(), share, &format!("{pointer}/{step}")));
         }
         object.push('}');
-        self.note(pointer, "members", kept, all.len());
+        self.note(pointer, "members", kept.len(), total);
         object
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cut, minified, selected};
+    use super::{minified, selected};
 
     fn cut(json: &str, budget: usize) -> (String, Vec<(String, &'static str, usize, usize)>) {
-        let mut cut = Cut::default();
-        let text = cut.value(json, budget, "/body");
-        let parts = cut.parts.into_iter();
+        let (text, parts) = super::cut(json, budget, "/body");
+        let parts = parts.into_iter();
         (text, parts.map(|part| (part.pointer, part.unit, part.omitted, part.total)).collect())
     }
 
@@ -292,6 +372,33 @@ mod tests {
                 assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_nested_without_end_is_left_out_as_a_whole() {
+        let levels = 200_000;
+        for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
+            let json = format!("{}{}{}", open.repeat(levels), "1", close.repeat(levels));
+            for budget in [500, 24_000] {
+                let (text, parts) = cut(&json, budget);
+                assert!(text.len() <= budget && text.contains("null"), "{open}: {}", text.len());
+                assert!(parts.iter().any(|(_, unit, ..)| *unit == "bytes"), "{open}: {parts:?}");
+            }
+            let pointer = "/*".repeat(levels);
+            assert!(selected(&json, &[pointer.clone(), pointer]).len() <= json.len());
+        }
+    }
+
+    #[test]
+    fn what_has_many_parts_is_cut_and_selected() {
+        let list = format!("[{}0]", "0,".repeat(300_000));
+        assert_eq!(cut(&list, 500).0.len(), 500 - 1);
+        assert_eq!(selected(&list, &["/*".to_owned()]), list);
+        assert_eq!(selected(&list, &["/*/a".to_owned()]), "null");
+        let members: Vec<String> = (0..100_000).map(|n| format!("\"{n}\":0")).collect();
+        let object = format!("{{{}}}", members.join(","));
+        let (_, parts) = cut(&object, object.len() - 1);
+        assert_eq!(parts, [("/body".to_owned(), "members", 90_000, 100_000)]);
     }
 
     #[test]

@@ -7,6 +7,8 @@ pub mod charset;
 pub mod headers;
 pub mod lenient;
 pub mod links;
+pub mod overrides;
+pub mod pages;
 pub mod retry;
 pub mod schema;
 pub mod sigv4;

@@ -23,6 +23,26 @@ pub struct ConnectorDetail {
     pub verify: Option<Verify>,
     /// How to find out whose account it is.
     pub account: Option<Account>,
+    /// Where responses say that a list goes on, besides the header `Link`: the first that says it counts.
+    #[serde(default)]
+    pub pagination: Vec<Pagination>,
+}
+
+/// Where a JSON response says how to get the next page of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Pagination {
+    /// The JSON Pointer (RFC 6901) of the next page's address, or of the value of `parameter`.
+    pub next: String,
+    /// The query parameter that takes the value; `None` when it is an address.
+    #[serde(default)]
+    pub parameter: Option<String>,
+    /// The JSON Pointer of the list whose last item has the value; `None` when the response itself has it.
+    #[serde(default)]
+    pub items: Option<String>,
+    /// The JSON Pointer of what is `true` when there is another page; `None` when the value says it.
+    #[serde(default)]
+    pub more: Option<String>,
 }
 
 /// A base address of an API.

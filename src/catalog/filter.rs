@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::finder::rank::Ranking;
 use super::list::List;
-use super::row::Facts;
+use super::row::{AUTHKIT, Facts};
 use super::search::{Query, Search};
 use crate::names::Names;
 use crate::ports::StorageError;
@@ -126,6 +126,8 @@ pub struct ConnectorFilter {
     pub platform: Option<String>,
     /// Only connectors that the operator enabled for hosted authorization.
     pub authkit: bool,
+    /// Only connectors that accounts can be connected to, when these platforms have an OAuth client.
+    pub connectable: Option<Names>,
     /// The whole key.
     pub key: Option<String>,
     /// Folded.
@@ -134,7 +136,7 @@ pub struct ConnectorFilter {
     pub category: Option<String>,
     /// What is searched for.
     pub q: Option<Query>,
-    /// Any of these, when a token is confined to them.
+    /// Any of these, when a token is confined to them, or those that have an OAuth client are asked for.
     pub platforms: Option<Names>,
 }
 
@@ -158,6 +160,8 @@ pub struct Wanted {
     pub title: Option<String>,
     /// The row's mark.
     pub mark: Wish<u8>,
+    /// What the row's mark has, at least.
+    pub bits: u8,
     /// The category, folded.
     pub group: Option<String>,
     /// What is searched for.
@@ -168,7 +172,8 @@ impl From<&ConnectorFilter> for Wanted {
     fn from(filter: &ConnectorFilter) -> Self {
         Self {
             title: filter.name.clone(),
-            mark: if filter.authkit { Wish::Only(1) } else { Wish::Any },
+            mark: Wish::Any,
+            bits: if filter.authkit { AUTHKIT } else { 0 },
             group: filter.category.clone(),
             q: filter.q.clone(),
         }
@@ -184,6 +189,7 @@ impl From<&ActionFilter> for Wanted {
                 Wish::Only(method) => Wish::Only(method as u8),
                 Wish::Unknown => Wish::Unknown,
             },
+            bits: 0,
             group: None,
             q: filter.q.clone(),
         }
@@ -198,7 +204,11 @@ impl Wanted {
     }
 
     const fn needs_columns(&self) -> bool {
-        !matches!(self.mark, Wish::Any) || self.group.is_some()
+        !matches!(self.mark, Wish::Any) || self.bits != 0 || self.group.is_some()
+    }
+
+    fn has_mark(&self, mark: u8) -> bool {
+        self.mark.is_met_by(&mark) && mark & self.bits == self.bits
     }
 
     /// Whether answering means looking at every row, so that the answer is worth caching.
@@ -219,7 +229,7 @@ impl Wanted {
     #[must_use]
     pub fn rank(&self, row: &Facts, search: Option<&Search>) -> Option<u8> {
         let holds = self.title.as_ref().is_none_or(|title| *title == row.title)
-            && self.mark.is_met_by(&row.mark)
+            && self.has_mark(row.mark)
             && self.group.as_ref().is_none_or(|group| *group == row.group);
         match search {
             _ if !holds => None,
@@ -258,11 +268,8 @@ impl Wanted {
 
     fn in_columns(&self, mut found: Vec<u32>, list: &List) -> Result<Selection, StorageError> {
         let columns = list.columns()?;
-        match self.mark {
-            Wish::Any => {}
-            Wish::Only(mark) => found.retain(|row| columns.marks.get(*row as usize) == Some(&mark)),
-            Wish::Unknown => found.clear(),
-        }
+        let mark = |row: u32| columns.marks.get(row as usize).copied();
+        found.retain(|row| mark(*row).is_some_and(|mark| self.has_mark(mark)));
         if let Some(group) = &self.group {
             let group = columns.group(group);
             found.retain(|row| group.is_some_and(|group| columns.is_in(*row as usize, group)));

@@ -116,7 +116,7 @@ impl OldList {
 
     /// All rows as filters see them; `None` for a row that can't be read.
     fn facts(&self) -> impl Iterator<Item = Option<Facts>> {
-        let facts = |row| Facts::read(self.kind, self.row(row)?, self.authkit(row));
+        let facts = |row| Facts::read(self.kind, self.row(row)?, u8::from(self.authkit(row)));
         (0..self.rows).map(facts)
     }
 

@@ -211,6 +211,21 @@ impl ListRef {
         with_words.chain(self.chosen(&[Role::Traits], 0..0)).collect()
     }
 
+    /// The parts that would contain the words that begin with one of these letters.
+    #[must_use]
+    pub fn parts_of_letters(&self, letters: &[char]) -> Vec<PartRef> {
+        let holds = |nth: usize| {
+            letters.iter().any(|letter| {
+                let (from, end) = (letter.to_string(), format!("{letter}{}", char::MAX));
+                let starts = self.titles.get(nth).is_none_or(|first| **first <= *end.as_bytes());
+                let next = self.titles.get(nth.saturating_add(1));
+                starts && next.is_none_or(|next| **next > *from.as_bytes())
+            })
+        };
+        let with_words = self.parts.iter().filter(|part| part.role == Role::Words).enumerate();
+        with_words.filter(|(nth, _)| holds(*nth)).map(|(_, part)| *part).collect()
+    }
+
     /// The part that contains the row of a key.
     #[must_use]
     pub fn parts_of_key(&self, key: &str) -> Vec<PartRef> {
@@ -501,7 +516,7 @@ impl List {
                 break;
             }
             let row = self.row(read_number(entry, 4).unwrap_or(usize::MAX))?;
-            if Facts::read(self.kind, row, false).is_some_and(|facts| facts.key == key) {
+            if Facts::read(self.kind, row, 0).is_some_and(|facts| facts.key == key) {
                 return Ok(Some(row));
             }
         }

@@ -14,6 +14,7 @@
 use super::action::unit::UnitTable;
 use super::layout::{Texts, first_where, read_number};
 use super::list::ListRef;
+use super::row;
 use super::section::{Section, SectionRef};
 use super::stored::SegmentId;
 use crate::ports::StorageError;
@@ -22,12 +23,14 @@ use crate::ports::StorageError;
 const BLOCKS: usize = 3;
 /// Bytes of a platform's entry.
 pub const ENTRY_BYTES: usize = 36;
-/// The flag of a connector that is enabled for hosted authorization.
+/// The flag of a connector with the bit [`row::AUTHKIT`].
 pub const AUTHKIT: usize = 1;
 /// The flag of a platform whose action list has segments of its own, which `current` names.
 pub const LIST_APART: usize = 2;
 /// The flag of a former name of a platform.
 pub const ALIAS: usize = 4;
+/// The flag of a connector with the bit [`row::NEEDS_CLIENT`].
+pub const NEEDS_CLIENT: usize = 8;
 
 /// What a name stands for.
 #[derive(Debug)]
@@ -43,8 +46,8 @@ pub enum Found<'a> {
 pub struct Packed<'a> {
     /// The connector's row.
     pub connector: &'a [u8],
-    /// Whether it is enabled for hosted authorization.
-    pub authkit: bool,
+    /// The connector's bits, as in [`Facts::mark`](row::Facts::mark).
+    pub mark: u8,
     /// Its action list; `None` when that is not in the pack.
     pub actions: Option<ListRef>,
     pack: &'a Section,
@@ -119,7 +122,10 @@ pub fn get(pack: &Section, segment: SegmentId, nth: usize) -> Result<Found<'_>, 
     }
     Ok(Found::Platform(Packed {
         connector,
-        authkit: flags & AUTHKIT != 0,
+        mark: [(AUTHKIT, row::AUTHKIT), (NEEDS_CLIENT, row::NEEDS_CLIENT)]
+            .into_iter()
+            .filter(|(flag, _)| flags & flag != 0)
+            .fold(0, |mark, (_, bit)| mark | bit),
         actions: Some(actions).filter(|_| flags & LIST_APART == 0),
         pack,
         nth,

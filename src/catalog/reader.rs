@@ -1,5 +1,6 @@
 //! The questions that the service asks of the catalog, in either format.
 
+use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,15 +13,15 @@ use super::current::Current;
 use super::detail::ConnectorDetail;
 use super::filter::{ActionFilter, ConnectorFilter, Selection, Wanted, Wish};
 use super::finder::EVERY_ACTION;
-use super::finder::index::{Platforms, Words};
-use super::finder::question::Question;
-use super::finder::rank::{self, Ranking, rank};
+use super::finder::index::{Platform, Platforms, Words};
+use super::finder::question::{Question, Term};
+use super::finder::rank::{self, Ranking, named_without_actions, rank};
 use super::format1::OldList;
 use super::key::ConnectorKey;
 use super::layout::DamagedError;
 use super::list::{List, ListRef, PartRef, Role};
 use super::pack::{self, Found, Packed};
-use super::row::{Facts, Kind};
+use super::row::{Facts, Kind, NEEDS_CLIENT};
 use super::search::{Query, Search};
 use super::section::Section;
 use super::stored::SegmentId;
@@ -92,6 +93,34 @@ pub struct FindFilter {
     pub seen: Option<Names>,
 }
 
+/// What a search over all actions should say of platforms.
+#[derive(Debug, Default)]
+pub struct Asides {
+    /// Those of the filter that do not exist.
+    pub unknown: Vec<String>,
+    /// Those that are asked for and have no actions.
+    pub empty: Vec<String>,
+}
+
+/// The most words of a question that are corrected, and the longest of them, in bytes: whoever mistypes more asks again.
+const MOST_CORRECTED: usize = 3;
+const LONGEST_CORRECTED: usize = 32;
+/// How many words a mistyped one may have been meant to be, and how well they stand for it, in sixteenths.
+const MEANT: usize = 3;
+const AS_MEANT: u8 = 14;
+
+/// The loaded parts with words.
+fn words(loaded: &List) -> Words<'_> {
+    Words(loaded.parts(Role::Words).map(|(_, section)| section).collect())
+}
+
+/// The loaded part with platforms and traits.
+fn platforms_of<'a>(loaded: &'a List, list: &ListRef) -> Result<Platforms<'a>, StorageError> {
+    let missing = || StorageError::new("the list of all actions has no traits");
+    let (_, traits) = loaded.parts(Role::Traits).next().ok_or_else(missing)?;
+    Platforms::open(traits, list.rows)
+}
+
 impl From<&FindFilter> for Wanted {
     fn from(filter: &FindFilter) -> Self {
         let FindFilter { q, method, platforms, seen } = filter;
@@ -103,7 +132,7 @@ impl From<&FindFilter> for Wanted {
         // No name has a slash, and none is empty.
         let names = |names: &'_ Option<Names>| names.as_ref().map_or("", Names::as_str).to_owned();
         let group = Some([names(platforms), names(seen)].join("/"));
-        Self { title: None, mark, group, q: Some(q.clone()) }
+        Self { title: None, mark, bits: 0, group, q: Some(q.clone()) }
     }
 }
 
@@ -153,17 +182,20 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let wanted = Wanted::from(filter);
         let Some(platforms) = platforms(filter) else {
             let list = current.connectors().map_err(damaged_current)?;
-            return self.page(list, Kind::Connector, &wanted, "", positions).await;
+            let mut selection = self.select(&list, Kind::Connector, &wanted, "").await?;
+            if let Some(clients) = &filter.connectable {
+                selection = self.connectable(current, &list, &selection, clients).await?;
+            }
+            return self.rows(list, Kind::Connector, &selection, positions).await;
         };
-        let read = |_: &str, found: Packed<'_>| Ok((found.connector.to_vec(), found.authkit));
-        let rows = platforms.iter().map(|platform| self.platform(current, platform, read));
-        let rows = all(rows.collect()).await?;
         let search = wanted.q.as_ref().map(|query| Search::new(query, ""));
         let mut found = Vec::new();
-        for (json, authkit) in rows.into_iter().flatten() {
-            let facts = Facts::read(Kind::Connector, &json, authkit)
-                .ok_or_else(|| StorageError::new("a connector's row is not what it should be"))?;
-            let is_asked = filter.key.as_ref().is_none_or(|key| *key == facts.key);
+        for (platform, facts, json) in self.named(current, &platforms).await? {
+            let is_asked = filter.key.as_ref().is_none_or(|key| *key == facts.key)
+                && filter
+                    .connectable
+                    .as_ref()
+                    .is_none_or(|clients| facts.mark & NEEDS_CLIENT == 0 || clients.has(&platform));
             if let Some(rank) = wanted.rank(&facts, search.as_ref()).filter(|_| is_asked) {
                 found.push((rank, facts.title, facts.key, json));
             }
@@ -173,6 +205,56 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let shown = found.get(positions(found.len())).unwrap_or_default();
         let rows: Vec<&[u8]> = shown.iter().map(|(_, _, _, json)| json.as_slice()).collect();
         Ok(Page { total: found.len(), rows: rows.join(&b',') })
+    }
+
+    /// The connectors of names, which may be former ones: the platform's own name, what filters see, and the row.
+    async fn named(
+        &self,
+        current: &Current,
+        names: &[String],
+    ) -> Result<Vec<(String, Facts, Vec<u8>)>, StorageError> {
+        let read = |own: &str, found: Packed<'_>| {
+            let json = found.connector.to_vec();
+            let facts = Facts::read(Kind::Connector, &json, found.mark)
+                .ok_or_else(|| StorageError::new("a connector's row is not what it should be"))?;
+            Ok((own.to_owned(), facts, json))
+        };
+        let found = names.iter().map(|name| self.platform(current, name, read));
+        Ok(all(found.collect()).await?.into_iter().flatten().collect())
+    }
+
+    /// The selected connectors that accounts can be connected to, when these platforms have an OAuth client.
+    async fn connectable(
+        &self,
+        current: &Current,
+        list: &ListRef,
+        selection: &Selection,
+        clients: &Names,
+    ) -> Result<Selection, StorageError> {
+        let with_client = self.named(current, &distinct(clients)).await?;
+        let titles = with_client.iter().flat_map(|(_, facts, _)| list.parts_of_title(&facts.title));
+        let mut parts = list.parts_of_scan(false);
+        for part in titles {
+            if !parts.iter().any(|known| (known.role, known.first) == (part.role, part.first)) {
+                parts.push(part);
+            }
+        }
+        parts.sort_by_key(|part| part.first);
+        let loaded = self.load(parts, list.clone(), Kind::Connector).await?;
+        let mut offered = BTreeSet::new();
+        for (_, facts, json) in &with_client {
+            for row in loaded.with_title(&facts.title)? {
+                if loaded.row(row)? == json.as_slice() {
+                    offered.insert(row);
+                }
+            }
+        }
+        let marks = loaded.columns()?.marks;
+        let needs_none = |row: usize| marks.get(row).is_some_and(|mark| mark & NEEDS_CLIENT == 0);
+        let rows = selection.rows().into_iter();
+        let rows = rows.filter(|row| needs_none(*row) || offered.contains(row));
+        let rows: Vec<u32> = rows.filter_map(|row| u32::try_from(row).ok()).collect();
+        Ok(Selection::Rows(rows.into()))
     }
 
     /// Finds the actions of a platform, whose name must be folded. Returns `None` when the catalog has no such
@@ -237,7 +319,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let search = wanted.q.as_ref().map(|query| Search::new(query, &shared));
         let mut found: Vec<&[u8]> = Vec::new();
         if let Some(row) = list.with_key(key)? {
-            let facts = Facts::read(Kind::Action, row, false)
+            let facts = Facts::read(Kind::Action, row, 0)
                 .ok_or_else(|| StorageError::new("an action's row is not what it should be"))?;
             found.extend(wanted.rank(&facts, search.as_ref()).map(|_| row));
         }
@@ -295,13 +377,97 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         filter: &FindFilter,
         most: usize,
     ) -> Result<Ranking, StorageError> {
-        let question = Question::read(&filter.q.phrase());
-        let parts = list.parts_of_words(question.stems());
+        let mut question = Question::read(&filter.q.phrase());
+        let found = self.ranked_for(list, filter, &question, most).await?;
+        if !found.is_empty() || !self.correct(list, &mut question).await? {
+            return Ok(found);
+        }
+        self.ranked_for(list, filter, &question, most).await
+    }
+
+    /// Adds to each word of a question that no action has those that it may have been meant to be. Returns whether there are
+    /// any.
+    async fn correct(&self, list: &ListRef, question: &mut Question) -> Result<bool, StorageError> {
+        let loaded = self.load_words(list, question).await?;
+        let words = words(&loaded);
+        let mut unknown: Vec<&mut Term> = Vec::new();
+        for term in &mut question.terms {
+            let stem = term.stems.first().map_or("", |(stem, _)| stem.as_str());
+            if unknown.len() < MOST_CORRECTED
+                && term.word.len() <= LONGEST_CORRECTED
+                && words.get(stem)?.is_none()
+            {
+                unknown.push(term);
+            }
+        }
+        let letters: Vec<char> =
+            unknown.iter().filter_map(|term| term.word.chars().next()).collect();
+        if letters.is_empty() {
+            return Ok(false);
+        }
+        let parts = list.parts_of_letters(&letters);
         let loaded = self.load(parts, list.clone(), Kind::Action).await?;
-        let words = Words(loaded.parts(Role::Words).map(|(_, section)| section).collect());
-        let missing = || StorageError::new("the list of all actions has no traits");
-        let (_, traits) = loaded.parts(Role::Traits).next().ok_or_else(missing)?;
-        let platforms = Platforms::open(traits, list.rows)?;
+        let words = self::words(&loaded);
+        let mut is_corrected = false;
+        for term in unknown {
+            for stem in words.nearest(&term.word, MEANT)? {
+                term.stems.push((stem, AS_MEANT));
+                is_corrected = true;
+            }
+        }
+        Ok(is_corrected)
+    }
+
+    /// The parts of the list of all actions that have the words of a question, and the one with traits.
+    async fn load_words(&self, list: &ListRef, question: &Question) -> Result<List, StorageError> {
+        let parts = list.parts_of_words(question.stems());
+        self.load(parts, list.clone(), Kind::Action).await
+    }
+
+    /// What a search over all actions should say of platforms: those of the filter that do not exist, and those that are
+    /// asked for and have no actions.
+    ///
+    /// # Errors
+    /// When storage can't answer, or a value is damaged.
+    pub async fn asides(
+        &self,
+        list: &ListRef,
+        filter: &FindFilter,
+    ) -> Result<Asides, StorageError> {
+        let question = Question::read(&filter.q.phrase());
+        let loaded = self.load_words(list, &question).await?;
+        let platforms = platforms_of(&loaded, list)?;
+        let mut asides = Asides::default();
+        if let Some(names) = &filter.platforms {
+            let all = platforms.all();
+            for name in names.all() {
+                match platforms.find(name)? {
+                    None => asides.unknown.push(name.to_owned()),
+                    Some(nth) if all.get(nth).is_some_and(Platform::is_empty) => {
+                        asides.empty.push(name.to_owned());
+                    }
+                    Some(_) => {}
+                }
+            }
+        } else {
+            let named = named_without_actions(&question, &words(&loaded), &platforms)?;
+            asides.empty = named.into_iter().map(|nth| platforms.name(nth).to_owned()).collect();
+        }
+        let is_seen = |name: &String| filter.seen.as_ref().is_none_or(|seen| seen.has(name));
+        asides.empty.retain(is_seen);
+        Ok(asides)
+    }
+
+    async fn ranked_for(
+        &self,
+        list: &ListRef,
+        filter: &FindFilter,
+        question: &Question,
+        most: usize,
+    ) -> Result<Ranking, StorageError> {
+        let loaded = self.load_words(list, question).await?;
+        let words = words(&loaded);
+        let platforms = platforms_of(&loaded, list)?;
         let mut allowed: Option<Vec<bool>> = None;
         for names in [&filter.platforms, &filter.seen].into_iter().flatten() {
             let named = platforms.named(names)?;
@@ -309,7 +475,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             allowed = Some(allowed.map_or_else(|| named.clone(), |known| both(known).collect()));
         }
         let filter = rank::Filter { method: filter.method, platforms: allowed.as_deref() };
-        rank(&question, &words, &platforms, list.rows, &filter, most)
+        rank(question, &words, &platforms, list.rows, &filter, most)
     }
 
     /// The JSON of a platform's connector. Returns `None` when the catalog has no such platform.
@@ -410,7 +576,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             Served::Format1(id) => {
                 let list = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
                 let keys = (0..list.len()).filter_map(|row| {
-                    let facts = Facts::read(Kind::Connector, list.row(row)?, false)?;
+                    let facts = Facts::read(Kind::Connector, list.row(row)?, 0)?;
                     Some(format!("{}\n", ConnectorKey::parse(&facts.key)?.platform))
                 });
                 keys.collect::<String>().into_bytes()
@@ -450,20 +616,43 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         shared: &str,
         positions: Positions<'_>,
     ) -> Result<Page, StorageError> {
-        let selection = if wanted.is_nothing() {
-            Selection::Range(0..list.rows)
-        } else if let Some(title) = wanted.title.as_ref() {
+        let selection = self.select(&list, kind, wanted, shared).await?;
+        self.rows(list, kind, &selection, positions).await
+    }
+
+    /// The rows of a list that match.
+    async fn select(
+        &self,
+        list: &ListRef,
+        kind: Kind,
+        wanted: &Wanted,
+        shared: &str,
+    ) -> Result<Selection, StorageError> {
+        if wanted.is_nothing() {
+            return Ok(Selection::Range(0..list.rows));
+        }
+        if let Some(title) = wanted.title.as_ref() {
             let list = self.load(list.parts_of_title(title), list.clone(), kind).await?;
-            wanted.select(&list, shared)?
-        } else if let Some(known) = self.cache.remembered(list.id, wanted) {
-            known
-        } else {
-            let parts = list.parts_of_scan(wanted.q.is_some());
-            let list = self.load(parts, list.clone(), kind).await?;
-            let found = wanted.select(&list, shared)?;
-            self.cache.remember(list.at.id, wanted, &found);
-            found
-        };
+            return wanted.select(&list, shared);
+        }
+        if let Some(known) = self.cache.remembered(list.id, wanted) {
+            return Ok(known);
+        }
+        let parts = list.parts_of_scan(wanted.q.is_some());
+        let list = self.load(parts, list.clone(), kind).await?;
+        let found = wanted.select(&list, shared)?;
+        self.cache.remember(list.at.id, wanted, &found);
+        Ok(found)
+    }
+
+    /// A page of the selected rows of a list.
+    async fn rows(
+        &self,
+        list: ListRef,
+        kind: Kind,
+        selection: &Selection,
+        positions: Positions<'_>,
+    ) -> Result<Page, StorageError> {
         let shown = selection.page(positions(selection.len()));
         let parts = list.parts_of_rows(shown.rows());
         let list = self.load(parts, list, kind).await?;

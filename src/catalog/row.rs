@@ -8,6 +8,11 @@ use crate::terms::Method;
 #[cfg(not(target_arch = "wasm32"))]
 use super::model::{Action, Connector};
 
+/// The bit of a connector that is enabled for hosted authorization.
+pub const AUTHKIT: u8 = 1;
+/// The bit of a connector without a method that works without an OAuth client. Catalogs before format 4 don't have it.
+pub const NEEDS_CLIENT: u8 = 2;
+
 /// What filters and search look at in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
@@ -15,7 +20,7 @@ pub struct Facts {
     pub title: String,
     /// The key, exact; orders rows with the same title.
     pub key: String,
-    /// The number of an action's method; for a connector, 1 when it is enabled for hosted authorization.
+    /// The number of an action's method; the bits of a connector.
     pub mark: u8,
     /// A connector's category, folded; empty for actions.
     pub group: String,
@@ -73,11 +78,11 @@ struct ConnectorRow {
 }
 
 impl ConnectorRow {
-    fn facts(self, authkit: bool) -> Facts {
+    fn facts(self, mark: u8) -> Facts {
         let before = [&self.name, &self.key, &self.platform, &self.category];
         Facts {
             title: value(&self.name),
-            mark: u8::from(authkit),
+            mark,
             group: fold(&self.category),
             text: text(before.into_iter().chain(&self.tags).chain([&self.description])),
             key: self.key,
@@ -86,14 +91,12 @@ impl ConnectorRow {
 }
 
 impl Facts {
-    /// Reads a row's JSON. Returns `None` when it is not a row of this kind. `authkit` is a connector's mark, which its
-    /// JSON does not contain.
+    /// Reads a row's JSON. Returns `None` when it is not a row of this kind. `mark` is a connector's, which its JSON does
+    /// not contain.
     #[must_use]
-    pub fn read(kind: Kind, row: &[u8], authkit: bool) -> Option<Self> {
+    pub fn read(kind: Kind, row: &[u8], mark: u8) -> Option<Self> {
         match kind {
-            Kind::Connector => {
-                Some(serde_json::from_slice::<ConnectorRow>(row).ok()?.facts(authkit))
-            }
+            Kind::Connector => Some(serde_json::from_slice::<ConnectorRow>(row).ok()?.facts(mark)),
             Kind::Action => Some(serde_json::from_slice::<ActionRow>(row).ok()?.into()),
         }
     }
@@ -117,9 +120,9 @@ impl Facts {
 
     /// The facts of a connector.
     #[must_use]
-    pub fn of_connector(row: &Connector, authkit: bool) -> Self {
+    pub fn of_connector(row: &Connector, mark: u8) -> Self {
         let row = row.clone();
         let Connector { name, key, platform, category, tags, description, .. } = row;
-        ConnectorRow { name, key, platform, category, tags, description }.facts(authkit)
+        ConnectorRow { name, key, platform, category, tags, description }.facts(mark)
     }
 }

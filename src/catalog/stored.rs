@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 /// The key of the record that names the served version.
 pub const CURRENT_KEY: &str = "current";
 
-/// The layout that this code writes. It also reads [format 1](super::format1), and format 2, which has no packed
-/// blocks.
-pub const FORMAT: u32 = 3;
+/// The layout that this code writes. It also reads [format 1](super::format1), format 2, which has no packed blocks, and
+/// format 3, which does not say which connectors [need an OAuth client](super::row::NEEDS_CLIENT).
+pub const FORMAT: u32 = 4;
 
 /// Whether this is the number of a layout like [`FORMAT`]'s, which this code reads. Format 1 is another one.
 #[must_use]

@@ -7,15 +7,15 @@ use serde::Serialize;
 use super::action::store::{Tables, store_units};
 use super::action::unit::Units;
 use super::current::{pack_of, write_current};
-use super::detail::ConnectorDetail;
+use super::detail::{AuthMethod, ConnectorDetail};
 use super::finder::EVERY_ACTION;
 use super::finder::write::{Found, find, write as write_finder};
 use super::index::write_index;
 use super::layout::{number, write_texts};
 use super::list::{ListRef, PartRef, Role, bucket_of};
 use super::model::{Action, Connector};
-use super::pack::{ALIAS, AUTHKIT, LIST_APART};
-use super::row::{Facts, Kind};
+use super::pack::{ALIAS, AUTHKIT, LIST_APART, NEEDS_CLIENT};
+use super::row::{self, Facts, Kind};
 use super::section::{REF_BYTES, SectionRef, SectionWriter, Written};
 use super::stored::{FORMAT, Manifest, SegmentId};
 use crate::crc32::crc32;
@@ -90,6 +90,19 @@ pub struct Platform {
     pub units: Units,
 }
 
+impl Platform {
+    /// Whether nobody can connect to it without an OAuth client.
+    fn needs_client(&self) -> bool {
+        self.detail.auth_methods.iter().all(AuthMethod::is_oauth2)
+    }
+
+    /// What filters see of it besides its row.
+    fn mark(&self) -> u8 {
+        let bit = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
+        bit(self.authkit, row::AUTHKIT) | bit(self.needs_client(), row::NEEDS_CLIENT)
+    }
+}
+
 /// A version of the catalog, ready to be stored.
 #[derive(Debug)]
 pub struct Version {
@@ -158,8 +171,8 @@ pub fn catalog<E>(
         let id = SegmentId::of(bytes);
         if segments.insert(id) { put(id, bytes).map(|()| id) } else { Ok(id) }
     };
-    let rows = platforms.iter().map(|(Platform { connector, authkit, .. }, _)| {
-        row(connector, Facts::of_connector(connector, *authkit))
+    let rows = platforms.iter().map(|(platform, _)| {
+        row(&platform.connector, Facts::of_connector(&platform.connector, platform.mark()))
     });
     let connectors = list(Kind::Connector, rows.collect(), sizes);
     let mut lists = BTreeMap::from([(String::new(), apart(&connectors, &mut store)?)]);
@@ -298,8 +311,10 @@ impl Entry<'_> {
 
     fn flags(&self) -> usize {
         match self {
-            Self::Platform(Platform { authkit: true, .. }, _) => AUTHKIT,
-            Self::Platform(..) => 0,
+            Self::Platform(platform, _) => {
+                let flag = |is_set: bool, flag: usize| if is_set { flag } else { 0 };
+                flag(platform.authkit, AUTHKIT) | flag(platform.needs_client(), NEEDS_CLIENT)
+            }
             Self::Alias(_) => ALIAS,
         }
     }

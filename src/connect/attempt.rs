@@ -42,6 +42,9 @@ pub struct Attempt {
     pub account: String,
     /// The environment of the account.
     pub environment: Environment,
+    /// The key that began it, itself or by a token; empty in a list.
+    #[serde(default)]
+    pub key_id: String,
     /// How far it is.
     pub status: Stored,
     /// The connection that it creates or reconnects.
@@ -74,7 +77,7 @@ pub struct Attempt {
     pub return_url: Option<String>,
     /// SHA-256 of the cookie of the browser that it is bound to.
     pub browser_hash: Option<String>,
-    /// What it remembers, sealed; `None` once it is over.
+    /// What it remembers, sealed; `None` once it is over, and for one whose link leads to the window.
     pub sealed: Option<String>,
     /// The request that exchanges or exchanged the code.
     pub claimed_by: Option<String>,
@@ -136,6 +139,12 @@ impl Status {
 }
 
 impl Attempt {
+    /// Whether its link leads to the window, where the user enters keys or chooses a method.
+    #[must_use]
+    pub fn is_in_window(&self) -> bool {
+        self.status == Stored::Pending && self.sealed.is_none()
+    }
+
     /// What was asked for.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {

@@ -133,6 +133,12 @@ impl OauthClient {
         serde_json::from_str(&self.variables).unwrap_or_default()
     }
 
+    /// The values of a client's variables for the connector's method with this id; none without a client for it.
+    #[must_use]
+    pub fn variables_for(client: Option<&Self>, method: &str) -> BTreeMap<String, String> {
+        client.filter(|client| client.is_for(method)).map(Self::variables).unwrap_or_default()
+    }
+
     /// The document that the API shows, with what may be wrong with the client.
     ///
     /// # Errors

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::catalog::detail::{Account, AuthMethod, Field, Kind, Parameters, Server, Verify};
+use crate::catalog::detail::{
+    Account, AuthMethod, Field, Kind, Pagination, Parameters, Server, Verify,
+};
 use crate::credentials::placing::misfit;
 use crate::patterns::Matcher;
 use crate::ports::Patterns;
@@ -38,6 +40,9 @@ pub struct Connector {
     /// How to find out whose account it is.
     #[serde(default)]
     pub account: Option<Account>,
+    /// Where responses say that a list goes on.
+    #[serde(default)]
+    pub pagination: Vec<Pagination>,
 }
 
 impl Connector {

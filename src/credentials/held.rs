@@ -11,6 +11,7 @@ use super::{Kind, OpenError, Place, SealError, Sealed, VaultKeys};
 use crate::catalog::detail::AuthMethod;
 use crate::json;
 use crate::oauth::Tokens;
+use crate::oauth::account::is_id;
 use crate::ports::Random;
 use crate::terms::{CredentialType, Environment};
 
@@ -29,6 +30,9 @@ pub struct Held {
     /// The account at the platform, where it is known.
     #[serde(default)]
     pub account: Option<String>,
+    /// The account's name, if the platform has just said it. It is stored with the connection, and not sealed again here.
+    #[serde(skip)]
+    pub account_name: Option<String>,
 }
 
 /// Tokens of OAuth 2.0.
@@ -89,11 +93,31 @@ impl Held {
         serde_json::from_slice(&plain).map_err(|_| OpenError::Damaged)
     }
 
+    /// What is held, with what the fields of its method have now and did not have when it was stored: the value of the OAuth
+    /// client's `variables`, or else the field's default, as in a new connection.
+    #[must_use]
+    pub fn completed(mut self, method: &AuthMethod, variables: &BTreeMap<String, String>) -> Self {
+        for field in &method.fields {
+            let of_client = variables.get(&field.name).filter(|_| method.is_oauth2());
+            if let Some(value) = of_client.or(field.default.as_ref())
+                && self.variable(&field.name).is_none()
+            {
+                self.fields.insert(field.name.clone(), value.clone());
+            }
+        }
+        self
+    }
+
+    /// What the user filled in, and nothing else yet.
+    #[must_use]
+    pub const fn of_fields(kind: CredentialType, fields: BTreeMap<String, String>) -> Self {
+        Self { kind, fields, tokens: None, account: None, account_name: None }
+    }
+
     /// What an authorization server issued, with what the user filled in.
     #[must_use]
     pub fn of_tokens(tokens: Tokens, fields: BTreeMap<String, String>) -> Self {
-        let nothing = Self { kind: CredentialType::OAuth2, fields, tokens: None, account: None };
-        nothing.renewed(tokens)
+        Self::of_fields(CredentialType::OAuth2, fields).renewed(tokens)
     }
 
     /// What is held after a renewal: what the platform did not send again stays.
@@ -104,6 +128,7 @@ impl Held {
         members.extend(tokens.members);
         Self {
             account: self.account.or(tokens.subject),
+            account_name: tokens.subject_name.or(self.account_name),
             tokens: Some(HeldTokens {
                 access: tokens.access_token,
                 kind: tokens.token_type,
@@ -112,6 +137,14 @@ impl Held {
             }),
             ..self
         }
+    }
+
+    /// The account's id and name as they are stored with the connection, where they are known and fit to be shown. `names`:
+    /// whether names are stored.
+    #[must_use]
+    pub fn told_account(&self, names: bool) -> (Option<&str>, Option<&str>) {
+        let id = self.account.as_deref().filter(|id| is_id(id));
+        (id, self.account_name.as_deref().filter(|_| names && id.is_some()))
     }
 
     /// Holds this refresh token if there is no other.

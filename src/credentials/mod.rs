@@ -3,6 +3,7 @@
 
 pub mod held;
 pub mod keys;
+pub mod minted;
 pub mod placing;
 pub mod reports;
 pub mod reseal;

@@ -1,4 +1,5 @@
-//! Which keys the running services have. Each run of the schedule reports them to its database, and nothing is sealed again
+//! Which keys the running services have. The schedule reports them to its database once an hour, and each minute while
+//! another list was reported within the last hour, which is when keys are rotated: an idle minute writes nothing. Nothing is sealed again
 //! with a key before every service that runs has reported it: a service could not open what a key seals that it lacks.
 //!
 //! A service is known by its list of keys only. So a list counts as that of a running service as long as it may have been
@@ -12,6 +13,11 @@ use crate::ports::{Param, Statement};
 
 /// A list that was not reported for so long is deleted.
 const FORGOTTEN_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// How long a service that reports alone waits until it reports again.
+pub const REPEATED_MS: u64 = 60 * 60 * 1000;
+/// How much later than due a report may be.
+const LATE_MS: u64 = 5 * 60 * 1000;
 
 /// A list of keys that a service has reported.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -50,11 +56,11 @@ impl Report {
     }
 }
 
-/// Reports the keys of this service.
+/// Reports the keys of this service, unless it has done so twice and nobody else reports others.
 #[must_use]
 pub fn report(keys: &VaultKeys, now: u64) -> [Statement; 2] {
     // A list that comes back after a day is as good as new.
-    let report = "INSERT INTO vault_key_reports (keys, first_at, last_at) VALUES (?1, ?2, ?2) ON CONFLICT DO UPDATE SET last_at = max(last_at, excluded.last_at)";
+    let report = "INSERT INTO vault_key_reports (keys, first_at, last_at) VALUES (?1, ?2, ?2) ON CONFLICT DO UPDATE SET last_at = max(last_at, excluded.last_at) WHERE last_at = first_at OR last_at <= excluded.last_at - ?3 OR EXISTS (SELECT 1 FROM vault_key_reports o WHERE o.keys <> excluded.keys AND o.last_at >= excluded.last_at - ?4)";
     let forget = "DELETE FROM vault_key_reports WHERE last_at < ?1";
     let keys = json::text(&keys.reported());
     [
@@ -62,7 +68,15 @@ pub fn report(keys: &VaultKeys, now: u64) -> [Statement; 2] {
             sql: forget.into(),
             params: vec![Param::integer(now.saturating_sub(FORGOTTEN_MS))],
         },
-        Statement { sql: report.into(), params: vec![Param::text(&keys), Param::integer(now)] },
+        Statement {
+            sql: report.into(),
+            params: vec![
+                Param::text(&keys),
+                Param::integer(now),
+                Param::integer(REPEATED_MS),
+                Param::integer(REPEATED_MS.saturating_add(LATE_MS)),
+            ],
+        },
     ]
 }
 

@@ -253,6 +253,12 @@ impl Http for EdgePorts<'_> {
         bytes.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).ok_or(HttpError::TooLarge)
     }
 
+    fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
+        let answer = body.downcast_ref::<http::Answer>()?.0.borrow();
+        let copy = answer.as_ref()?.dyn_ref::<web_sys::Response>()?.clone().ok()?;
+        Some(Rc::new(http::Answer(RefCell::new(Some(copy.into())))))
+    }
+
     fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
         http::decode(charset, bytes)
     }

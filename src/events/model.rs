@@ -71,15 +71,18 @@ struct Shown<'a> {
 }
 
 impl Event {
-    /// The document that the API shows and that webhooks receive.
+    /// The document that the API shows and that webhooks receive. `names`: whether it names accounts at platforms.
     ///
     /// # Errors
     /// When what is stored is not what it should be.
-    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+    pub fn to_json(&self, names: bool) -> serde_json::Result<Vec<u8>> {
         let mut data = match (&self.connection, &self.subject) {
             (Some(row), _) => {
                 let connection: Connection = serde_json::from_str(row)?;
-                [b"{\"connection\":", connection.to_json()?.as_slice()].concat()
+                let account = serde_json::to_vec(&connection.account(names))?;
+                let parts: [&[u8]; 4] =
+                    [b"{\"connection\":", &connection.to_json()?, b",\"account\":", &account];
+                parts.concat()
             }
             (None, subject) => {
                 let subject = subject.as_deref().and_then(|object| object.strip_suffix('}'));

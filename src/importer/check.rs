@@ -16,7 +16,7 @@ use crate::catalog::key::ConnectorKey;
 use crate::catalog::list::{List, ListRef};
 use crate::catalog::model::{Action, Connector};
 use crate::catalog::pack::{self, Found};
-use crate::catalog::row::Kind;
+use crate::catalog::row::{AUTHKIT, Kind};
 use crate::catalog::section::{Section, SectionRef};
 use crate::catalog::write::Platform;
 use crate::fold::fold;
@@ -113,7 +113,7 @@ impl<'a> Opened<'a> {
         let marks = self.list(list.clone(), Kind::Connector)?;
         let marks = marks.columns().map_err(said)?.marks.to_vec();
         let rows: Vec<Connector> = self.rows(list, Kind::Connector)?;
-        let entry = |(connector, mark)| ConnectorEntry { connector, authkit: mark == 1 };
+        let entry = |(connector, mark)| ConnectorEntry { connector, authkit: mark & AUTHKIT != 0 };
         Ok(rows.into_iter().zip(marks).map(entry).collect())
     }
 
@@ -258,14 +258,18 @@ pub fn named(
         if known.contains(found) {
             return Ok(found.to_owned());
         }
-        let nearest = nearest(&name, known.iter().copied(), 3).join(", ");
-        let did_you_mean =
-            if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") };
+        let did_you_mean = did_you_mean(&name, known.iter().copied());
         Err(anyhow!(
             "no platform `{name}`{did_you_mean}\nTo look for it: npm run catalog -- find {name}"
         ))
     };
     names.iter().map(find).collect()
+}
+
+/// What may have been meant, as the end of an error.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let nearest = nearest(name, known, 3).join(", ");
+    if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") }
 }
 
 fn said(error: StorageError) -> anyhow::Error {

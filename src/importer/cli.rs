@@ -378,8 +378,10 @@ impl ShowArgs {
         let check::Known { detail, aliases, units } = details.take(wanted);
         if let Some(key) = &self.action {
             let Some(json) = opened.action(wanted, key, &detail, &units)? else {
+                let actions = opened.actions(wanted)?;
+                let meant = check::did_you_mean(key, actions.iter().map(|one| one.key.as_str()));
                 eprintln!(
-                    "error: {wanted} has no action `{key}`\nTo look for it: npm run catalog -- show {wanted}"
+                    "error: {wanted} has no action `{key}`{meant}\nTo look for it: npm run catalog -- show {wanted}"
                 );
                 return Ok(ExitCode::FAILURE);
             };

@@ -24,6 +24,7 @@ pub mod entries;
 pub mod export;
 pub mod fetched;
 pub mod find;
+mod fit;
 pub mod folder;
 pub mod hash;
 pub mod image;
@@ -72,7 +73,7 @@ use scalar::{Format, Spare};
 use server::base::Base;
 use source::{MAX_BYTES, Source, Sources};
 
-use crate::catalog::detail::{ConnectorDetail, Kind, Parameters};
+use crate::catalog::detail::{ConnectorDetail, Kind, Parameters, Server};
 use crate::catalog::write::Platform;
 
 /// What to import.
@@ -243,7 +244,7 @@ fn name(
     let Import { providers, overrides, .. } = job;
     let namings: Vec<&Naming> =
         outcomes.iter().filter_map(|(_, outcome)| outcome.naming()).collect();
-    let names = names(&namings, providers);
+    let names = names(&namings, &places(&outcomes), providers, &mut summary.warnings);
     // When nothing could be read, that is the error to report, not a mismatch of `catalog.toml`.
     let (wishes, absent) =
         if namings.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
@@ -312,13 +313,50 @@ fn name(
     Ok(platforms)
 }
 
+/// The path and the servers of each document with a name.
+fn places(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])> {
+    let named = outcomes.iter().filter(|(_, outcome)| outcome.naming().is_some());
+    named
+        .map(|(path, outcome)| match outcome {
+            Outcome::Rows { draft, .. } => (path.as_path(), draft.detail.servers.as_slice()),
+            // Nothing of it is imported.
+            Outcome::Closed { .. } | Outcome::Nothing(_) => (path.as_path(), [].as_slice()),
+        })
+        .collect()
+}
+
 /// The names of the documents' platforms, then those of the entries without a document: for each the name that it gets,
-/// and the one that its document gave it.
-fn names(namings: &[&Naming], providers: &Providers) -> Vec<Vec<String>> {
-    let taking_part: Vec<&Naming> =
-        namings.iter().copied().filter(|naming| naming.takes_part()).collect();
-    let given = clash::names(&taking_part);
+/// and the one that its document gave it. A document whose servers are elsewhere than those of the entry is about another
+/// platform, and a warning says so; a document of `sources.toml` is of the platform that is assigned to it.
+fn names(
+    namings: &[&Naming],
+    places: &[(&Path, &[Server])],
+    providers: &Providers,
+    warnings: &mut Vec<String>,
+) -> Vec<Vec<String>> {
+    let named: Vec<_> =
+        namings.iter().copied().zip(places).filter(|(naming, _)| naming.takes_part()).collect();
+    let own: Vec<&Naming> = named.iter().map(|(naming, _)| *naming).collect();
+    let mut given = clash::names(&own);
     let entries = providers.pair(&given);
+    for (nth, (naming, (path, servers))) in named.into_iter().enumerate() {
+        let Some(name) = given.get(nth).filter(|_| naming.assigned.is_none()) else { continue };
+        let Some((entry, known)) =
+            entries.get(name).and_then(|entry| providers.0.get_key_value(*entry))
+        else {
+            continue;
+        };
+        let Some(server) = fit::stranger(servers, &known.detail.servers) else { continue };
+        let own = apart(&naming.with_title(), &given, providers);
+        warnings.push(format!(
+            "{}: it is filed under the name of {}, but its server `{server}` is not one of {entry}'s: it became the platform `{own}`",
+            path.display(),
+            known.name,
+        ));
+        if let Some(given) = given.get_mut(nth) {
+            *given = own;
+        }
+    }
     let assigned: HashSet<&str> =
         namings.iter().filter_map(|naming| naming.assigned.as_deref()).collect();
     let mut given = given.iter();
@@ -338,6 +376,18 @@ fn names(namings: &[&Naming], providers: &Providers) -> Vec<Vec<String>> {
     let alone = providers.0.keys().filter(|name| !kept.contains(*name));
     names.extend(alone.map(|name| vec![name.clone()]));
     names
+}
+
+/// The name with a number behind it, if need be, that no other platform has.
+fn apart(name: &str, given: &[String], providers: &Providers) -> String {
+    let is_taken = |name: &String| {
+        given.contains(name)
+            || providers.0.contains_key(name)
+            || providers.0.values().any(|known| known.documents.contains(name))
+    };
+    let numbered = (2..).map(|number: u32| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// The display names, one for each of `names`, which has the platforms' names.
@@ -766,6 +816,7 @@ fn connector_detail<F>(
         headers: Parameters::new(),
         verify: None,
         account: None,
+        pagination: Vec::new(),
     };
     (detail, methods.schemes, left_out)
 }

@@ -108,6 +108,14 @@ impl Naming {
         }
     }
 
+    /// The platform's name with the words of the title.
+    #[must_use]
+    pub fn with_title(&self) -> String {
+        let mut words = self.words.clone();
+        add_unsaid(&mut words, &self.title);
+        slug(&words)
+    }
+
     /// The platform's name when it does not clash with another one.
     #[must_use]
     pub fn plain(&self) -> String {

@@ -9,16 +9,16 @@ use super::image;
 use super::server::{self, Found};
 use crate::catalog::detail::{
     AccessTokenRequest, Account, ApiKey, AuthMethod, ConnectorDetail, ExpiresUnit, Field,
-    FieldSource, Grant, In, Kind, OAuth2, Parameters, Pkce, RejectedWhen, Request, RevocationToken,
-    Scope, Server, SourceKind, TokenAuth, TokenBody, Verify, client_id, code, rejected as statuses,
-    urls, variables,
+    FieldSource, Grant, In, Kind, OAuth2, Pagination, Parameters, Pkce, RejectedWhen, Request,
+    RevocationToken, Scope, Server, SourceKind, TokenAuth, TokenBody, Verify, client_id, code,
+    rejected as statuses, urls, variables,
 };
 use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
 /// The fields of a platform's table that say how users connect.
-pub const FIELDS: [&str; 9] = [
+pub const FIELDS: [&str; 10] = [
     "documentation",
     "servers",
     "headers",
@@ -27,6 +27,7 @@ pub const FIELDS: [&str; 9] = [
     "rejected",
     "rejectedWhen",
     "account",
+    "pagination",
     "auth",
 ];
 
@@ -50,6 +51,8 @@ pub struct Stated {
     pub rejected_when: Option<RejectedWhen>,
     /// How to find out whose account it is.
     pub account: Option<AccountEntry>,
+    /// Where responses say that a list goes on.
+    pub pagination: Option<Vec<Pagination>>,
     /// All ways to connect, the preferred one first.
     pub auth: Option<Vec<AuthEntry>>,
 }
@@ -266,6 +269,7 @@ impl Stated {
             rejected,
             rejected_when,
             account,
+            pagination,
             auth,
         } = self;
         if verify.as_deref() == Some("") {
@@ -332,6 +336,18 @@ impl Stated {
             let request = request(&account.request, account.body)?;
             Some(Account { request, id: account.id, name: account.name })
         });
+        for page in pagination.iter().flatten() {
+            let pointers = [Some(&page.next), page.items.as_ref(), page.more.as_ref()];
+            if pointers.into_iter().flatten().any(|pointer| !pointer.starts_with('/')) {
+                fault(
+                    "`pagination`: `next`, `items` and `more` are JSON Pointers, such as `/next`"
+                        .to_owned(),
+                );
+            }
+            if page.parameter.as_deref() == Some("") {
+                fault("`pagination`: a `parameter` has no name".to_owned());
+            }
+        }
         if has_body && verify.is_none() {
             fault("`verifyBody` needs a `verify` beside it".to_owned());
         }
@@ -348,6 +364,7 @@ impl Stated {
             headers: places.headers,
             verify,
             account,
+            pagination: pagination.unwrap_or(detail.pagination),
         }
     }
 }

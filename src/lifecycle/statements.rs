@@ -81,6 +81,23 @@ impl RowOf<'_> {
         }
     }
 
+    /// Stores whose account the connection leads to, if the request has renewed its credentials and that is news: for
+    /// connections from before it was stored, and platforms that say it later. The name stays while the platform does not
+    /// say it again, unless names are not stored.
+    #[must_use]
+    pub fn told(&self, request: &str, (id, name): (&str, Option<&str>), names: bool) -> Statement {
+        const NAME: &str = "iif(?7, coalesce(?6, iif(platform_account_id = ?5, platform_account_name, NULL)), NULL)";
+        Statement {
+            sql: format!("UPDATE connections SET platform_account_id = ?5, platform_account_name = {NAME} WHERE account = ?1 AND environment = ?2 AND id = ?3 AND (platform_account_id IS NOT ?5 OR platform_account_name IS NOT {NAME}) AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)").into(),
+            params: self.params([
+                Param::text(request),
+                Param::text(id),
+                Param::optional_text(name),
+                Param::Integer(names.into()),
+            ]),
+        }
+    }
+
     /// Writes what a failed renewal means, if the request still holds the lease of the version that it read. Of the two
     /// moments for the next attempt, it takes the one in whose minute less is due: of a few attempts a minute, chance alone
     /// would put many into one. Twelve are counted at most, since among many attempts chance is even enough.
@@ -297,6 +314,21 @@ pub struct Why<'a> {
     pub detail: Option<&'a str>,
     /// The HTTP status of its answer.
     pub status: Option<u16>,
+}
+
+/// Makes the credentials of a connection due for their check at once: the platform has refused a call with them. Those that
+/// are due, or wait for another attempt, stay as they are.
+#[must_use]
+pub fn check_soon(account: &str, environment: Environment, id: &str, now: u64) -> Statement {
+    Statement {
+        sql: "UPDATE credentials SET check_at = ?4 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND check_at > ?4".into(),
+        params: vec![
+            Param::text(account),
+            Param::text(environment.as_str()),
+            Param::text(id),
+            Param::integer(now),
+        ],
+    }
 }
 
 #[cfg(test)]

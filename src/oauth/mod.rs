@@ -14,6 +14,7 @@
 //! The crate `oauth2` reads only what RFC 6749 describes: no `expires_in` as text, no nested tokens, no error within
 //! a 200, no comma between scopes. What would remain of it is shorter here.
 
+pub mod account;
 pub mod answer;
 pub mod authorization;
 pub mod callback;

@@ -188,6 +188,14 @@ pub fn new_grant() -> Node {
         ("identityType", "The type of the identity. If omitted, connections of every type count."),
         ("platforms", "Only these platforms. If omitted, all."),
         ("access", "`read` lets the user grant no more than reading."),
+        (
+            "actions",
+            "Only these actions, each as `platform/key` or `platform/prefix*`; together at most 4,500 characters. If omitted, all.",
+        ),
+        (
+            "connections",
+            "Only the connections with these ids, and no new ones. If omitted, all of the identity.",
+        ),
     ];
     body("A user whom your app has authenticated.", &GRANT_FIELDS, &about, &object! {})
 }
@@ -220,19 +228,30 @@ pub fn grants() -> Node {
 /// A grant.
 #[must_use]
 pub fn grant() -> Node {
-    let items = object! {"type": "string"};
-    let platforms = object! {"type": Node::texts(["array", "null"]), "items": items};
-    let platforms = said("Only these platforms; `null` for all.", platforms);
+    let list = |description: &str| {
+        let items = object! {"type": "string"};
+        said(description, object! {"type": Node::texts(["array", "null"]), "items": items})
+    };
     record(
         "What a user lets an agent do.",
         vec![
             ("id", string("The grant's id.").with(object! {"format": "uuid"})),
             ("identity", string("The user whose connections the agent can use.")),
             ("identityType", identity_type("Only connections of this type; `null` for all.")),
-            ("platforms", platforms),
+            ("platforms", list("Only these platforms; `null` for all.")),
             (
                 "access",
                 names("`read`: the agent calls platforms by `GET` and `HEAD` only.", Access::NAMES),
+            ),
+            (
+                "actions",
+                list(
+                    "Only these actions, each as `platform/key` or `platform/prefix*`; `null` for all.",
+                ),
+            ),
+            (
+                "connections",
+                list("Only the connections with these ids; `null` for all of the identity."),
             ),
             (
                 "client",

@@ -4,17 +4,18 @@ use super::answers::Answers;
 use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
 use super::texts::{self, said};
+use crate::access::limits::MAX_ACTIONS;
 use crate::api::body::{Field, FieldCheck, MAX_MEMBERS};
 use crate::api::call::run::{BUDGETS, MOST_POINTERS};
 use crate::api::fields::{
-    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS, MAX_ORIGIN,
-    MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS, SESSION_FIELDS, STATE_FIELDS,
-    UPDATE_FIELDS,
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS,
+    MAX_CONNECTIONS, MAX_ORIGIN, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS,
+    SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
 };
 use crate::api::session::new::DEFAULT_TTL;
 use crate::connect::rules;
 use crate::oauth::authorization::OWN_PARAMETERS;
-use crate::terms::{EventType, Scope};
+use crate::terms::Scope;
 
 /// What a connection is created from.
 pub fn new_connection(answers: &Answers) -> Node {
@@ -53,7 +54,7 @@ pub fn new_session() -> Node {
 pub fn new_attempt() -> Node {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
-    let defaults = object! {"label": "default", "allowOtherAccount": false};
+    let defaults = object! {"label": "default", "allowOtherAccount": false, "link": false};
     let about = about_starting();
     // One of the two: `required` is needed, and what belongs to the other is left out.
     let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
@@ -98,7 +99,7 @@ pub fn action_input() -> Node {
         ("body", "The request's body."),
         (
             "select",
-            "Only these parts of the answer's body: up to 20 JSON Pointers, in which `*` is every item.",
+            "Only these parts of the answer's body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item.",
         ),
         (
             "maxBytes",
@@ -157,10 +158,6 @@ fn field_schema(field: &Field) -> Node {
             let longest = u64::try_from(crate::webhooks::rules::MAX_URL).unwrap();
             object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
         }
-        ("types", _) => object! {
-            "type": "array", "maxItems": EventType::NAMES.len() as u64,
-            "items": object! {"type": "string", "enum": Node::texts(EventType::NAMES)},
-        },
         ("from", _) => object! {"type": "string", "pattern": EVENT},
         ("to", _) => object! {"type": Node::texts(["string", "null"]), "pattern": EVENT},
         ("connection", _) => object! {"type": "string", "format": "uuid"},
@@ -198,6 +195,10 @@ fn field_schema(field: &Field) -> Node {
         }
         (_, FieldCheck::Boolean) => object! {"type": "boolean"},
         (_, FieldCheck::OneOf(names)) => object! {"type": "string", "enum": Node::texts(names)},
+        (_, FieldCheck::Names(names)) => object! {
+            "type": "array", "maxItems": u64::try_from(names.len()).unwrap(),
+            "items": object! {"type": "string", "enum": Node::texts(names)},
+        },
         (_, FieldCheck::Texts(most, rule)) => object! {
             "type": "array", "maxItems": u64::try_from(most).unwrap(), "items": texts::text(rule),
         },
@@ -218,6 +219,11 @@ fn field_schema(field: &Field) -> Node {
                     (names.len(), object! {"type": "string", "enum": Node::texts(names)})
                 }
                 "platforms" => (MAX_PLATFORMS, platform_in_any_case()),
+                "actions" => {
+                    let pattern = "^[A-Za-z0-9-]{1,64}/[^,*\n]{0,256}\\*?$";
+                    (MAX_ACTIONS, object! {"type": "string", "pattern": pattern})
+                }
+                "connections" => (MAX_CONNECTIONS, object! {"type": "string", "format": "uuid"}),
                 "origins" => {
                     let longest = u64::try_from(MAX_ORIGIN).unwrap();
                     let item = object! {"type": "string", "maxLength": longest, "pattern": ORIGIN};
@@ -253,7 +259,7 @@ const EVENT: &str = "^evt_[0-9]{13}$";
 const ORIGIN: &str =
     "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";
 
-fn about_opening() -> [(&'static str, &'static str); 6] {
+fn about_opening() -> [(&'static str, &'static str); 9] {
     [
         (
             "identity",
@@ -267,6 +273,18 @@ fn about_opening() -> [(&'static str, &'static str); 6] {
         (
             "platforms",
             "Only these platforms of the catalog, ignoring case, both in the vault and in the catalog; all if omitted.",
+        ),
+        (
+            "access",
+            "`read` allows calls of platforms by `GET` and `HEAD` only. If omitted, by every method.",
+        ),
+        (
+            "actions",
+            "Only these actions of platforms, each as `platform/key` or `platform/prefix*`, and no other calls: the proxy is refused. Restricts `platforms` to theirs. All calls if omitted.",
+        ),
+        (
+            "connections",
+            "Only the connections with these ids, and no new ones. If omitted, all of the identity.",
         ),
         (
             "origins",
@@ -299,7 +317,7 @@ fn about_creating() -> [(&'static str, &'static str); 9] {
     ]
 }
 
-fn about_starting() -> [(&'static str, &'static str); 12] {
+fn about_starting() -> [(&'static str, &'static str); 13] {
     [
         ("platform", "A platform of the catalog, ignoring case."),
         (
@@ -339,6 +357,10 @@ fn about_starting() -> [(&'static str, &'static str); 12] {
         (
             "allowOtherAccount",
             "Whether another account at the platform may take the place of the one that was connected before. Otherwise the attempt fails with `account_mismatch`.",
+        ),
+        (
+            "link",
+            "Whether to return a link in each case. Where the user has to enter a key, fill in a field or choose a method, the link leads to the connect window; `fields`, `label`, `name`, `tags`, `scopes` and `allowOtherAccount` can't be sent then. If `authMethod` is omitted, the only method of OAuth 2.0 with an OAuth client is used. Needs the scope `catalog:read` as well.",
         ),
     ]
 }

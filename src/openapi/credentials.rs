@@ -69,6 +69,31 @@ pub fn status() -> Node {
                 ),
             ),
             ("holdsCredentials", boolean("Whether the vault holds credentials of the connection.")),
+            ("account", connected_account()),
+        ],
+    )
+}
+
+/// Whose account a connection leads to.
+pub fn connected_account() -> Node {
+    or_null(
+        "The connected account, as the platform says; null if it is not known.",
+        reference("PlatformAccount"),
+    )
+}
+
+/// An account at a platform.
+pub fn platform_account() -> Node {
+    record(
+        "An account at a platform.",
+        vec![
+            ("id", string("The account's ID at the platform. It does not change.")),
+            (
+                "name",
+                text_or_null(
+                    "The account's name at the platform, such as an email address or a user name, for people. Null if it is not known, or if the service does not store names.",
+                ),
+            ),
         ],
     )
 }

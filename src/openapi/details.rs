@@ -45,6 +45,13 @@ pub fn connector(row: &Node) -> Node {
                 "account",
                 nullable("How to find out whose account it is; null if unknown.", account()),
             ),
+            (
+                "pagination",
+                list(
+                    "Where responses say that a list goes on, besides the header `Link`: the first that says it counts.",
+                    pagination(),
+                ),
+            ),
         ],
     );
     let description =
@@ -272,6 +279,36 @@ fn verify() -> Node {
         ),
     ));
     record("A request to the platform that shows whether it accepts credentials.", members)
+}
+
+fn pagination() -> Node {
+    record(
+        "Where a JSON response says how to get the next page of a list.",
+        vec![
+            (
+                "next",
+                string(
+                    "The JSON Pointer of the next page's address, or of the value of `parameter`.",
+                ),
+            ),
+            (
+                "parameter",
+                text_or_null("The query parameter that takes the value; null if it is an address."),
+            ),
+            (
+                "items",
+                text_or_null(
+                    "The JSON Pointer of the list whose last item has the value; null if the response itself has it.",
+                ),
+            ),
+            (
+                "more",
+                text_or_null(
+                    "The JSON Pointer of what is true if there is another page; null if the value says it.",
+                ),
+            ),
+        ],
+    )
 }
 
 fn account() -> Node {

@@ -1,6 +1,7 @@
 //! What the document says about events.
 
 use super::about::{About, EVENTS};
+use super::credentials::connected_account;
 use super::node::{Node, object};
 use super::schema::{names, number_or_null, record, reference, string, text_or_null, time};
 use super::texts::said;
@@ -60,7 +61,7 @@ fn call() -> Node {
 }
 
 /// An object of which the last members are there only if there is something to be said.
-fn with_reason(description: &str, name: &str, member: Node, call: Option<Node>) -> Node {
+fn with_reason(description: &str, name: &str, member: Node, more: Vec<(&str, Node)>) -> Node {
     let reason = record(
         "Why it happened.",
         vec![
@@ -70,7 +71,7 @@ fn with_reason(description: &str, name: &str, member: Node, call: Option<Node>) 
         ],
     );
     let mut members = vec![(name, member), ("reason", reason)];
-    members.extend(call.map(|call| ("call", call)));
+    members.extend(more);
     object! {
         "type": "object",
         "description": description,
@@ -106,10 +107,10 @@ pub fn event() -> Node {
         vec![("id", string("The webhook's id."))],
     );
     let data = object! {"oneOf": vec![
-        with_reason("The connection, as it was just after the event.", "connection", reference("Connection"), Some(call())),
-        with_reason("The OAuth client.", "oauthClient", client, None),
-        with_reason("The grant.", "grant", grant, None),
-        with_reason("The webhook.", "webhook", webhook, None),
+        with_reason("The connection, as it was just after the event.", "connection", reference("Connection"), vec![("account", connected_account()), ("call", call())]),
+        with_reason("The OAuth client.", "oauthClient", client, Vec::new()),
+        with_reason("The grant.", "grant", grant, Vec::new()),
+        with_reason("The webhook.", "webhook", webhook, Vec::new()),
     ]};
     record(
         "Something that happened.",

@@ -201,6 +201,8 @@ fn connectors() -> Vec<About> {
     let own = [
         plain("platform", "The platform: exact, ignoring case. For example, `github`."),
         ("authkit", false.into(), "`true`: only connectors that the operator has enabled for hosted authorization. `false`: all connectors.".into()),
+        ("connectable", false.into(), "`true`: only connectors that accounts can be connected to now: those with a method that needs no OAuth client, and those for which you have set an OAuth client in this environment. `false`: all connectors.".into()),
+        ("hasOauthClient", false.into(), "`true`: only connectors for which you have set an OAuth client in this environment. `false`: all connectors.".into()),
         plain("key", "The connector's key: exact, case-sensitive. For example, `api::github::v1`."),
         plain("name", "The display name: exact, ignoring case. For example, `GitHub`."),
         plain("category", "The category: exact, ignoring case. For example, `Developer Tools`."),
@@ -252,12 +254,14 @@ fn connections() -> Vec<About> {
         plain("name", "The display name: exact, ignoring case. For example, `Payments team`."),
         plain("identityType", "The identity type."),
         plain("identity", "The identity: exact, case-sensitive. For example, `ann@example.com`."),
+        plain("account", "The ID of the connected account at the platform, `account.id`: exact, case-sensitive. For example, `583231`."),
         plain("platform", "The platform: exact, ignoring case. For example, `github`."),
         plain("tags", "Tags, separated by commas: matches connections with all of them, or with `tagsMatch=any` at least one. Exact, case-sensitive. For example, `eu,billing`."),
         ("tagsMatch", "all".into(), "Whether a connection must have `all` of `tags` or `any` of them. Only together with `tags`.".into()),
         plain("q", "A prefix of the name or the identity, ignoring case. A prefix with too many matches is refused with `query_too_broad`. For example, `ann`."),
         plain("state", "The state of the connection."),
         ("active", true.into(), "Whether the connection is active. If omitted, only active connections are listed.".into()),
+        plain("include", "`account` adds the connected account to each row."),
     ];
     let after = plain(
         "after",

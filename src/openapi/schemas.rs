@@ -9,6 +9,7 @@ use super::schema::{
 };
 use super::texts::said;
 use super::{agents, bodies, credentials, details, events, keys, texts, webhooks};
+use crate::access::limits::Access;
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
 use crate::api::paging::MAX_LIMIT;
@@ -33,7 +34,9 @@ pub fn all(answers: &Answers) -> Node {
         "ActionSearchPage": search_page(),
         "Action": action(),
         "ActionDetail": details::action(&action()),
-        "ConnectionPage": page("Connection", "connections"),
+        "ConnectionPage": page("ListedConnection", "connections"),
+        "ListedConnection": listed_connection(),
+        "PlatformAccount": credentials::platform_account(),
         "Connection": connection(),
         "NewConnection": bodies::new_connection(answers),
         "ConnectionChanges": bodies::connection_changes(),
@@ -180,6 +183,10 @@ fn search_page() -> Node {
         "`true` if there are more matches than `total`; otherwise omitted.",
         object! {"type": "boolean", "const": true},
     );
+    let notes = said(
+        "What is easily misunderstood, such as that a platform that the question names has no actions; otherwise omitted.",
+        object! {"type": "array", "items": object! {"type": "string"}, "minItems": 1},
+    );
     let total = count("The number of matches; exact up to 10,000.");
     let own = |name: &str| page.get("properties").unwrap().get(name).unwrap().clone();
     object! {
@@ -188,6 +195,7 @@ fn search_page() -> Node {
         "required": page.get("required").unwrap().clone(),
         "properties": object! {
             "rows": own("rows"), "total": total, "pages": own("pages"), "page": own("page"), "totalIsMinimum": more,
+            "notes": notes,
         },
     }
 }
@@ -243,42 +251,50 @@ fn environment() -> Node {
 }
 
 fn connection() -> Node {
+    record("A stored link between an identity and a platform.", connection_members())
+}
+
+/// A row of the list of connections.
+fn listed_connection() -> Node {
+    record_with(
+        "A stored link between an identity and a platform. With `include=account`, it has the connected account.",
+        connection_members(),
+        object! {"account": credentials::connected_account()},
+    )
+}
+
+fn connection_members() -> Vec<(&'static str, Node)> {
     let id = object! {"type": "string", "format": "uuid"};
     let name = object! {"type": Node::texts(["string", "null"])};
     let kind = object! {"type": "string", "const": "api"};
     let version = object! {"type": "string", "pattern": "^[1-9][0-9]*$"};
     let time = object! {"type": "string", "format": "date-time"};
-    record(
-        "A stored link between an identity and a platform.",
-        vec![
-            ("id", said("A UUID in lower case.", id)),
-            ("platformVersion", said("The version of the platform's API.", texts::version())),
-            ("name", said("The display name; null if unset.", name)),
-            ("type", said("Always `api`.", kind)),
-            (
-                "key",
-                string(
-                    "`<environment>::<platform>::<label>::<identity>`; unique within an account.",
-                ),
+    vec![
+        ("id", said("A UUID in lower case.", id)),
+        ("platformVersion", said("The version of the platform's API.", texts::version())),
+        ("name", said("The display name; null if unset.", name)),
+        ("type", said("Always `api`.", kind)),
+        (
+            "key",
+            string("`<environment>::<platform>::<label>::<identity>`; unique within an account."),
+        ),
+        ("environment", environment()),
+        ("platform", said("The platform's identifier.", platform())),
+        ("identity", string("The identity that the connection belongs to.")),
+        ("identityType", names("The type of the identity.", IdentityType::NAMES)),
+        ("description", string("The connector's description when the connection was created.")),
+        (
+            "state",
+            names(
+                "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.",
+                State::NAMES,
             ),
-            ("environment", environment()),
-            ("platform", said("The platform's identifier.", platform())),
-            ("identity", string("The identity that the connection belongs to.")),
-            ("identityType", names("The type of the identity.", IdentityType::NAMES)),
-            ("description", string("The connector's description when the connection was created.")),
-            (
-                "state",
-                names(
-                    "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.",
-                    State::NAMES,
-                ),
-            ),
-            ("tags", strings("The tags, exactly as they were sent.")),
-            ("version", said("Starts at \"1\" and goes up by one with every change.", version)),
-            ("active", boolean("Whether the connection is active.")),
-            ("createdAt", said("When the connection was created: UTC, with milliseconds.", time)),
-        ],
-    )
+        ),
+        ("tags", strings("The tags, exactly as they were sent.")),
+        ("version", said("Starts at \"1\" and goes up by one with every change.", version)),
+        ("active", boolean("Whether the connection is active.")),
+        ("createdAt", said("When the connection was created: UTC, with milliseconds.", time)),
+    ]
 }
 
 fn summary() -> Node {
@@ -328,7 +344,7 @@ fn whoami() -> Node {
         ("scopes", scopes("The scopes of the key or the token.", &Scope::ALL)),
         ("expiresAt", said("When the key or the token expires; null for never.", expiry)),
     ];
-    let description = "The API key or the token. Only tokens have the last four members.";
+    let description = "The API key or the token. Only tokens have the members after `expiresAt`.";
     let Node::Object(members) = record(description, always) else { panic!("no object") };
     Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
         "properties" => (name, value.with(Node::members(confinement()))),
@@ -358,6 +374,19 @@ fn confinement() -> Vec<(&'static str, Node)> {
             said("The identity type that it is restricted to; null for all.", identity_type),
         ),
         ("platforms", list("The platforms that it is restricted to; null for all.")),
+        ("access", names("`read`: it calls platforms by `GET` and `HEAD` only.", Access::NAMES)),
+        (
+            "actions",
+            list(
+                "The actions that it is limited to, each as `platform/key` or `platform/prefix*`; null for all.",
+            ),
+        ),
+        (
+            "connections",
+            list(
+                "The ids of the connections that it is restricted to; null for all of the identity.",
+            ),
+        ),
         ("origins", list("The web origins that it is restricted to; null for all.")),
     ]
 }

@@ -32,6 +32,8 @@ pub enum TargetError {
     Character,
     /// It does not begin with `https://`.
     Scheme,
+    /// It begins neither with `https://` nor with `http://`, which is accepted too.
+    AnyScheme,
     /// It has a user name or a password.
     Userinfo,
     /// Its host is not a well-formed name.
@@ -54,6 +56,7 @@ impl TargetError {
             Self::TooLong => "is longer than 4,096 characters",
             Self::Character => "has a character that a URL must not contain",
             Self::Scheme => "does not begin with `https://`",
+            Self::AnyScheme => "does not begin with `https://` or `http://`",
             Self::Userinfo => "has a user name or a password before its host",
             Self::Host => "has no well-formed host name",
             Self::IpAddress => "has an IP address as its host",
@@ -78,7 +81,11 @@ impl Targets {
     /// # Errors
     /// When the vault must not send anything there.
     pub fn check(&self, url: &str) -> Result<(), TargetError> {
-        self.check_address(&Address::parse(url)?, None)
+        let address = Address::parse(url).map_err(|error| match error {
+            TargetError::Scheme if self.local => TargetError::AnyScheme,
+            error => error,
+        })?;
+        self.check_address(&address, None)
     }
 
     /// Fills a template of the catalog as [`fill::fill()`] does and checks the result, which may have the port that the
@@ -190,7 +197,8 @@ fn read_port(text: &str) -> Option<u16> {
 mod tests {
     use super::{TargetError, Targets, origin};
     use TargetError::{
-        Character, Fragment, Host, IpAddress, Port, PrivateName, Scheme, TooLong, Userinfo,
+        AnyScheme, Character, Fragment, Host, IpAddress, Port, PrivateName, Scheme, TooLong,
+        Userinfo,
     };
 
     const PUBLIC: Targets = Targets { local: false };
@@ -323,7 +331,9 @@ mod tests {
             ("https://expyuzz4wqqyqhjn.onion", PrivateName),
         ] {
             assert_eq!(PUBLIC.check(url), Err(error), "{url}");
-            assert_eq!(LOCAL.check(url), Err(error), "{url}");
+            // Where `http` is taken too, the error says so.
+            let local = if error == Scheme { AnyScheme } else { error };
+            assert_eq!(LOCAL.check(url), Err(local), "{url}");
         }
     }
 

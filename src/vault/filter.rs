@@ -25,6 +25,8 @@ pub struct ConnectionFilter {
     pub keys: Option<Vec<[String; 3]>>,
     /// Exact.
     pub identity: Option<String>,
+    /// Exact: the id of the account at the platform.
+    pub account: Option<String>,
     /// Folded.
     pub name: Option<String>,
     /// Folded; the prefix of a name or an identity.
@@ -35,12 +37,16 @@ pub struct ConnectionFilter {
     pub platform: Option<String>,
     /// Any of these, when a token is confined to them. The empty set matches nothing.
     pub platforms: Option<Names>,
+    /// Only those with these ids, when a token is confined to them.
+    pub connections: Option<Names>,
     /// Exact.
     pub platform_version: Option<String>,
     /// Exact.
     pub identity_type: Option<IdentityType>,
     /// Exact.
     pub state: Option<State>,
+    /// Whether the rows show the account.
+    pub shows_account: bool,
 }
 
 impl ConnectionFilter {
@@ -57,6 +63,7 @@ impl ConnectionFilter {
             active: u8::from(self.active),
             key: self.keys.as_deref(),
             identity: self.identity.as_deref(),
+            account: self.account.as_deref(),
             name: self.name.as_deref(),
             q: self.q.as_deref(),
             no_tags: self.tags.is_none().then_some([]),
@@ -67,6 +74,7 @@ impl ConnectionFilter {
             identity_type: self.identity_type,
             state: self.state,
             platforms: self.platforms.as_ref().map(Names::as_str),
+            connections: self.connections.as_ref().map(Names::as_str),
         })
     }
 
@@ -88,6 +96,7 @@ impl ConnectionFilter {
             contradicts |= keys.is_empty();
         }
         let own = to.platforms.as_ref().filter(|_| self.platform.is_none()).cloned();
+        self.connections.clone_from(&to.connections);
         self.platforms = if contradicts { Some(Names::default()) } else { own };
     }
 
@@ -106,6 +115,8 @@ struct ListName<'a> {
     active: u8,
     key: Option<&'a [[String; 3]]>,
     identity: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<&'a str>,
     name: Option<&'a str>,
     q: Option<&'a str>,
     #[serde(rename = "", skip_serializing_if = "Option::is_none")]
@@ -121,6 +132,8 @@ struct ListName<'a> {
     state: Option<State>,
     #[serde(skip_serializing_if = "Option::is_none")]
     platforms: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connections: Option<&'a str>,
 }
 
 /// Which tags a connection must have.
@@ -153,6 +166,7 @@ mod tests {
             identity: "ann".into(),
             identity_type: Some(IdentityType::User),
             platforms: Some(Names::of_text("alpha,beta".into())),
+            connections: None,
         }
     }
 

@@ -72,9 +72,40 @@ pub struct Connection {
     pub created_at: u64,
     /// The id of the request that wrote this version.
     pub written_by: String,
+    /// The id of the account at the platform, where it is known and was asked for.
+    #[serde(default)]
+    pub platform_account_id: Option<String>,
+    /// The account's name at the platform, likewise.
+    #[serde(default)]
+    pub platform_account_name: Option<String>,
+}
+
+/// Whose account a connection leads to, as the platform says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PlatformAccount<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its name; `None` when the platform says none, or none may be shown.
+    pub name: Option<&'a str>,
+}
+
+impl<'a> PlatformAccount<'a> {
+    /// Of what a row has. Returns `None` when the account is not known. `names`: whether names are shown.
+    #[must_use]
+    pub fn of(id: Option<&'a String>, name: Option<&'a String>, names: bool) -> Option<Self> {
+        let name = name.filter(|_| names).map(String::as_str);
+        id.map(|id| Self { id, name })
+    }
 }
 
 impl Connection {
+    /// Whose account it leads to. `names`: whether names are shown.
+    #[must_use]
+    pub fn account(&self, names: bool) -> Option<PlatformAccount<'_>> {
+        let (id, name) = (&self.platform_account_id, &self.platform_account_name);
+        PlatformAccount::of(id.as_ref(), name.as_ref(), names)
+    }
+
     /// The connection's key.
     #[must_use]
     pub fn key(&self) -> ConnectionKey<'_> {
@@ -92,6 +123,7 @@ impl Connection {
         self.identity == confinement.identity
             && confinement.identity_type.is_none_or(|own| self.identity_type == own)
             && confinement.has_platform(&self.platform)
+            && confinement.has_connection(&self.id)
     }
 
     /// Its position in the list, which is sorted by this in descending order.
@@ -177,6 +209,8 @@ mod tests {
             active: true,
             created_at: 0,
             written_by: String::new(),
+            platform_account_id: None,
+            platform_account_name: None,
         };
         for (identity, identity_type, platforms, is_within) in [
             ("ann", None, None, true),
@@ -190,6 +224,7 @@ mod tests {
                 identity: identity.into(),
                 identity_type,
                 platforms: platforms.map(|names: &str| Names::of_text(names.into())),
+                connections: None,
             };
             assert_eq!(connection.is_within(&confinement), is_within, "{confinement:?}");
         }

@@ -2,7 +2,6 @@
 //! that begins with the field's name.
 
 use crate::events::EventId;
-use crate::terms::EventType;
 
 /// The most characters of a URL.
 pub const MAX_URL: usize = 2048;
@@ -26,14 +25,6 @@ pub fn description(text: &str) -> Option<&'static str> {
         && text.chars().count() <= MAX_DESCRIPTION
         && !text.chars().any(char::is_control);
     (!good).then_some("must be null or have 1 to 200 characters and no control character")
-}
-
-/// Checks a type of events.
-#[must_use]
-pub fn event_type(text: &str) -> Option<&'static str> {
-    text.parse::<EventType>().is_err().then_some(
-        "must be a type of events, such as `connection.failed`: `GET /v1/events` lists them",
-    )
 }
 
 /// Checks the id of an event.

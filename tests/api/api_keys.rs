@@ -105,6 +105,17 @@ fn a_key_grants_no_scope_that_it_lacks() {
 }
 
 #[test]
+fn an_unknown_scope_is_answered_with_all_scopes_and_the_one_that_was_meant() {
+    let (api, key) = expiring();
+    let refused = post(&api, &key, KEYS, &json!({"scopes": ["connection:read", "catalog:read"]}));
+    let fault = body(&refused)["errors"][0].clone();
+    assert_eq!((refused.status, fault["pointer"].as_str()), (400, Some("/scopes/0")));
+    assert_eq!(fault["suggestion"], "connections:read");
+    let detail = fault["detail"].as_str().unwrap();
+    assert!(Scope::NAMES.iter().all(|name| detail.contains(name)), "{detail}");
+}
+
+#[test]
 fn a_key_creates_none_that_outlives_it() {
     let (api, key) = expiring();
     let end = after(&api, 10 * DAY_MS);
@@ -217,4 +228,62 @@ fn pages_of_keys_neither_repeat_nor_skip() {
         before = format!("&before={next}");
     }
     assert_eq!(rows, whole);
+}
+
+/// What the operator's command does, which needs no key.
+fn operator_revokes(api: &Api, id: &Value) {
+    let now = api.world.now.get();
+    let id = id.as_str().unwrap();
+    let sql =
+        format!("UPDATE api_keys SET revoked_at = {now} WHERE id = '{id}' AND revoked_at IS NULL");
+    api.world.database.execute(&sql, []).unwrap();
+}
+
+#[test]
+fn whoever_holds_a_leaked_key_keeps_nothing_once_it_and_what_replaced_it_are_revoked() {
+    let (api, leaked) = expiring();
+    let id = id_of(&api, &leaked);
+    let (_, child) = create(&api, &leaked, &json!({"scopes": ["connections:read", "keys:write"]}));
+    let (other_shown, other) =
+        create(&api, &leaked, &json!({"scopes": ["keys:read", "keys:write"]}));
+    // They replace the key with itself, and its replacement, create more, and lock the owner out.
+    let (first_shown, first) = revealed(&rotate(&api, &leaked, &id));
+    let (second_shown, second) = revealed(&rotate(&api, &first, &first_shown["id"]));
+    let (_, theirs) = create(&api, &second, &json!({"scopes": ["keys:write"]}));
+    let (_, grandchild) = create(&api, &theirs, &json!({"scopes": ["keys:write"]}));
+    let (_, taken_over) = revealed(&rotate(&api, &second, &other_shown["id"]));
+    assert_eq!(revoke(&api, &second, &id), 204);
+    assert_eq!(whoami(&api, &leaked), 401);
+    for key in [&child, &other, &first, &second, &theirs, &grandchild, &taken_over] {
+        assert_eq!(whoami(&api, key), 200);
+    }
+    // The key itself is revoked already, and says which one replaced it.
+    let listed = |id: &Value| {
+        let page = body(&api.send(&as_key(&second, "GET", KEYS)));
+        let row = page["rows"].as_array().unwrap().iter().find(|row| row["id"] == *id).cloned();
+        row.unwrap()["replacedBy"].clone()
+    };
+    assert_eq!(
+        (listed(&id), listed(&first_shown["id"])),
+        (first_shown["id"].clone(), second_shown["id"].clone())
+    );
+    for id in [&id, &first_shown["id"], &second_shown["id"]] {
+        operator_revokes(&api, id);
+    }
+    for key in [&leaked, &first, &second, &theirs, &grandchild, &taken_over, &child, &other] {
+        assert_eq!(whoami(&api, key), 401);
+    }
+}
+
+#[test]
+fn a_replaced_key_can_neither_be_replaced_again_nor_last_longer() {
+    let (api, leaked) = expiring();
+    let id = id_of(&api, &leaked);
+    let (shown, _) = revealed(&rotate(&api, &leaked, &id));
+    let again = rotate(&api, &leaked, &id);
+    assert_eq!((again.status, code(&again)), (409, "key_inactive".into()));
+    // Its holder may still end what replaced it, during the day in which both work.
+    assert_eq!(revoke(&api, &leaked, &shown["id"]), 204);
+    api.world.now.set(api.world.now.get() + DAY_MS);
+    assert_eq!(whoami(&api, &leaked), 401);
 }

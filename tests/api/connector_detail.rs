@@ -63,8 +63,16 @@ fn the_detail_is_the_row_and_more() {
         .keys()
         .filter(|name| row.get(name.as_str()).is_none())
         .collect();
-    let mut expected =
-        ["authMethods", "servers", "headers", "documentationUrl", "license", "verify", "account"];
+    let mut expected = [
+        "authMethods",
+        "servers",
+        "headers",
+        "documentationUrl",
+        "license",
+        "verify",
+        "account",
+        "pagination",
+    ];
     expected.sort_unstable();
     let mut more: Vec<&str> = more.into_iter().map(String::as_str).collect();
     more.sort_unstable();

@@ -103,6 +103,10 @@ fn lists_walk_an_index_in_list_order() {
             "identity=ann",
             "connections_by_identity (account=? AND environment=? AND active=? AND identity_folded=? AND identity=?",
         ),
+        (
+            "account=7",
+            "connections_by_platform_account (account=? AND environment=? AND active=? AND platform_account_id=?",
+        ),
         ("tags=red", "t USING PRIMARY KEY (account=? AND environment=? AND active=? AND tag=?"),
         (
             "tags=red&tagsMatch=any",
@@ -274,6 +278,7 @@ fn tokens_walk_their_identitys_connections_and_no_others() {
             "tags=red,blue&tagsMatch=any",
             "q=ann",
             "name=ann",
+            "account=7",
             "platform=alpha",
             "platformVersion=v1&identityType=user",
             "active=false&page=7",

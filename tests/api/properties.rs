@@ -4,8 +4,10 @@ use connector_vault::api::Config;
 use connector_vault::api::endpoint::Keyed;
 use connector_vault::api::problem::{Code, Place, Problem};
 use connector_vault::api::query::QueryReader;
+use connector_vault::catalog::action::unit::Units;
+use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector, Status};
-use connector_vault::catalog::write::Sizes;
+use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::terms::Method;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -232,6 +234,38 @@ proptest! {
         let pairs = [
             ("name", name), ("platform", platform), ("key", key), ("category", category.map(str::to_owned)),
             ("authkit", authkit.map(|value| value.to_string())), ("q", q), ("limit", Some(limit.to_string())), ("page", Some(asked.to_string())),
+        ];
+        let path = format!("/v1/available-connectors?{}", query(&pairs));
+        for _ in 0..2 {
+            prop_assert_eq!(body(&api.get(&path)), page(&expected, limit, asked), "{}", path);
+        }
+    }
+
+    #[test]
+    fn connectors_that_can_be_connected_equal_the_model(
+        rows in connectors(), sizes in sizes(), direct in vec(any::<bool>(), 40), clients in vec(any::<bool>(), 40), q in wanted(),
+        authkit in any::<bool>(), connectable in any::<bool>(), has_client in any::<bool>(), limit in 1_usize..30, asked in 1_usize..3,
+    ) {
+        let api = Api::new(Config::default());
+        let platform = |((connector, authkit), direct): (&(Connector, bool), &bool)| {
+            let method = json!({"id": "key", "type": "bearer", "prefix": "Bearer", "fields": []});
+            let detail = ConnectorDetail { auth_methods: direct.then(|| serde_json::from_value(method).unwrap()).into_iter().collect(), ..ConnectorDetail::default() };
+            Platform { connector: connector.clone(), detail, authkit: *authkit, aliases: Vec::new(), actions: Vec::new(), units: Units::default() }
+        };
+        let platforms: Vec<Platform> = rows.iter().zip(&direct).map(platform).collect();
+        api.world.publish_platforms(sizes, &platforms);
+        for (nth, _) in clients.iter().enumerate().filter(|(_, has)| **has) {
+            let sql = "INSERT INTO oauth_clients (account, environment, platform, client_id, scopes, authorization_parameters, variables, created_at, updated_at) SELECT account, environment, ?1, 'id', '[]', '{}', '{}', 1, 1 FROM api_keys";
+            api.world.database.execute(sql, [format!("p{nth}")]).unwrap();
+        }
+        let all = [("q", q), ("authkit", Some(authkit.to_string())), ("limit", Some("500".to_owned()))];
+        let mut expected = body(&api.get(&format!("/v1/available-connectors?{}", query(&all))))["rows"].as_array().unwrap().clone();
+        let is = |marks: &[bool], row: &Value| marks[row["platform"].as_str().unwrap()[1..].parse::<usize>().unwrap()];
+        expected.retain(|row| (!connectable || is(&direct, row) || is(&clients, row)) && (!has_client || is(&clients, row)));
+        let [q, authkit, _] = all;
+        let pairs = [
+            q, authkit, ("connectable", Some(connectable.to_string())), ("hasOauthClient", Some(has_client.to_string())),
+            ("limit", Some(limit.to_string())), ("page", Some(asked.to_string())),
         ];
         let path = format!("/v1/available-connectors?{}", query(&pairs));
         for _ in 0..2 {

@@ -327,3 +327,72 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn misspelt_words_are_forgiven_when_nothing_matches() {
+    let api = api();
+    for (question, first) in [
+        ("creat+githb+isue", "github issuesCreate"),
+        ("repositry", "github reposDelete"),
+        ("leter", "post letters"),
+        ("mrge+reqests", "gitlab getMerges"),
+        // The first letter is right, and not more is wrong than a mistake or two.
+        ("essue", ""),
+        ("lexxxr", ""),
+        ("qqqqq", ""),
+    ] {
+        let (rows, total) = found(&api, &format!("q={question}"));
+        assert_eq!(rows.first().map_or("", String::as_str), first, "{question}: {rows:?}");
+        assert_eq!(total, rows.len() as u64, "{question}");
+    }
+    // What matches is not corrected.
+    let exact = found(&api, "q=letters");
+    assert!(exact.0.iter().all(|row| row.starts_with("post ")), "{exact:?}");
+}
+
+#[test]
+fn platforms_without_actions_are_named_when_they_are_asked_for() {
+    let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
+    let mut all = catalog();
+    all.push(platform("zendesk", "Zendesk", &[], &[]));
+    all.push(platform("monday", "monday.com", &["old-monday"], &[]));
+    api.world.publish_platforms(Sizes::PUBLISHED, &all);
+    let notes = |query: &str| {
+        let response = api.get(&format!("{SEARCH}?{query}"));
+        assert_eq!(response.status, 200, "{query}: {}", body(&response));
+        body(&response).get("notes").cloned().unwrap_or_default()
+    };
+    let named = |notes: &Value| -> Vec<String> {
+        let notes = notes.as_array().cloned().unwrap_or_default();
+        notes
+            .iter()
+            .map(|note| note.as_str().unwrap().split('`').nth(1).unwrap_or("").to_owned())
+            .collect()
+    };
+    for (query, expected) in [
+        ("q=create+an+issue+in+Zendesk", &["zendesk"][..]),
+        ("q=create+issue+in+monday", &["monday"]),
+        ("q=create+issue+on+monday.com", &["monday"]),
+        ("q=issue&platform=zendesk", &["zendesk"]),
+        ("q=issue&platform=zendesk,github", &["zendesk"]),
+        ("q=issue&platform=old-monday", &["old-monday"]),
+        ("q=create+github+issue", &[]),
+        ("q=zen+issue", &[]),
+        // It has actions, but none like this.
+        ("q=letters&platform=github", &[""]),
+    ] {
+        assert_eq!(named(&notes(query)), expected, "{query}");
+    }
+    assert!(notes("q=create+zendesk+issue").to_string().contains("actions of other platforms"));
+    for (query, suggestion) in
+        [("q=issue&platform=githb", "github"), ("q=a&platform=github,gitlb", "gitlab")]
+    {
+        let response = api.get(&format!("{SEARCH}?{query}"));
+        assert_eq!((response.status, code(&response).as_str()), (404, "platform_not_found"));
+        assert!(
+            body(&response)["suggestions"].to_string().contains(suggestion),
+            "{}",
+            body(&response)
+        );
+    }
+}

@@ -288,6 +288,7 @@ fn detail() -> ConnectorDetail {
         "headers": {"Version": "1"},
         "verify": {"method": "GET", "path": "/me", "rejectedWhen": {"pointer": "/ok", "value": false}},
         "account": {"method": "GET", "path": "/me", "id": "/id", "name": "/name"},
+        "pagination": [{"next": "/next", "parameter": "cursor", "items": "/data", "more": "/more"}],
     });
     serde_json::from_value(detail).unwrap()
 }

@@ -8,6 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { launch, open } from "./support/browser.mjs";
 import { Platform, describedAt } from "./support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
@@ -207,5 +208,56 @@ describe("agents that sign in", () => {
     assert.equal(own.status, 200);
     assert.equal(own.header("x-frame-options"), "DENY");
     assert.match(own.header("content-security-policy"), /frame-ancestors 'none'/);
+  });
+
+  test("an operator ends a grant in the console, and switches the sign-in off and on", async () => {
+    const keeper = new Keeper();
+    const first = start(keeper);
+    await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
+    await first.transport.finishAuth(
+      await agree(new Visitor(), keeper.url, "ann", { access: "read", accounts: "all" }),
+    );
+    const { transport, client } = start(keeper);
+    await client.connect(transport);
+    const browser = await launch();
+    try {
+      const { page, faults } = await open(browser, `${base}/agents`);
+      const button = (name) => page.getByRole("button", { name, exact: true });
+      await page.getByLabel("API key", { exact: true }).fill(made.secret);
+      await button("Sign in").click();
+      await page.getByRole("heading", { name: "Agents", exact: true }).waitFor();
+      await page.getByText(endpoint, { exact: true }).waitFor();
+      await page.getByText(idp.issuer, { exact: true }).waitFor();
+      const grant = page.getByRole("list", { name: "Grants" }).getByRole("listitem").filter({ hasText: "For ann" });
+      await grant.getByText("only reads").waitFor();
+      // By keyboard alone, as every page.
+      await grant.getByRole("button", { name: "End the grant of Sample Agent for ann" }).focus();
+      await page.keyboard.press("Enter");
+      await button("End grant").focus();
+      await page.keyboard.press("Enter");
+      await page.getByText("The grant has ended.").waitFor();
+      await assert.rejects(rowsOf(client), UnauthorizedError);
+      assert.equal(await grant.count(), 0);
+
+      await button("Switch off").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Switch off" }).click();
+      await page.getByText("Sign-in is off", { exact: true }).waitFor();
+      assert.equal(
+        (await fetch(`${base}/.well-known/oauth-authorization-server${new URL(endpoint).pathname}`)).status,
+        404,
+      );
+      faults.length = 0; // The console asks for a sign-in that is not there any more.
+      await button("Switch sign-in on").click();
+      await page.getByLabel("Who authenticates your users").selectOption("app");
+      await button("Save").click();
+      await page.locator('[aria-invalid="true"]').waitFor();
+      await page.getByLabel("Page of your app").fill("https://app.example.com/agents");
+      await button("Save").click();
+      await page.getByText("Sign-in was saved.").waitFor();
+      await page.getByText(endpoint, { exact: true }).waitFor();
+      assert.deepEqual(faults, []);
+    } finally {
+      await browser.close();
+    }
   });
 });

@@ -119,7 +119,7 @@ const TYPESCRIPT = {
 describe("the package's README", () => {
   const caller = key({
     scopes:
-      "catalog:read connections:read connections:write sessions:create connections:connect credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write",
+      "catalog:read connections:read connections:write sessions:create connections:connect connections:call credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write",
   });
   const env = {};
   let server;
@@ -165,6 +165,10 @@ describe("the package's README", () => {
       js: ["setup", "server", "connectserver", "node", "commonjs", "worker"],
       ts: ["vite", "slim"],
       html: ["page", "connectpage"],
+      // package-react.test.mjs runs them.
+      jsx: ["react"],
+      vue: ["vue"],
+      svelte: ["svelte"],
       sh: [undefined],
     };
     for (const { language, mark, code } of EXAMPLES)
@@ -176,6 +180,8 @@ describe("the package's README", () => {
     for (const [row, name] of [
       ["the default entry, all of it", "index.mjs"],
       ["`connector-vault.wasm`", "connector-vault.wasm"],
+      ["`/connect`, without WebAssembly", "connect.mjs"],
+      ["`/react`, besides `/connect`", "react.mjs"],
     ]) {
       const kilobytes = gzipSync(readFileSync(join(PACKAGE, "dist", name)), { level: 9 }).length / 1000;
       const said = Number(README.match(new RegExp(`^\\| ${row} \\| (\\d+) KB \\|$`, "m"))?.[1]);
@@ -353,7 +359,7 @@ describe("the package's README", () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${appPort}/`);
         try {
           await shown
-            .getByText(`${ANNS.length} connections`, { exact: true })
+            .getByText(`Connections: ${ANNS.length}`, { exact: true })
             .waitFor()
             .catch(({ message }) => assert.fail([message, app.told(), ...faults].join("\n")));
           const platforms = await shown.getByRole("button").allTextContents();

@@ -309,7 +309,7 @@ pub fn proxy(data: &[u8]) {
     if let Some(url) = address::below("https://api.example/v1", path, query) {
         assert!(url.starts_with("https://api.example/v1/"), "{url}");
         assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
-        let _ = address::without(&url, |name| name == "key");
+        let _ = address::without(&url, |name, _| name == "key");
         if let Some(next) = address::redirected(&url, query) {
             assert!(
                 next.starts_with("https://api.example/") || next == "https://api.example",

@@ -19,6 +19,7 @@ mod overrides;
 mod parts;
 mod providers;
 mod servers;
+mod strangers;
 mod support;
 mod uploads;
 mod version_3_2;

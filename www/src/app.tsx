@@ -1,5 +1,6 @@
 import { Redirect, Route, Switch, useLocation } from "wouter-preact";
 import { ActionView } from "./actions/view";
+import { AgentsView } from "./agents/view";
 import { ConnectionsView } from "./connections/view";
 import { ConnectorView } from "./connectors/connector";
 import { ConnectorsView } from "./connectors/view";
@@ -91,6 +92,11 @@ const OperatorViews = () => (
     <Route path="/events">
       <Needs view="Events" scope="events:read">
         <EventsView />
+      </Needs>
+    </Route>
+    <Route path="/agents">
+      <Needs view="Agents" scope="agents:read">
+        <AgentsView />
       </Needs>
     </Route>
     <Route path="/keys">

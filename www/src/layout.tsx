@@ -5,7 +5,7 @@ import type { Scope } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { When } from "./parts/when";
+import { When, useNow } from "./parts/when";
 import { EnvironmentSwitch } from "./session/environment";
 import { Notice, Offer } from "./session/offer";
 import { useMaybeSession, useSessionState, type Session } from "./session/session";
@@ -18,6 +18,7 @@ const VIEWS = [
   ["/integrations", "Integrations"],
   ["/events", "Events"],
   ["/webhooks", "Webhooks"],
+  ["/agents", "Agents"],
   ["/keys", "Keys"],
   ["/docs", "API"],
 ] as const;
@@ -81,6 +82,7 @@ const NEEDED: Partial<Record<string, Scope>> = {
   "/events": "events:read",
   "/webhooks": "webhooks:read",
   "/keys": "keys:read",
+  "/agents": "agents:read",
 };
 
 function Views() {
@@ -113,7 +115,7 @@ function Views() {
 /** Whose vault this is, in which of its two worlds. */
 function Account({ session: { who } }: { session: Session }) {
   const whose = who.identity ?? who.account;
-  const isSoon = who.expiresAt !== null && Date.parse(who.expiresAt) - Date.now() < SOON_MS;
+  const left = Date.parse(who.expiresAt ?? "") - useNow(who.expiresAt);
   return (
     <div class="who">
       <span class="who-account">
@@ -128,9 +130,16 @@ function Account({ session: { who } }: { session: Session }) {
           </span>
         )}
       </span>{" "}
-      {isSoon && who.expiresAt !== null && (
+      {who.expiresAt !== null && left < SOON_MS && (
         <span class="expiry muted">
-          {who.identity === undefined ? "key" : "link"} expires <When at={who.expiresAt} />
+          {who.identity === undefined ? "key" : "link"}{" "}
+          {left > 0 ? (
+            <>
+              expires <When at={who.expiresAt} />
+            </>
+          ) : (
+            "has expired"
+          )}
         </span>
       )}
     </div>

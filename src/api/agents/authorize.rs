@@ -2,7 +2,6 @@
 
 use super::documents::DocumentError;
 use super::{Agents, COOKIE, browser, describe, redirect, with_query};
-use crate::access::token::MAX_TOKEN;
 use crate::agents::client::{Client, MAX_DOCUMENT};
 use crate::agents::form::Form;
 use crate::agents::provider::{self, Ask, Provider};
@@ -16,6 +15,9 @@ use crate::ports::{Ports, Random as _};
 
 /// The parameter that may be repeated (RFC 8707, section 2).
 const RESOURCE: &str = "resource";
+
+/// The longest signed request, in characters: it is a parameter of URLs.
+const MAX_REQUEST: usize = 4096;
 
 /// Why a client does not get an answer at its redirect URI: nobody knows whose it is.
 struct Stranger {
@@ -145,7 +147,7 @@ impl<P: Ports> Agents<'_, P> {
         cookie: &str,
     ) -> Result<Response, Problem> {
         let signed = asked.sign(self.secrets()).ok_or_else(no_secret)?;
-        if signed.len() > MAX_TOKEN {
+        if signed.len() > MAX_REQUEST {
             let what = "`state` and `redirect_uri` are too long.";
             let (uri, state) = (&asked.redirect_uri, asked.state.as_deref());
             return Ok(self.back(uri, state, "invalid_request", Some(what)));

@@ -86,6 +86,8 @@ impl<P: Ports> Agents<'_, P> {
             identity_type: endpoint.identity_type,
             platforms: None,
             access: asked.access,
+            actions: None,
+            connections: None,
             secret_hash: &secret_hash,
             claimed_by: self.request_id,
             now: self.now,

@@ -18,6 +18,7 @@ use crate::api::problem::Problem;
 use crate::catalog::key::platform as is_no_platform;
 use crate::names::Names;
 use crate::ports::{Db as _, Ports, Random as _, all_rows, first_row};
+use crate::rfc3339::rfc3339;
 
 /// The most characters of the platforms to which a user can restrict a grant: each access token names them.
 const MAX_PLATFORMS: usize = 1200;
@@ -34,13 +35,16 @@ impl<P: Ports> Agents<'_, P> {
     /// # Errors
     /// When storage can't answer.
     pub(super) async fn ask_for_consent(&self, grant: &Grant) -> Result<Response, Problem> {
+        let asked =
+            vec![statements::select_platforms(grant), statements::select_earlier(grant, self.now)];
+        let sets = self.ports.batch(asked).await?;
         let own = grant.platforms();
         let platforms: Vec<String> = if let Some(names) = &own {
             names.all().into_iter().map(str::to_owned).collect()
         } else {
-            let sets = self.ports.batch(vec![statements::select_platforms(grant)]).await?;
             all_rows::<Connected>(&sets, 0)?.into_iter().map(|row| row.platform).collect()
         };
+        let earlier = all_rows::<Grant>(&sets, 1)?;
         let app = self.service.config().app_name.as_deref().unwrap_or("this app");
         let client = client_host(grant);
         let name = grant.client_name.as_deref().unwrap_or(&client);
@@ -51,7 +55,7 @@ impl<P: Ports> Agents<'_, P> {
             who.trim_start()
         )];
         let destination = Destination::of(&grant.redirect_uri);
-        let rows = [
+        let mut rows = vec![
             (
                 "Program",
                 match &grant.client_url {
@@ -71,6 +75,14 @@ impl<P: Ports> Agents<'_, P> {
             ),
             ("You are signed in as", grant.identity.clone()),
         ];
+        if let Some(actions) = grant.actions() {
+            rows.push(("It can run only", actions.all().join(", ")));
+        }
+        if let Some(connections) = grant.connections() {
+            let ids = connections.all();
+            let what = if ids.len() == 1 { "one connection" } else { "some connections" };
+            rows.push(("It can use only", format!("{what}: {}", ids.join(", "))));
+        }
         if !matches!(destination, Destination::Site(_)) {
             paragraphs.push(
                 "Warning: any program on this computer can receive this access. Go on only if you have just started to connect an agent yourself.".to_owned(),
@@ -83,7 +95,10 @@ impl<P: Ports> Agents<'_, P> {
         let page = Page {
             heading: format!("Let {name} use your accounts?"),
             paragraphs,
-            form: Some((format!("/mcp/{}/consent", self.id), controls(grant, &platforms, &rows))),
+            form: Some((
+                format!("/mcp/{}/consent", self.id),
+                controls(grant, &platforms, &rows, &earlier),
+            )),
             app: self.service.config().app_name.clone(),
             status: 200,
             ..Page::default()
@@ -117,9 +132,12 @@ impl<P: Ports> Agents<'_, P> {
             claimed_by: self.request_id,
             now: self.now,
         };
+        let ended = form.all("end").take(statements::MOST_EARLIER);
+        let ended: Vec<String> = ended.map(str::to_owned).collect();
+        let end = statements::end_earlier(step, id, &ended);
         if form.get("decision") != Some("allow") {
-            let sets = self.batch(vec![statements::decline(step, id)]).await?;
-            let Some(grant) = first_row::<Grant>(&sets, 0)? else { return Ok(self.over()) };
+            let sets = self.batch(vec![end, statements::decline(step, id)]).await?;
+            let Some(grant) = first_row::<Grant>(&sets, 1)? else { return Ok(self.over()) };
             let (uri, state) = (grant.redirect_uri.as_str(), grant.client_state.as_deref());
             return Ok(self.back(uri, state, "access_denied", Some("The user declined.")));
         }
@@ -140,10 +158,11 @@ impl<P: Ports> Agents<'_, P> {
             code_hash: &hash(&code),
         };
         let sets = self.batch(vec![
+            end,
             statements::consent(step, id, consent),
             statements::select_grant(self.id, id),
         ]);
-        let grant = first_row::<Grant>(&sets.await?, 1)?;
+        let grant = first_row::<Grant>(&sets.await?, 2)?;
         let is_own = |grant: &Grant| grant.state == State::Consented && self.has_claimed(grant);
         let Some(grant) = grant.filter(is_own) else { return Ok(self.over()) };
         let issuer = self.issuer();
@@ -189,7 +208,12 @@ fn chosen(form: &Form, grant: &Grant) -> Result<Option<Names>, &'static str> {
 }
 
 /// What the form has: the facts, the choices, and the two buttons.
-fn controls(grant: &Grant, platforms: &[String], rows: &[(&str, String)]) -> String {
+fn controls(
+    grant: &Grant,
+    platforms: &[String],
+    rows: &[(&str, String)],
+    earlier: &[Grant],
+) -> String {
     let mut html = String::new();
     html.push_str("<dl>\n");
     for (name, value) in rows {
@@ -226,6 +250,32 @@ fn controls(grant: &Grant, platforms: &[String], rows: &[(&str, String)]) -> Str
         }
         html.push_str("</ul>\n");
     }
-    html.push_str("</fieldset>\n<p><button type=\"submit\" name=\"decision\" value=\"allow\">Allow</button> <button type=\"submit\" name=\"decision\" value=\"decline\">Decline</button></p>\n");
+    html.push_str("</fieldset>\n");
+    html.push_str(&endings(earlier));
+    html.push_str("<p><button type=\"submit\" name=\"decision\" value=\"allow\">Allow</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">Decline</button></p>\n");
+    html
+}
+
+/// What the user has granted to agents before, each with a box that ends it.
+fn endings(earlier: &[Grant]) -> String {
+    let mut html = String::new();
+    if earlier.is_empty() {
+        return html;
+    }
+    html.push_str("<fieldset><legend>Agents that you have let in before</legend>\n<p>Select those whose access is to end now, whatever you decide about this one.</p>\n<ul>\n");
+    for grant in earlier {
+        let name = grant.client_name.clone().unwrap_or_else(|| client_host(grant));
+        let day =
+            rfc3339(grant.created_at).and_then(|text| Some(text.split_once('T')?.0.to_owned()));
+        let access = if grant.access == Access::Read { "only reads" } else { "reads and changes" };
+        let _ = writeln!(
+            html,
+            "<li><label><input type=\"checkbox\" name=\"end\" value=\"{}\"> <span>End {}: {access}, since {}</span></label></li>",
+            escape(&grant.id),
+            escape(&name),
+            day.unwrap_or_default()
+        );
+    }
+    html.push_str("</ul>\n</fieldset>\n");
     html
 }

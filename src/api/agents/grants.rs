@@ -4,18 +4,19 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::sign_in::no_base_url;
+use crate::access::limits::platforms_of;
 use crate::agents::grant::Grant;
 use crate::agents::request::AgentRequest;
 use crate::agents::sign_in::address;
 use crate::agents::statements::{self, CONTINUE_MS, NewGrant};
 use crate::agents::{Access, hash};
-use crate::api::body::refusal;
+use crate::api::body::{BodyReader, refusal};
 use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::paging::Paging;
 use crate::api::problem::{Code, Problem};
-use crate::api::session::new::no_secret;
+use crate::api::session::new::{lower, no_secret};
 use crate::api::transaction::{Statements, Transaction};
 use crate::json;
 use crate::names::Names;
@@ -86,6 +87,7 @@ pub fn create<'a, P: Ports>(
 ) -> Result<Transaction<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
+    let (platforms, actions) = reach(&mut body);
     body.finish()?;
     let (secrets, now) = (&context.config.sessions, context.now);
     let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
@@ -97,7 +99,7 @@ pub fn create<'a, P: Ports>(
     let request = request.ok_or_else(|| refusal(&["request"], NO_REQUEST))?;
     context.has_room()?;
     let identity = body.text("identity").unwrap_or_default();
-    let platforms = body.texts("platforms").map(|platforms| Names::new(&platforms));
+    let connections = body.texts("connections").map(|ids| lower(&ids));
     let access = body.text("access").and_then(|name| Access::of_name(&name));
     // The app may grant less than the agent asks for, and so may the user after it.
     let access = if access == Some(Access::Read) { Access::Read } else { request.access };
@@ -109,6 +111,8 @@ pub fn create<'a, P: Ports>(
         identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
         platforms: platforms.as_ref().map(Names::as_str),
         access,
+        actions: actions.as_ref().map(Names::as_str),
+        connections: connections.as_ref().map(Names::as_str),
         secret_hash: &hash(&secret),
         claimed_by: context.request_id,
         now,
@@ -125,6 +129,30 @@ pub fn create<'a, P: Ports>(
         Ok(Response { status: 201, ..response })
     }))
 }
+
+/// The platforms and the actions that the body names. Returns `None` for what it does not name. A grant that is limited to actions
+/// is restricted to their platforms, too.
+fn reach(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
+    let all = |sent: Vec<(usize, String)>| sent.into_iter().map(|(_, text)| text).collect();
+    let platforms: Vec<String> = all(body.texts_at("platforms"));
+    let actions = Names::new(&all(body.texts_at("actions")));
+    if actions == Names::default() {
+        return ((!platforms.is_empty()).then(|| Names::new(&platforms)), None);
+    }
+    if actions.as_str().len() > MAX_ACTIONS_TEXT {
+        let what = format!("must be at most {MAX_ACTIONS_TEXT} characters together");
+        body.invalid(&["actions"], &what);
+    }
+    let own = platforms_of(&actions);
+    if let Some(other) = own.iter().find(|own| !platforms.is_empty() && !platforms.contains(own)) {
+        let what = format!("name the platform `{other}`, which `platforms` does not");
+        body.invalid(&["actions"], &what);
+    }
+    (Some(Names::new(&own)), Some(actions))
+}
+
+/// The most characters of all actions to which a grant is limited: each access token names them.
+const MAX_ACTIONS_TEXT: usize = 4500;
 
 const NO_REQUEST: &str = "is not a request that an agent made here within the last 10 minutes: send the parameter `request` with which the user came to your app, unchanged";
 

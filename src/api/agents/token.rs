@@ -125,6 +125,7 @@ impl<P: Ports> Agents<'_, P> {
         let shard = Shard::new(self.ports.number()).unwrap_or_default();
         let mut token = grant.token(shard, self.now.saturating_add(lifetime));
         token.scopes = access.scopes();
+        token.limits.access = access;
         let access_token = self.secrets().sign(&token).ok_or_else(no_secret)?;
         let document = json!({
             "access_token": access_token,

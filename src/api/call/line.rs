@@ -4,13 +4,14 @@ use serde::Serialize;
 
 use crate::access::Principal;
 use crate::api::connect::platform::Asking;
-use crate::api::context::Context;
+use crate::api::context::{Context, Permit};
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::Fresh;
 use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::call::address::{redirected, without};
 use crate::call::headers::{NEXT, RETRIES, RETRY_AT};
 use crate::call::links::{next, path_below, with_addresses};
+use crate::call::overrides;
 use crate::call::retry;
 use crate::call::sigv4::{self, Signer, UNSIGNED, stamp};
 use crate::catalog::detail::{AuthMethod, Kind};
@@ -18,6 +19,7 @@ use crate::connect::method::Connector;
 use crate::credentials::held::Held;
 use crate::events::statements as events;
 use crate::json;
+use crate::lifecycle::statements::check_soon;
 use crate::ports::{Clock, Http, HttpError, Incoming, Later, Outgoing, Payload, Ports};
 use crate::rfc3339::rfc3339;
 
@@ -50,6 +52,8 @@ pub struct Line<'a, 'm, P> {
     pub called: Called<'a>,
     /// How often a request may be repeated when the platform refuses it for now.
     pub retries: u8,
+    /// That the caller may.
+    pub permit: Permit,
 }
 
 /// What a platform answers.
@@ -57,7 +61,7 @@ pub struct Answer {
     /// The answer.
     pub incoming: Incoming,
     /// The address that gave it, without credentials.
-    url: String,
+    pub url: String,
     /// When the platform wants to be asked again, in milliseconds since 1970.
     retry_at: Option<u64>,
 }
@@ -258,10 +262,10 @@ impl<P: Ports> Line<'_, '_, P> {
             let repeats = call.payload != Payload::Arriving;
             if answer.status == 401 && may_renew && repeats && self.is_worth_renewing() {
                 may_renew = false;
-                let Self { context, principal, ports, fresh, called, retries } = self;
+                let Self { context, principal, ports, fresh, called, retries, permit } = self;
                 match fresh.renewed(context, principal, ports, true).await {
                     Ok(fresh) => {
-                        self = Self { context, principal, ports, fresh, called, retries };
+                        self = Self { context, principal, ports, fresh, called, retries, permit };
                         continue;
                     }
                     Err(problem) if problem.code == Code::ConnectionFailed => {
@@ -274,6 +278,10 @@ impl<P: Ports> Line<'_, '_, P> {
                 }
             }
             let now = self.ports.now();
+            if answer.status == 401 && self.can_be_checked() {
+                let Principal { account, environment, .. } = self.principal;
+                self.ports.later(check_soon(account, *environment, &self.fresh.connection.id, now));
+            }
             let wait = retry::wait(&answer, now);
             if retries > 0
                 && let Some(wait) = wait.filter(|wait| *wait <= LONGEST_WAIT_MS)
@@ -293,6 +301,15 @@ impl<P: Ports> Line<'_, '_, P> {
         }
     }
 
+    /// Whether a check can tell that the platform no longer accepts credentials that can't be renewed: one refused call may
+    /// have another reason.
+    fn can_be_checked(&self) -> bool {
+        let is_fixed = |(connector, method): (&Connector, &AuthMethod)| {
+            connector.verify.is_some() && !method.is_oauth2()
+        };
+        self.ends().is_ok_and(is_fixed)
+    }
+
     fn is_worth_renewing(&self) -> bool {
         let issued_at = self.fresh.row.issued_at.unwrap_or_default();
         self.fresh.is_renewable() && self.ports.now().saturating_sub(issued_at) >= YOUNG_MS
@@ -305,9 +322,15 @@ impl<P: Ports> Line<'_, '_, P> {
         if let Some(name) = placed.conflict(&call.headers) {
             return Err(self.reserved(name).into());
         }
-        let url = without(&call.url, |name| placed.has_secret(name));
+        // The parameters of an action are those of its platform's document.
+        let is_free = matches!(self.called, Called::Path(_));
+        let url = without(&call.url, |name, value| {
+            let value = if is_free { value } else { "" };
+            placed.has_secret(name) || overrides::is_parameter(name, value)
+        });
         let mut url = placed.url(&url);
-        let mut headers = placed.over(call.headers.clone());
+        let sent = call.headers.iter().filter(|(name, _)| !overrides::is_header(name));
+        let mut headers = placed.over(sent.cloned().collect());
         if let Kind::AwsSigv4 { service, regions } = &method.kind {
             url = sigv4::canonical(&url);
             let signer = signer(&self.fresh.held, service, regions);
@@ -342,7 +365,7 @@ impl<P: Ports> Line<'_, '_, P> {
         let asking = self.fresh.asking(self.context.config);
         let Some(Ok(placed)) = asking.map(Asking::known) else { return answer };
         for (name, value) in &mut answer.headers {
-            let public = |url: &str| without(url, |name| placed.has_secret(name));
+            let public = |url: &str| without(url, |name, _| placed.has_secret(name));
             match name.as_str() {
                 "location" | "content-location" => *value = public(value),
                 "link" => *value = with_addresses(value, public),

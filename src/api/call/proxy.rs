@@ -1,19 +1,23 @@
 //! `/v1/vault/connections/{id}/proxy/{path}`: passes a request on to the platform of a connection, and its answer back.
 
 use super::line::{Call, Called, Line, invalid, retries};
+use super::paged::{is_page, short_json};
+use super::run::{Wanted, returned};
 use crate::access::Principal;
-use crate::api::context::Context;
+use crate::api::context::{Context, Permit};
 use crate::api::cost::Metered;
 use crate::api::credentials::fresh::AskedHeld;
 use crate::api::message::{Body, NO_STORE, Passed, Request, Response};
 use crate::api::problem::{Code, MAX_FAULTS, Problem};
 use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
-use crate::call::headers::{SERVER, SOURCE, to_caller, to_platform};
+use crate::call::headers::{AGENT, NEXT, SERVER, SOURCE, to_caller, to_platform};
 use crate::call::links::path_below;
+use crate::call::pages;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
-use crate::ports::{Incoming, Payload, Ports};
+use crate::credentials::placing::DEFAULT_ACCEPT;
+use crate::ports::{Incoming, Payload, Ports, user_agent};
 
 /// A call that is to be passed on.
 #[derive(Debug)]
@@ -21,6 +25,9 @@ pub struct ProxyCall<'a> {
     context: &'a Context<'a>,
     held: AskedHeld,
     retries: u8,
+    permit: Permit,
+    /// What an agent wants of the answer; `None` when the answer is passed back as it is.
+    wanted: Option<Wanted>,
 }
 
 /// Plans the request.
@@ -44,9 +51,11 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(ProxyCall<'a>, Statements),
         return Err(Problem::new(Code::InvalidBody, detail));
     }
     let retries = retries(context)?;
+    let permit = context.permit(&request.method, None)?;
+    let wanted = request.header(AGENT).map(Wanted::of_agent).transpose()?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    Ok((ProxyCall { context, held, retries }, statements))
+    Ok((ProxyCall { context, held, retries, permit, wanted }, statements))
 }
 
 impl ProxyCall<'_> {
@@ -61,33 +70,56 @@ impl ProxyCall<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, held, retries } = self;
+        let Self { context, held, retries, permit, wanted } = self;
         let request = context.request;
         let catalog = Catalog::open(cache, ports).await?;
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
         let path = context.argument(1);
         let called = Called::Path(path);
-        let line = Line { context, principal, ports, fresh, called, retries };
+        let line = Line { context, principal, ports, fresh, called, retries, permit };
         let server = server(&line, request.header(SERVER))?;
         let url = url(&server, request, path)?;
         let payload = match &request.body {
             Body::Whole(bytes) => Payload::Bytes(bytes),
             Body::Arriving | Body::TooLarge => Payload::Arriving,
         };
-        let headers = to_platform(&request.headers, &context.config.secret_headers);
+        let headers = match &wanted {
+            // The headers of its request are those of the protocol.
+            Some(_) => of_agent(request),
+            None => to_platform(&request.headers, &context.config.secret_headers),
+        };
         let call = Call { method: request.method.clone(), url, headers, payload };
+        let (connector, _) = line.ends()?;
+        let pagination = connector.pagination.clone();
         let answer = line.send(call).await?;
+        if let Some(wanted) = wanted {
+            return returned(answer, &server, &request.method, &pagination, &wanted, ports).await;
+        }
+        let mut onward = answer.onward(&server);
+        if is_page(&pagination, &request.method, answer.incoming.status, &onward)
+            && let Some(body) = short_json(&answer.incoming, ports).await
+        {
+            let page = pages::next(&pagination, &server, &answer.url, &body);
+            onward.extend(page.map(|page| (NEXT, page)));
+        }
         let mut response = Response::empty(answer.incoming.status);
         response.add("cache-control", NO_STORE);
         response.add("content-security-policy", "default-src 'none'; sandbox");
         response.add(SOURCE, "platform");
-        for (name, value) in answer.onward(&server) {
+        for (name, value) in onward {
             response.add(name, value);
         }
         let Incoming { headers, body, .. } = answer.incoming;
         response.passed = Some(Passed { headers: to_caller(headers), body });
         Ok(response)
     }
+}
+
+/// The headers that the platform gets with an agent's request.
+fn of_agent(request: &Request) -> Vec<(String, String)> {
+    let accept = ("accept".to_owned(), DEFAULT_ACCEPT.to_owned());
+    let content_type = request.headers.iter().filter(|(name, _)| name == "content-type").cloned();
+    [accept, user_agent()].into_iter().chain(content_type).collect()
 }
 
 /// The address that is called. Without a slash after `proxy`, that is the address of the server itself.

@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::line::{Call, Called, Line, retries};
+use super::line::{Answer, Call, Called, Line, retries};
+use super::paged::is_page;
 use crate::access::Principal;
 use crate::api::catalog::answer::no_action;
 use crate::api::connect::start::gone;
@@ -18,14 +19,16 @@ use crate::api::message::{Body, NO_STORE, Response};
 use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
-use crate::call::budget::{Cut, Part, minified, selected};
+use crate::call::budget::{MOST_POINTER_BYTES, MOST_STEPS, Part, cut, minified, selected};
 use crate::call::build::{Action, Input, build};
 use crate::call::charset;
-use crate::call::headers::{AGENT, SOURCE, to_caller};
+use crate::call::headers::{AGENT, NEXT, SOURCE, to_caller};
 use crate::call::lenient::coerced;
+use crate::call::pages;
 use crate::call::schema::{self, faults};
 use crate::catalog::action::answer::ACCEPT;
 use crate::catalog::cache::CatalogCache;
+use crate::catalog::detail::Pagination;
 use crate::catalog::reader::{Catalog, FoundAction};
 use crate::credentials::placing::DEFAULT_ACCEPT;
 use crate::json;
@@ -45,6 +48,8 @@ pub struct RunAction<'a> {
     input: &'a [u8],
     held: AskedHeld,
     retries: u8,
+    /// What is wrong with the names of the body's members. The action says where some of them belong.
+    unplaced: Option<Problem>,
 }
 
 /// Plans the request.
@@ -54,11 +59,12 @@ pub struct RunAction<'a> {
 /// to open with.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements), Problem> {
     context.no_query()?;
+    let mut unplaced = None;
     let input = match &context.request.body {
         // An action may need no input, and a request without a body says just that.
         Body::Whole(bytes) if bytes.is_empty() => b"{}".as_slice(),
         body => {
-            context.body()?.finish()?;
+            unplaced = context.body()?.finish().err();
             let Body::Whole(bytes) = body else { return Err(Problem::no_route()) };
             bytes
         }
@@ -66,7 +72,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements),
     let retries = retries(context)?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    let run = RunAction { context, key: context.argument(1), input, held, retries };
+    let run = RunAction { context, key: context.argument(1), input, held, retries, unplaced };
     Ok((run, statements))
 }
 
@@ -85,6 +91,14 @@ struct Answered {
     omitted: Option<Omitted>,
 }
 
+impl Answered {
+    /// Replaces the body by what is left of it.
+    fn cut_to(&mut self, body: String, parts: Vec<Part>) {
+        self.body = RawValue::from_string(body).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        self.omitted = Some(Omitted { parts, hint: HINT });
+    }
+}
+
 /// What is left out of an answer.
 #[derive(Debug, Serialize)]
 struct Omitted {
@@ -98,17 +112,28 @@ const HINT: &str = "Ask for fewer items with the action's own parameters, for so
 const KEPT_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
 /// What a caller may ask for as `maxBytes`.
 pub const BUDGETS: std::ops::RangeInclusive<u64> = 500..=8 << 20;
+/// The places of input, those of the most actions first.
+const PLACES: [&str; 5] = ["path", "query", "body", "header", "cookie"];
 /// The most JSON Pointers of `select`.
 pub const MOST_POINTERS: usize = 20;
 
 /// What of an answer a caller wants.
 #[derive(Debug, Default)]
-struct Wanted {
+pub(super) struct Wanted {
     select: Vec<String>,
     most: Option<usize>,
 }
 
 impl Wanted {
+    /// Reads what an agent wants of the answer to a request of its own: an object with `select` and `maxBytes`.
+    ///
+    /// # Errors
+    /// `invalid_body` with all faults.
+    pub(super) fn of_agent(text: &str) -> Result<Self, Problem> {
+        let mut members = serde_json::from_str(text).unwrap_or_default();
+        Self::take(&mut members).map_err(refused)
+    }
+
     /// Takes the members `select` and `maxBytes` from a body.
     fn take(body: &mut Value) -> Result<Self, Vec<schema::Fault>> {
         let mut wanted = Self::default();
@@ -126,7 +151,7 @@ impl Wanted {
             Some(_) => fault(
                 "select",
                 format!(
-                    "must be a list of at most {MOST_POINTERS} JSON Pointers, such as `/items/*/id`"
+                    "must be a list of at most {MOST_POINTERS} JSON Pointers, such as `/items/*/id`, of at most {MOST_STEPS} steps and {MOST_POINTER_BYTES} bytes"
                 ),
             ),
         }
@@ -162,30 +187,38 @@ impl Wanted {
         }
         // What stands around the body grows with what is left out of it.
         let mut budget = most;
-        for _ in 0..8 {
-            let mut cut = Cut::default();
-            let body = if is_bytes {
-                let (unit, total) = ("bytes", json.len());
-                cut.parts.push(Part { pointer: "/body".to_owned(), unit, omitted: total, total });
-                "null".to_owned()
-            } else {
-                cut.value(&json, budget, "/body")
-            };
-            answered.body =
-                RawValue::from_string(body).unwrap_or_else(|_| RawValue::NULL.to_owned());
-            answered.omitted = Some(Omitted { parts: cut.parts, hint: HINT });
+        for _ in 0..6 {
+            let (body, parts) =
+                if is_bytes { left_out(&json) } else { cut(&json, budget, "/body") };
+            answered.cut_to(body, parts);
             let excess = length(&answered).saturating_sub(most);
             if excess == 0 {
-                break;
+                return answered;
             }
             budget = budget.saturating_sub(excess);
+        }
+        // Numbers and names of members are never cut, so the body may still be too long, and so may the headers.
+        let (body, parts) = left_out(&json);
+        answered.cut_to(body, parts);
+        if length(&answered) > most {
+            answered.headers.clear();
         }
         answered
     }
 }
 
+/// A body of which nothing is left.
+fn left_out(json: &str) -> (String, Vec<Part>) {
+    let (unit, total) = ("bytes", json.len());
+    let part = Part { pointer: "/body".to_owned(), unit, omitted: total, total };
+    ("null".to_owned(), vec![part])
+}
+
 fn is_pointer(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| text.is_empty() || text.starts_with('/'))
+    value.as_str().is_some_and(|text| {
+        let is_short = text.len() <= MOST_POINTER_BYTES && text.matches('/').count() <= MOST_STEPS;
+        is_short && (text.is_empty() || text.starts_with('/'))
+    })
 }
 
 /// Bytes that are no text.
@@ -208,7 +241,7 @@ impl RunAction<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, key, input, held, retries } = self;
+        let Self { context, key, input, held, retries, unplaced } = self;
         let catalog = Catalog::open(cache, ports).await?;
         let platform = held.connection(results)?.platform;
         let action = match catalog.action(&platform, key, false).await? {
@@ -218,7 +251,11 @@ impl RunAction<'_> {
         };
         let unreadable = |_| StorageError::new("an action is not what it should be");
         let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
-        context.may_call(action.method.as_str())?;
+        let named = Some((platform.as_str(), key));
+        let permit = context.permit(action.method.as_str(), named)?;
+        if let Some(problem) = unplaced {
+            return Err(placed(problem, &action.input));
+        }
         let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
         let mut value: Value = serde_json::from_slice(input).map_err(not_json)?;
         let wanted = Wanted::take(&mut value).map_err(refused)?;
@@ -247,7 +284,7 @@ impl RunAction<'_> {
 
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
         let called = Called::Action(key);
-        let line = Line { context, principal, ports, fresh, called, retries };
+        let line = Line { context, principal, ports, fresh, called, retries, permit };
         let own = action.server.as_deref().and_then(|template| line.server(template).ok());
         let server = own.map_or_else(|| line.first_server(), Ok)?;
         let url = below(&server, &built.path, &built.query).unwrap_or_else(|| server.clone());
@@ -256,17 +293,41 @@ impl RunAction<'_> {
         headers.push(user_agent());
         let method = action.method.as_str().to_owned();
         let call = Call { method, url, headers, payload: Payload::Bytes(&built.body) };
+        let (connector, _) = line.ends()?;
+        let pagination = connector.pagination.clone();
         let answer = line.send(call).await?;
-        let onward = answer.onward(&server);
-        let (answered, is_bytes) = response(answer.incoming, ports).await?;
-        let answered = wanted.of(answered, is_bytes);
-        let mut response = Response::json(json::bytes(&answered), NO_STORE);
-        for (name, value) in onward {
-            response.add(name, value);
-        }
-        response.add(SOURCE, "platform");
-        Ok(response)
+        returned(answer, &server, action.method.as_str(), &pagination, &wanted, ports).await
     }
+}
+
+/// What is wanted of a platform's answer, as a document.
+///
+/// # Errors
+/// When the platform breaks the connection off.
+pub(super) async fn returned<P: Ports>(
+    answer: Answer,
+    server: &str,
+    method: &str,
+    pagination: &[Pagination],
+    wanted: &Wanted,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let (mut onward, url) = (answer.onward(server), answer.url);
+    let (answered, is_bytes) = response(answer.incoming, ports).await?;
+    let json = answered.body.get();
+    if is_page(pagination, method, answered.status, &onward)
+        && json.len() <= pages::MAX_BODY
+        && let Ok(body) = serde_json::from_str(json)
+    {
+        onward.extend(pages::next(pagination, server, &url, &body).map(|page| (NEXT, page)));
+    }
+    let answered = wanted.of(answered, is_bytes);
+    let mut response = Response::json(json::bytes(&answered), NO_STORE);
+    for (name, value) in onward {
+        response.add(name, value);
+    }
+    response.add(SOURCE, "platform");
+    Ok(response)
 }
 
 /// The media type that a caller chooses among those of the document; otherwise the preferred one, and any other if need be.
@@ -323,6 +384,25 @@ fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValu
         return (document, false);
     }
     (raw(json::text(&text)).unwrap_or_else(null), false)
+}
+
+/// The refusal of members that have no place, which says where those belong that the action knows.
+fn placed(mut problem: Problem, input: &Value) -> Problem {
+    for Fault { place, detail, .. } in &mut problem.errors {
+        let Place::Pointer(pointer) = place else { continue };
+        let name = pointer.trim_start_matches('/');
+        let has = |place: &&&str| {
+            let known =
+                input.get("properties").and_then(|places| places.get(place)?.get("properties"));
+            known.is_some_and(|known| known.get(name).is_some())
+        };
+        if let Some(place) = PLACES.iter().find(has) {
+            *detail = format!(
+                "`{name}` is a member of `{place}`: send `{{\"{place}\": {{\"{name}\": …}}}}`"
+            );
+        }
+    }
+    Problem::of_faults(problem.errors.clone()).unwrap_or(problem)
 }
 
 /// The refusal of input with these faults.

@@ -17,5 +17,6 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
         key: context.argument(1),
         with_responses: query.text("include").is_some(),
     };
-    Ok(CatalogAnswer { request, platforms, asked })
+    let limits = context.caller.limits();
+    Ok(CatalogAnswer { request, platforms, limits, asked })
 }

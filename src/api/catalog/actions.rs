@@ -25,7 +25,8 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
     let (request, paging) = (context.request, Paging::read(&query));
     let platforms = context.caller.platforms();
     let asked = Asked::Actions { platform: context.argument(0), filter, paging };
-    Ok(CatalogAnswer { request, platforms, asked })
+    let limits = context.caller.limits();
+    Ok(CatalogAnswer { request, platforms, limits, asked })
 }
 
 /// The method of a name, in any case.

@@ -1,8 +1,13 @@
 //! An answer of the catalog: read, and rendered. A list that the caller or the isolate has already is not read again.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 use crate::access::confinement::has_platform;
+use crate::access::limits::Limits;
 use crate::api::cost::Metered;
 use crate::api::etag;
 use crate::api::message::{NO_CACHE, Request, Response};
@@ -10,13 +15,15 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Extension, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
-use crate::catalog::reader::{COUNTED, Catalog, FindFilter, FoundAction};
+use crate::catalog::reader::{COUNTED, Catalog, FindFilter, FoundAction, Page};
 use crate::catalog::stored::SegmentId;
 use crate::fold::fold;
+use crate::json;
 use crate::logos;
 use crate::names::Names;
 use crate::nearest::{nearest, shown};
-use crate::ports::{Blob, Blobs, Ports};
+use crate::ports::{Blob, Blobs, Ports, StorageError};
+use crate::terms::Method;
 
 /// How many names are suggested for an unknown one.
 const NEAREST: usize = 3;
@@ -28,6 +35,8 @@ pub struct CatalogAnswer<'a> {
     pub request: &'a Request,
     /// The platforms that the token may see; `None` for all of them.
     pub platforms: Option<&'a Names>,
+    /// What the caller may do: lists of actions show only these.
+    pub limits: &'a Limits,
     /// What is asked for.
     pub asked: Asked<'a>,
 }
@@ -85,14 +94,22 @@ impl CatalogAnswer<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { request, platforms, asked } = self;
+        let Self { request, platforms, limits, asked } = self;
         let catalog = open(cache, ports).await?;
         // The tag of a list is known before its rows are read; that of a detail is made from what has been read.
         let is_list =
             matches!(asked, Asked::Connectors { .. } | Asked::Found { .. } | Asked::Actions { .. });
         let (tag, body) = match asked {
             Asked::Connectors { filter, paging } => {
-                let tag = etag::of_query(catalog.connectors_id()?, &place(request), platforms);
+                let seen = filter.platforms.as_ref();
+                // What else the answer depends on.
+                let shown = match &filter.connectable {
+                    None => names(seen).to_owned(),
+                    Some(clients) => {
+                        [seen.map_or("*", Names::as_str), "/", clients.as_str()].concat()
+                    }
+                };
+                let tag = etag::of_query(catalog.connectors_id()?, &place(request), &shown);
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
@@ -109,7 +126,7 @@ impl CatalogAnswer<'_> {
                 let Some(connector) = connector else {
                     return Err(no_platform(platform, &catalog.platforms().await?, platforms));
                 };
-                let tag = etag::of_query(SegmentId::of(&connector), &request.origin, None);
+                let tag = etag::of_query(SegmentId::of(&connector), &request.origin, "");
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
@@ -127,7 +144,8 @@ impl CatalogAnswer<'_> {
                         return Err(no_platform(platform, &catalog.platforms().await?, platforms));
                     }
                 };
-                let tag = etag::of_query(SegmentId::of(&action), "", None);
+                permit(&action, limits)?;
+                let tag = etag::of_query(SegmentId::of(&action), "", "");
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
@@ -135,12 +153,23 @@ impl CatalogAnswer<'_> {
             }
             Asked::Found { filter, paging } => {
                 let list = catalog.every_action()?;
-                let tag = etag::of_query(list.id, &request.query, platforms);
+                let tag = etag::of_query(list.id, &request.query, &shown_of(platforms, limits));
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
-                let page = catalog.find(list, &filter, &|total| paging.positions(total)).await?;
-                (tag, paging.envelope_up_to(COUNTED as u64, &page.rows, page.total as u64))
+                let asides = catalog.asides(&list, &filter).await?;
+                if let Some(unknown) = asides.unknown.first() {
+                    return Err(no_platform(unknown, &catalog.platforms().await?, platforms));
+                }
+                let page = if limits.is_none() {
+                    catalog.find(list, &filter, &|total| paging.positions(total)).await?
+                } else {
+                    let all = catalog.find(list, &filter, &|total| 0..total).await?;
+                    allowed(&all, limits, paging)?
+                };
+                let total = page.total as u64;
+                let body = paging.envelope_up_to(COUNTED as u64, &page.rows, total);
+                (tag, with_notes(body, &notes(&asides.empty, &filter, total)))
             }
             Asked::Actions { platform, filter, paging } => {
                 let folded = seen(platform, platforms);
@@ -151,12 +180,16 @@ impl CatalogAnswer<'_> {
                 let Some(actions) = actions else {
                     return Err(no_platform(platform, &catalog.platforms().await?, platforms));
                 };
-                let tag = etag::of_query(actions.id, &request.query, None);
+                let tag = etag::of_query(actions.id, &request.query, &limits.name());
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
-                let positions = |total| paging.positions(total);
-                let page = catalog.actions(actions, &filter, &positions).await?;
+                let page = if limits.is_none() {
+                    catalog.actions(actions, &filter, &|total| paging.positions(total)).await?
+                } else {
+                    let all = catalog.actions(actions, &filter, &|total| 0..total).await?;
+                    allowed(&all, limits, paging)?
+                };
                 (tag, paging.envelope(&page.rows, page.total as u64))
             }
         };
@@ -166,6 +199,81 @@ impl CatalogAnswer<'_> {
         }
         Ok(ok(body, tag))
     }
+}
+
+/// What is read of an action, in a list and by itself.
+#[derive(Deserialize)]
+struct ActionFacts<'a> {
+    #[serde(borrow)]
+    platform: Cow<'a, str>,
+    #[serde(borrow)]
+    key: Cow<'a, str>,
+    method: Method,
+}
+
+/// A page of those actions that the caller may run.
+fn allowed(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
+    let list = [b"[".as_slice(), &all.rows, b"]"].concat();
+    let unreadable = |_| StorageError::new("an action's row is not what it should be");
+    let rows: Vec<&RawValue> = serde_json::from_slice(&list).map_err(unreadable)?;
+    let mut shown = Vec::new();
+    for row in rows {
+        let facts: ActionFacts<'_> = serde_json::from_str(row.get()).map_err(unreadable)?;
+        if limits.allows(&facts.platform, &facts.key, facts.method.as_str()) {
+            shown.push(row.get());
+        }
+    }
+    let page = shown.get(paging.positions(shown.len())).unwrap_or_default();
+    Ok(Page { total: shown.len(), rows: page.join(",").into_bytes() })
+}
+
+/// Refuses to describe an action that the caller can't run.
+fn permit(action: &[u8], limits: &Limits) -> Result<(), Problem> {
+    if limits.is_none() {
+        return Ok(());
+    }
+    let unreadable = |_| StorageError::new("an action is not what it should be");
+    let facts: ActionFacts<'_> = serde_json::from_slice(action).map_err(unreadable)?;
+    let named = Some((facts.platform.as_ref(), facts.key.as_ref()));
+    limits.permit(facts.method.as_str(), named).map_err(Problem::beyond)
+}
+
+fn names(platforms: Option<&Names>) -> &str {
+    platforms.map_or("", Names::as_str)
+}
+
+/// What a list of actions shows depends on this besides what is stored.
+fn shown_of(platforms: Option<&Names>, limits: &Limits) -> String {
+    let limits = limits.name();
+    // No platform's name has a slash.
+    let between = if limits.is_empty() { "" } else { "/" };
+    [names(platforms), between, &limits].concat()
+}
+
+/// What a reader might take for something else: that actions of other platforms are found, or none.
+fn notes(empty: &[String], filter: &FindFilter, total: u64) -> Vec<String> {
+    let mut notes: Vec<String> = empty
+        .iter()
+        .take(NEAREST)
+        .map(|name| {
+            let others = if total > 0 { " These are actions of other platforms." } else { "" };
+            format!("The catalog has no actions of `{name}`.{others} Its API can still be called as a connected account: with the tool `call_platform`, or the proxy of a connection.")
+        })
+        .collect();
+    if notes.is_empty() && total == 0 && filter.platforms.is_some() {
+        notes.push("These platforms have actions, but none that matches. Ask in other words, or list the actions of one platform.".to_owned());
+    }
+    notes
+}
+
+/// A list with notes, if there are any.
+fn with_notes(mut list: Vec<u8>, notes: &[String]) -> Vec<u8> {
+    if !notes.is_empty() && list.pop_if(|last| *last == b'}').is_some() {
+        list.extend_from_slice(b",\"notes\":");
+        list.extend(json::bytes(&notes));
+        list.push(b'}');
+    }
+    list
 }
 
 /// A platform's name in lower case. Returns `None` when the caller may not see the platform.

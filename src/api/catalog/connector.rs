@@ -12,5 +12,6 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
     context.no_query()?;
     let (request, platforms) = (context.request, context.caller.platforms());
     let asked = Asked::Connector { platform: context.argument(0) };
-    Ok(CatalogAnswer { request, platforms, asked })
+    let limits = context.caller.limits();
+    Ok(CatalogAnswer { request, platforms, limits, asked })
 }

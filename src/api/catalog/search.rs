@@ -26,5 +26,6 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
         seen: platforms.cloned(),
     };
     let asked = Asked::Found { filter, paging: Paging::read(&query) };
-    Ok(CatalogAnswer { request, platforms, asked })
+    let limits = context.caller.limits();
+    Ok(CatalogAnswer { request, platforms, limits, asked })
 }

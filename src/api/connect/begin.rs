@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::start::{Chosen, To};
-use super::{browser, hash, is_own_page, sealing};
+use super::{Browser, hash, is_own_page, no_vault_keys, sealing};
 use crate::access::Shard;
 use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
@@ -15,7 +15,8 @@ use crate::connect::attempt::{
     Attempt, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, Remembered, Stored,
 };
 use crate::connect::statements;
-use crate::credentials::{Kind, Place};
+use crate::credentials::minted::Purpose;
+use crate::credentials::{Kind, Place, Sealed};
 use crate::json;
 use crate::oauth::pkce::Verifier;
 use crate::ports::{Db, Ports, Random, RetryAfter, StorageError, first_row};
@@ -43,22 +44,26 @@ struct Begun<'a> {
 }
 
 impl Chosen<'_> {
-    /// Stores an attempt and answers with its link.
+    /// Stores an attempt and answers with its link. It leads to the platform, or to the window if there is no `pkce`: there
+    /// the user enters what must not pass through a chat.
     pub(super) async fn begin<P: Ports>(
         self,
         ports: &Metered<'_, P>,
-        pkce: Pkce,
+        pkce: Option<Pkce>,
         scopes: &[String],
         return_url: Option<String>,
     ) -> Result<Response, Problem> {
         let (context, principal, request) = (self.context, self.principal, self.context.request);
         // The browser has no key: the link and the state say in which database the attempt is.
         let shard = Shard::new(ports.number()).unwrap_or_default();
-        let secret = || shard.mark(ports.secret());
-        let (id, link) = (ports.uuid(), secret());
-        let takes_pkce = pkce == Pkce::S256;
+        let secret = |purpose| {
+            let secret = context.config.vault_keys.mint(purpose, ports);
+            secret.map(|secret| shard.mark(secret)).ok_or_else(no_vault_keys)
+        };
+        let (id, link) = (ports.uuid(), secret(Purpose::Link)?);
+        let takes_pkce = pkce == Some(Pkce::S256);
         let remembered = Remembered {
-            state: secret(),
+            state: secret(Purpose::State)?,
             verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),
             fields: self.values.clone(),
         };
@@ -68,11 +73,17 @@ impl Chosen<'_> {
             kind: Kind::Attempt,
             id: &id,
         };
-        let plain = Zeroizing::new(json::bytes(&remembered));
-        let sealed = sealing(context.config.vault_keys.seal(&place, &plain, ports))?;
+        let sealed = match pkce {
+            Some(_) => {
+                let plain = Zeroizing::new(json::bytes(&remembered));
+                Some(sealing(context.config.vault_keys.seal(&place, &plain, ports))?)
+            }
+            None => None,
+        };
         // The window of this service begins attempts in the browser that finishes them; it need not be asked again.
         let is_window = context.caller.token().is_some() && is_own_page(request);
-        let cookie = browser(request).filter(|_| is_window);
+        let keys = &context.config.vault_keys;
+        let cookie = Browser::of_ours(request, keys).filter(|_| is_window);
         let expires_at = context.now.saturating_add(LIFETIME_MS);
         let (reconnects, [connection_id, platform, version, description, identity, label], kind) =
             self.connection.repeated();
@@ -80,6 +91,7 @@ impl Chosen<'_> {
             id,
             account: principal.account.clone(),
             environment: principal.environment,
+            key_id: principal.key_id.clone(),
             status: Stored::Pending,
             connection_id: connection_id.clone(),
             reconnects,
@@ -95,8 +107,8 @@ impl Chosen<'_> {
             tags: self.tags,
             scopes: json::text(&scopes),
             return_url,
-            browser_hash: cookie.map(hash),
-            sealed: Some(sealed.into_string()),
+            browser_hash: cookie.map(|browser| hash(browser.secret)),
+            sealed: sealed.map(Sealed::into_string),
             claimed_by: None,
             claimed_at: None,
             error_code: None,
@@ -106,7 +118,7 @@ impl Chosen<'_> {
         };
         let (link_hash, state_hash, now) = (hash(&link), hash(&remembered.state), context.now);
         let batch = vec![
-            statements::insert_attempt(&attempt, &principal.key_id, &link_hash, &state_hash, now),
+            statements::insert_attempt(&attempt, &link_hash, &state_hash, now),
             statements::count_attempts(&attempt, now),
             statements::prune_attempts(now.saturating_sub(KEPT_MS)),
         ];

@@ -1,5 +1,8 @@
 //! `GET /connect/callback`: the user comes back from the platform.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::former::Former;
@@ -19,13 +22,14 @@ use crate::connect::method::Connector;
 use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::credentials::held::Held;
+use crate::credentials::minted::Purpose;
 use crate::lifecycle::machine;
 use crate::oauth::callback::{Callback, Outcome, check_issuer, read};
 use crate::oauth::pkce::Verifier;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{Client, TokenError, TokenErrorKind, Tokens};
 use crate::percent::decode_form;
-use crate::ports::{Clock, Db, Ports, all_rows, first_row};
+use crate::ports::{Clock, Db, Ports, all_rows, first_row, is_recent};
 use crate::target::Targets;
 use crate::target::fill::{FillError, unfill};
 use crate::vault::draft::NewConnection;
@@ -33,8 +37,15 @@ use crate::vault::draft::NewConnection;
 /// The heading of the page for an address that nothing can be done with.
 const INCOMPLETE: &str = "This address is not complete";
 
+/// How long an isolate keeps where visits go on that began at a platform, in milliseconds.
+const STARTS_MS: u64 = 60 * 1000;
+
+/// What an isolate keeps of where visits go on that began at a platform: by the database's number, and since when.
+#[derive(Debug, Default)]
+pub struct Starts(RefCell<BTreeMap<u16, (u64, Vec<Start>)>>);
+
 /// Where a visit that began at a platform may go on.
-#[derive(Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 struct Start {
     account: String,
     platform: String,
@@ -82,11 +93,14 @@ impl<P: Ports> Desk<'_, P> {
         let sender = Browser::of(request);
         let own = sender.map(|browser| hash(browser.secret));
         let state = match &callback.state {
-            Some(state) => hash(state),
+            Some(state) => match self.refused(Purpose::State, state).await? {
+                Some(page) => return Ok(page.response()),
+                None => hash(state),
+            },
             // Some platforms bring no state with a refusal. The browser was led there for one attempt only. Nothing but a
             // refusal is believed: a code without its state may be that of somebody else's account.
-            None => match sender.and_then(Browser::attempt).filter(|_| callback.error.is_some()) {
-                Some((_, state)) => state.to_owned(),
+            None => match self.led_to(request).filter(|_| callback.error.is_some()) {
+                Some(state) => state,
                 None => return self.begun_elsewhere().await,
             },
         };
@@ -133,6 +147,12 @@ impl<P: Ports> Desk<'_, P> {
         let code = failed.code.as_str();
         end(self.ports, &attempt.id, self.request_id, code, &failed.detail).await?;
         Ok(self.failed(request, &attempt, &name, &failed))
+    }
+
+    /// The hash of the state with which a browser of this service was led to a platform last.
+    fn led_to(&self, request: &Request) -> Option<String> {
+        let browser = Browser::of_ours(request, &self.config.vault_keys)?;
+        browser.attempt().map(|(_, state)| state.to_owned())
     }
 
     /// Whether a redirect has a code under a name that only the attempt's platform gives it.
@@ -182,8 +202,7 @@ impl<P: Ports> Desk<'_, P> {
     /// account it is to be, so it begins once more in the app: whoever could have a code exchanged that comes without a
     /// state would connect their own account for somebody else.
     async fn begun_elsewhere(&self) -> Result<Response, Problem> {
-        let sets = self.ports.batch(vec![statements::select_starts()]).await?;
-        let starts: Vec<Start> = all_rows(&sets, 0)?;
+        let starts = self.starts(self.now).await?;
         let paragraphs = [
             "You came here from a platform without starting in the app. Nothing was connected.",
             "Start in the app: it then leads you to the platform once more.",
@@ -205,6 +224,23 @@ impl<P: Ports> Desk<'_, P> {
             }
         }
         Ok(page.response())
+    }
+
+    /// Where visits go on that began at a platform. Anybody can ask for it, so the database is asked once a minute at most.
+    async fn starts(&self, now: u64) -> Result<Vec<Start>, Problem> {
+        let number = self.ports.number();
+        let kept = self.starts.0.try_borrow().ok().and_then(|kept| kept.get(&number).cloned());
+        if let Some((at, starts)) = kept
+            && is_recent(now, at, STARTS_MS)
+        {
+            return Ok(starts);
+        }
+        let sets = self.ports.batch(vec![statements::select_starts()]).await?;
+        let starts: Vec<Start> = all_rows(&sets, 0)?;
+        if let Ok(mut kept) = self.starts.0.try_borrow_mut() {
+            kept.insert(number, (now, starts.clone()));
+        }
+        Ok(starts)
     }
 
     /// Steps 3 to 6.
@@ -298,6 +334,7 @@ impl<P: Ports> Desk<'_, P> {
             granted_scopes: granted.as_deref(),
             state: machine::stored(true),
             unchecked: None,
+            names: self.config.account_names,
             now: self.ports.now(),
         };
         let new = new_connection(attempt, account.now);
@@ -456,7 +493,7 @@ fn filled(
 /// The user signed in with another account than the connection's.
 fn of_other_account(name: &str) -> Failed {
     let detail = format!(
-        "You signed in to {name} with another account than before. The connection keeps the former one. Sign in with that account, or connect this one separately."
+        "The account at {name} is another one than before. The connection keeps the former one. Sign in with that account, or connect this one separately."
     );
     Failed::new(Failure::AccountMismatch, detail)
 }
@@ -539,7 +576,8 @@ fn new_connection(attempt: &Attempt, now: u64) -> NewConnection {
 fn said(error: &TokenError) -> String {
     let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
     let description =
-        error.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        error.description.as_deref().map(|text| format!(": {}", text.trim_end_matches('.')));
+    let description = description.unwrap_or_default();
     format!("{code}{description}")
 }
 
@@ -615,6 +653,7 @@ mod tests {
             (Some("e"), None, " (e)"),
             (None, Some("No"), ": No"),
             (Some("e"), Some("No"), " (e): No"),
+            (Some("e"), Some("No."), " (e): No"),
         ] {
             assert_eq!(said(&error(Denied, code, description)), expected);
         }

@@ -24,12 +24,7 @@ impl Chosen<'_> {
         self,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let held = Held {
-            kind: self.method.credential_type(),
-            fields: self.values.clone(),
-            tokens: None,
-            account: None,
-        };
+        let held = Held::of_fields(self.method.credential_type(), self.values.clone());
         self.check_and_store(ports, held, None, None, (&[], None)).await
     }
 
@@ -93,6 +88,7 @@ impl Chosen<'_> {
             granted_scopes,
             state: machine::stored(checked == Checked::Accepted || held.tokens.is_some()),
             unchecked: Unchecked::of(checked).filter(|_| held.tokens.is_none()),
+            names: context.config.account_names,
             now: context.now,
         };
         let (written, status) = match &self.connection {

@@ -1,19 +1,27 @@
 //! `/connect/go/{secret}`: the link of an attempt, which works in a chat, on a phone, in a webview. Its reader is asked
 //! whether they began the attempt, so that nobody connects their account for somebody who sent them a link.
 
+use std::slice;
+
+use super::callback::Starts;
 use super::code::CODE;
 use super::pages::Page;
 use super::{
-    Browser, browser, connector, cookie_for, hash, is_own_page, opening, redirect_uri, set_cookie,
+    Browser, browser, connector, cookie_for, hash, is_own_page, no_vault_keys, opening,
+    redirect_uri, set_cookie,
 };
 use crate::access::Shard;
 use crate::access::authenticate::moved_to;
 use crate::access::caller::shard_of;
+use crate::access::confinement::Confinement;
+use crate::access::limits::Limits;
 use crate::access::statements::{arrive, select_forward};
+use crate::access::token::Token;
 use crate::api::config::Config;
 use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Request, Response};
 use crate::api::problem::Problem;
+use crate::api::session::new::no_secret;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::Kind;
 use crate::catalog::reader::Catalog;
@@ -22,12 +30,16 @@ use crate::connect::client::OauthClient;
 use crate::connect::filled::Filled;
 use crate::connect::method::Connector;
 use crate::connect::statements;
+use crate::credentials::minted::Purpose;
 use crate::credentials::{Kind as Sealing, Place, Sealed};
 use crate::logos::FOLDER;
+use crate::names::Names;
 use crate::oauth::authorization::{Ask, authorization_url};
 use crate::oauth::callback::read;
 use crate::oauth::pkce::Verifier;
-use crate::ports::{Db, Param, Ports, Random, ResultSet, first_row};
+use crate::percent::encode;
+use crate::ports::{Db, Param, Ports, RateLimit, ResultSet, first_row};
+use crate::terms::Scope;
 
 /// The database of the attempt that a browser's request is about. Returns `None` when it is about none.
 pub fn shard_of_browser(request: &Request) -> Option<Shard> {
@@ -43,12 +55,17 @@ pub fn shard_of_browser(request: &Request) -> Option<Shard> {
     request.path.strip_prefix("/connect/go/").map(Shard::of_secret)
 }
 
+/// What a token may do with which the window finishes an attempt.
+pub(super) const IN_WINDOW: [Scope; 2] = [Scope::CatalogRead, Scope::ConnectionsConnect];
+
 /// What answers to browsers need besides the request.
 pub struct Desk<'a, P> {
     /// The operator's settings.
     pub config: &'a Config,
     /// What the isolate keeps of the catalog.
     pub catalog: &'a CatalogCache,
+    /// What it keeps of where visits go on that began at a platform.
+    pub starts: &'a Starts,
     /// The ports.
     pub ports: &'a Metered<'a, P>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -64,6 +81,9 @@ impl<P: Ports> Desk<'_, P> {
     /// When storage can't answer.
     pub async fn show_link(&self, request: &Request, link: &str) -> Result<Response, Problem> {
         let hash_of_link = hash(link);
+        if let Some(page) = self.refused(Purpose::Link, link).await? {
+            return Ok(page.response());
+        }
         self.arrive(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
             statements::select_by_link(&hash_of_link),
@@ -77,6 +97,9 @@ impl<P: Ports> Desk<'_, P> {
             Ok(attempt) => attempt,
             Err(page) => return Ok(page.response()),
         };
+        if attempt.is_in_window() {
+            return self.to_window(&attempt);
+        }
         if let Some(bound) = &attempt.browser_hash {
             let Some(cookie) = browser(request).filter(|cookie| hash(cookie) == *bound) else {
                 return Ok(with_way_back(self.elsewhere(), &attempt).response());
@@ -104,7 +127,7 @@ impl<P: Ports> Desk<'_, P> {
             platform_logo: connector
                 .as_ref()
                 .map(|connector| connector.image.clone())
-                .filter(|image| image.starts_with(FOLDER)),
+                .filter(|image| image.starts_with(FOLDER) || image.starts_with("data:")),
             ..self.page(200, &heading, &[&what, &when, &otherwise])
         };
         Ok(page.response())
@@ -119,7 +142,13 @@ impl<P: Ports> Desk<'_, P> {
         if !is_own_page(request) {
             return Ok(self.foreign().response());
         }
-        let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
+        if let Some(page) = self.refused(Purpose::Link, link).await? {
+            return Ok(page.response());
+        }
+        let keys = &self.config.vault_keys;
+        let known = Browser::of_ours(request, keys).map(|browser| browser.secret.to_owned());
+        let cookie = known.or_else(|| keys.mint(Purpose::Browser, self.ports));
+        let cookie = cookie.ok_or_else(no_vault_keys)?;
         let (hash_of_link, own) = (hash(link), hash(&cookie));
         self.arrive(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
@@ -135,10 +164,70 @@ impl<P: Ports> Desk<'_, P> {
             Ok(attempt) => attempt,
             Err(page) => return Ok(page.response()),
         };
+        if attempt.is_in_window() {
+            return self.to_window(&attempt);
+        }
         if attempt.browser_hash.as_ref() != Some(&own) {
             return Ok(with_way_back(self.elsewhere(), &attempt).response());
         }
         self.lead_on(request, &attempt, client, &cookie).await
+    }
+
+    /// Leads to the window, which asks the user whose account this connects before it uses its code. The code is the same
+    /// each time, so that only one browser can use it, and opens nothing but the attempt's platform, for its identity, until
+    /// the attempt expires.
+    fn to_window(&self, attempt: &Attempt) -> Result<Response, Problem> {
+        let token = Token {
+            environment: attempt.environment,
+            shard: Shard::new(self.ports.number()).unwrap_or_default(),
+            key_id: attempt.key_id.clone(),
+            scopes: IN_WINDOW.into_iter().collect(),
+            confinement: Confinement {
+                identity: attempt.identity.clone(),
+                identity_type: Some(attempt.identity_type),
+                platforms: Some(Names::new(slice::from_ref(&attempt.platform))),
+                connections: None,
+            },
+            limits: Limits::default(),
+            origins: None,
+            expires_at: attempt.expires_at,
+            grant: None,
+        };
+        let code = self.config.sessions.sign_code(&token, &attempt.id).ok_or_else(no_secret)?;
+        let mut url = format!("/connect#code={code}&platform={}", encode(&attempt.platform));
+        let connection = (attempt.reconnects == 1).then_some(&attempt.connection_id);
+        for (name, value) in
+            [("connection", connection), ("returnUrl", attempt.return_url.as_ref())]
+        {
+            if let Some(value) = value {
+                url.extend(["&", name, "=", &encode(value)]);
+            }
+        }
+        let mut response = Response::empty(303);
+        response.add("location", url);
+        response.add("cache-control", NO_STORE);
+        response.add("referrer-policy", "no-referrer");
+        Ok(response)
+    }
+
+    /// The page for a secret that this service did not make, without a look at the database. Returns `None` when the database
+    /// must say what the secret is.
+    ///
+    /// # Errors
+    /// `rate_limited` for a secret that comes too often, where a rate limit is set.
+    pub(super) async fn refused(
+        &self,
+        purpose: Purpose,
+        secret: &str,
+    ) -> Result<Option<Page>, Problem> {
+        if !self.config.vault_keys.has_minted(purpose, secret) {
+            return Ok(Some(self.over()));
+        }
+        let allowed = self.ports.allow(&format!("connect {}", hash(secret))).await;
+        let detail = "This address was opened too often. Wait, then open it again.";
+        allowed
+            .map(|()| None)
+            .map_err(|wait| Problem { detail: detail.into(), ..Problem::too_often("link", wait) })
     }
 
     /// Ends the arrival of the account whose attempt has this hash, when another database has said that it is here.
@@ -281,6 +370,7 @@ impl<P: Ports> Desk<'_, P> {
             paragraphs: paragraphs.iter().map(|text| (*text).to_owned()).collect(),
             app: self.config.app_name.clone(),
             app_logo: self.config.app_logo_url.clone(),
+            app_url: self.config.app_url.clone(),
             status,
             ..Page::default()
         }
@@ -341,10 +431,18 @@ impl<P: Ports> Desk<'_, P> {
     }
 }
 
-/// Adds the link that leads back to the app, if the app has said where that is.
+/// Adds the link that leads back to where the attempt began, if that is known.
 pub(super) fn with_way_back(mut page: Page, attempt: &Attempt) -> Page {
-    page.links.extend(way_back(attempt).map(|url| (url, "Go back to the app".to_owned())));
+    let url = way_back(attempt).filter(|url| !is_window(url));
+    page.links.extend(url.map(|url| (url, "Go back to the app".to_owned())));
     page
+}
+
+/// Whether an address is that of the window, in which somebody began who has it as a popup. Without the page that opened it,
+/// the window can't go on.
+fn is_window(url: &str) -> bool {
+    let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+    path.is_some_and(|(_, path)| path.starts_with("connect?connect=") && path.contains("#began="))
 }
 
 /// Where the browser goes on to: the app's address with the attempt's id.

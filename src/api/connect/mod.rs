@@ -24,7 +24,8 @@ use crate::access::key::KeyHash;
 use crate::access::shard::DIGITS;
 use crate::catalog::reader::Catalog;
 use crate::connect::method::Connector;
-use crate::credentials::{OpenError, SealError};
+use crate::credentials::minted::Purpose;
+use crate::credentials::{OpenError, SealError, VaultKeys};
 use crate::ports::{Ports, StorageError};
 
 /// The cookie that identifies a browser for as long as it connects. Only this host's own pages can have set it.
@@ -113,6 +114,11 @@ impl<'a> Browser<'a> {
             let is_ours = secret.len() == 43 && secret.bytes().all(letter);
             is_ours.then(|| Self { secret, attempt: attempt.filter(is_hash) })
         })
+    }
+
+    /// As [`Self::of`], if one of these keys made its secret.
+    fn of_ours(request: &'a Request, keys: &VaultKeys) -> Option<Self> {
+        Self::of(request).filter(|browser| keys.has_minted(Purpose::Browser, browser.secret))
     }
 
     /// The value of its cookie.

@@ -29,7 +29,9 @@ pub struct Page {
     pub app: Option<String>,
     /// The address of the app's logo.
     pub app_logo: Option<String>,
-    /// The platform's logo, a path on the service's site.
+    /// The app's address, to which pages lead back that have no other link and ask nothing.
+    pub app_url: Option<String>,
+    /// The platform's logo: a path on the service's site, or a `data:` URL.
     pub platform_logo: Option<String>,
     /// The HTTP status.
     pub status: u16,
@@ -90,7 +92,11 @@ impl Page {
             let path = escape(path);
             let _ = writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
         }
-        for (url, text) in &self.links {
+        let asks = self.button.is_some() || self.form.is_some();
+        let home = self.app_url.as_ref().filter(|_| self.links.is_empty() && !asks);
+        let name = self.app.as_deref().unwrap_or("the app");
+        let home = home.map(|url| (url.clone(), format!("Go back to {name}")));
+        for (url, text) in self.links.iter().chain(&home) {
             let (url, text) = (escape(url), escape(text));
             let _ = writeln!(body, "<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>");
         }
@@ -144,6 +150,7 @@ mod tests {
             links: vec![(evil.clone(), evil.clone())],
             app: Some(evil.clone()),
             app_logo: Some(evil.clone()),
+            app_url: Some(evil.clone()),
             platform_logo: Some(evil.clone()),
             told: None,
             form: Some((evil, String::new())),

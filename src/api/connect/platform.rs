@@ -14,7 +14,7 @@ use crate::credentials::placing::{CLIENT_SECRET, Placed, Placing, needs};
 use crate::json;
 use crate::oauth::answer::moment;
 use crate::oauth::token::TokenEndpoint;
-use crate::oauth::{Client, TokenError, Tokens, answer};
+use crate::oauth::{Client, TokenError, Tokens, account, answer};
 use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse, Patterns, user_agent};
 
 /// The longest that a platform may take to answer, in milliseconds.
@@ -222,8 +222,11 @@ pub async fn learn<P: Http + Patterns>(
 ) {
     let is_account = |source: &FieldSource| source.from == SourceKind::Account;
     let says_more = method.oauth2().is_some_and(|it| it.field_sources.iter().any(is_account));
-    let Some(account) = connector.account.as_ref().filter(|_| is_sendable(method)) else { return };
-    if held.account.is_some() && !says_more {
+    let asked = connector.account.as_ref().filter(|_| is_sendable(method));
+    let Some(account) = asked else { return };
+    let says_name = account.name.is_some() && config.account_names;
+    let is_known = held.account.is_some() && (held.account_name.is_some() || !says_name);
+    if is_known && !says_more {
         return;
     }
     let asking = Asking { config, connector, method, held, client };
@@ -234,12 +237,15 @@ pub async fn learn<P: Http + Patterns>(
         return;
     };
     let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else { return };
-    let id = match body.pointer(&account.id) {
-        Some(Value::String(id)) => Some(id.clone()).filter(|id| !id.is_empty()),
-        Some(Value::Number(id)) => Some(json::text(id)),
+    let text = |pointer: &str| match body.pointer(pointer) {
+        Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Some(Value::Number(number)) => Some(json::text(number)),
         _ => None,
     };
-    held.account = held.account.take().or(id);
+    held.account = held.account.take().or_else(|| text(&account.id));
+    // The catalog chose the name that tells two accounts apart.
+    let name = account.name.as_deref().and_then(text).and_then(|text| account::name(&text));
+    held.account_name = name.or(held.account_name.take());
     if let Some(oauth) = method.oauth2() {
         let told = answer::told(oauth, SourceKind::Account, &body);
         let place = (method, oauth, connector.servers.as_slice());
@@ -268,6 +274,7 @@ pub async fn lengthened<P: Http + Clock>(
         refresh_token: longer.refresh_token.or(tokens.refresh_token),
         scopes: longer.scopes.or(tokens.scopes),
         subject: tokens.subject.or(longer.subject),
+        subject_name: tokens.subject_name.or(longer.subject_name),
         members,
         told,
         ..longer

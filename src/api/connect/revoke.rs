@@ -124,7 +124,6 @@ async fn request<P: Ports>(
 ) -> Option<HttpRequest> {
     let tenant = (row.account.as_str(), row.environment);
     let held = Held::open(&config.vault_keys, tenant, &row.connection_id, &row.sealed).ok()?;
-    let tokens = held.tokens.as_ref()?;
     let client = client.filter(|client| client.is_for(&row.auth_method))?;
     let variables = client.variables();
     let client = client.open(&config.vault_keys).ok()?;
@@ -132,6 +131,8 @@ async fn request<P: Ports>(
     let connector = connector(&catalog, &row.platform).await.ok()??;
     let method = connector.find_method(&row.auth_method)?;
     let MethodKind::OAuth2(oauth) = &method.kind else { return None };
+    let held = held.completed(method, &variables);
+    let tokens = held.tokens.as_ref()?;
     let stored = |name: &str| held.variable(name);
     let filled =
         Filled::for_client(oauth, &method.fields, config.targets(), &variables, stored).ok()?;

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::former::Former;
+use super::link::IN_WINDOW;
 use super::{connector, no_vault_keys};
-use crate::access::Principal;
 use crate::access::confinement::Confinement;
+use crate::access::{Caller, Principal};
 use crate::api::body::BodyReader;
 use crate::api::context::Context;
 use crate::api::cost::Metered;
 use crate::api::message::Response;
-use crate::api::problem::{Code, Problem};
+use crate::api::problem::{Code, Extension, Problem};
+use crate::api::session::new::no_secret;
 use crate::api::transaction::{Results, Rows, Statements};
-use crate::api::vault::create::{elsewhere, exists, unreported};
+use crate::api::vault::create::{elsewhere, exists, no_other_connection, unreported};
 use crate::api::vault::no_platform::{NoPlatform, OfPlatform};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::{AuthMethod, Grant, Kind, OAuth2};
@@ -106,6 +108,10 @@ pub async fn plan<'a, P: Ports>(
     let confinement = context.caller.confinement();
     let owner = owner(&mut body, confinement)?;
     let label = body.text("label").unwrap_or_else(|| DEFAULT_LABEL.to_owned());
+    if confinement.is_some_and(|own| own.connections.is_some()) {
+        body.finish()?;
+        return Err(no_other_connection());
+    }
     if let Some(platform) = &platform
         && confinement.is_some_and(|own| !own.has_platform(platform))
     {
@@ -247,7 +253,7 @@ impl NewConnect<'_> {
                 // A token's own identity type is what it asks for, so that it sees what it reconnects.
                 let is_own = holder.identity_type == owner.identity_type;
                 if holder.state != State::Failed || !is_own {
-                    return Err(exists(&holder, context.caller));
+                    return Err(taken(&holder, context.caller));
                 }
                 (*connector, To::Existing(Box::new(holder)))
             }
@@ -264,13 +270,54 @@ impl NewConnect<'_> {
 
         let asked = body.text("authMethod");
         let id = asked.as_deref().or(former.as_ref().map(|former| former.auth_method.as_str()));
-        let method = match connector.method(id) {
-            Ok(method) => method,
+        let wants_link = body.boolean("link").unwrap_or(false);
+        let choice = match id {
+            None if wants_link => choice_of_link(&connector, client.as_ref()),
+            _ => connector.method(id).map(Choice::Method),
+        };
+        let (method, is_open) = match choice {
+            Ok(Choice::Method(method)) => (method, false),
+            Ok(Choice::OfUser(first)) => (first, true),
             Err(what) => return Err(body.refuse(&["authMethod"], &what, None)),
         };
         let client = client.filter(|client| client.is_for(&method.id));
         let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
         let mut given = body.text_members("fields").unwrap_or_default();
+        let in_window = wants_link && (is_open || takes_fields(method, &given, &variables));
+        if in_window {
+            let is_missing = !is_open && method.is_oauth2() && client.is_none();
+            if is_missing {
+                return Err(no_client(&connector, method));
+            }
+            for field in OF_WINDOW {
+                if body.has(field) {
+                    body.invalid(&[field], "must be left out: the user enters what the method needs on the page of the link");
+                }
+            }
+            let return_url = return_url(context, &mut body);
+            body.finish()?;
+            if let Some(scope) =
+                IN_WINDOW.into_iter().find(|scope| !principal.scopes.contains(*scope))
+            {
+                return Err(Problem::lacks(context.caller.noun(), scope));
+            }
+            if !context.config.sessions.can_sign() {
+                return Err(no_secret());
+            }
+            let chosen = Chosen {
+                context,
+                principal,
+                connector: &connector,
+                method,
+                values: BTreeMap::new(),
+                former,
+                connection,
+                name: None,
+                tags: None,
+                allows_other_account: false,
+            };
+            return chosen.begin(ports, None, &[], return_url).await;
+        }
         if method.is_oauth2() {
             let known = |name: &String| method.fields.iter().any(|field| field.name == *name);
             given.extend(variables.clone().into_iter().filter(|(name, _)| known(name)));
@@ -311,13 +358,75 @@ impl NewConnect<'_> {
         let scopes = scopes.unwrap_or_else(|| client.scopes());
         match oauth.grant {
             Grant::AuthorizationCode => {
-                chosen.begin(ports, client.pkce.unwrap_or(oauth.pkce), &scopes, return_url).await
+                let pkce = Some(client.pkce.unwrap_or(oauth.pkce));
+                chosen.begin(ports, pkce, &scopes, return_url).await
             }
             Grant::ClientCredentials | Grant::AccountCredentials => {
                 chosen.store_client_credentials(ports, &filled, &client, scopes).await
             }
         }
     }
+}
+
+/// Another connection has the key. The caller may connect it again, if it sees it.
+fn taken(holder: &Connection, caller: &Caller) -> Problem {
+    let mut problem = exists(holder, caller);
+    if matches!(problem.extension, Extension::ConnectionId(_)) {
+        problem.detail =
+            format!("{} To connect it again, send its id as `connection`.", problem.detail).into();
+    }
+    problem
+}
+
+/// What a link to the window can't carry.
+const OF_WINDOW: [&str; 6] = ["fields", "label", "name", "tags", "scopes", "allowOtherAccount"];
+
+/// How an account is connected.
+enum Choice<'a> {
+    /// By this method.
+    Method(&'a AuthMethod),
+    /// By the one that the user chooses in the window, of which this one is the first.
+    OfUser(&'a AuthMethod),
+}
+
+/// The method of a link for which none is named: the only one of OAuth 2.0 that has a client, or what the user chooses among
+/// those that work.
+///
+/// # Errors
+/// What is wrong, as the end of a sentence that begins with `authMethod`.
+fn choice_of_link<'a>(
+    connector: &'a Connector,
+    client: Option<&OauthClient>,
+) -> Result<Choice<'a>, String> {
+    let signs_in = |method: &AuthMethod| {
+        let oauth = method.oauth2();
+        oauth.is_some_and(|oauth| oauth.grant == Grant::AuthorizationCode)
+            && client.is_some_and(|client| client.is_for(&method.id))
+    };
+    let mut usable = connector.auth_methods.iter().filter(|method| signs_in(method));
+    if let (Some(only), None) = (usable.next(), usable.next()) {
+        return Ok(Choice::Method(only));
+    }
+    let works = |method: &&AuthMethod| !method.is_oauth2() || signs_in(method);
+    match (connector.auth_methods.as_slice(), connector.auth_methods.iter().find(works)) {
+        ([_], _) | ([], _) => connector.method(None).map(Choice::Method),
+        (_, Some(first)) => Ok(Choice::OfUser(first)),
+        // The refusal says that it has no client.
+        ([first, ..], None) => Ok(Choice::Method(first)),
+    }
+}
+
+/// Whether the user has to fill something in for a method.
+fn takes_fields(
+    method: &AuthMethod,
+    given: &BTreeMap<String, String>,
+    variables: &BTreeMap<String, String>,
+) -> bool {
+    let Some(oauth) = method.oauth2() else { return true };
+    let has = |name: &String| [given, variables].iter().any(|all| all.contains_key(name));
+    method.fields.iter().any(|field| {
+        field.required && field.default.is_none() && !has(&field.name) && !oauth.says(&field.name)
+    })
 }
 
 /// The address that the browser is sent to in the end; the body is refused when it may not be sent there.
@@ -349,7 +458,7 @@ pub(in crate::api) fn gone(platform: &str) -> Problem {
 fn no_client(connector: &Connector, method: &AuthMethod) -> Problem {
     let (platform, id) = (&connector.platform, &method.id);
     let detail = format!(
-        "There is no OAuth client for `{platform}` and its method `{id}`. Set one with `PUT /v1/oauth-clients/{platform}`."
+        "There is no OAuth client for `{platform}` and its method `{id}`. Those who run the app must set one, with `PUT /v1/oauth-clients/{platform}`."
     );
     Problem::new(Code::OauthClientMissing, detail)
 }

@@ -41,6 +41,8 @@ pub struct Account<'a> {
     pub state: State,
     /// That a check of the credentials had no result; `None` when it had one, or there was none.
     pub unchecked: Option<Unchecked>,
+    /// Whether the account's name is stored.
+    pub names: bool,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
@@ -130,6 +132,7 @@ pub async fn store<P: Db + Random>(
             unchecked: account.unchecked.map(|unchecked| unchecked.status),
         },
         state: account.state,
+        of: account.held.told_account(account.names),
         now: account.now,
     };
     let mut batch = vec![match &target {
@@ -140,6 +143,7 @@ pub async fn store<P: Db + Random>(
     if let Some(attempt) = account.attempt {
         batch.push(connected.succeed(attempt));
     }
+    batch.push(connected.succeed_in_window());
     let found = batch.len();
     batch.push(match &target {
         Target::New(new) => select_holder(account.account, environment, new),

@@ -6,6 +6,7 @@ use super::{Browser, set_cookie};
 use crate::api::config::{AllowedOrigins, Config};
 use crate::api::message::{Request, Response};
 use crate::api::page::{CONTENT_SECURITY_POLICY, source_of};
+use crate::credentials::minted::Purpose;
 use crate::json;
 use crate::ports::Random;
 
@@ -16,6 +17,7 @@ struct App<'a> {
     name: Option<&'a str>,
     logo_url: Option<&'a str>,
     color: Option<&'a str>,
+    url: Option<&'a str>,
 }
 
 /// `GET /connect/app.json`
@@ -25,6 +27,7 @@ pub fn app(config: &Config) -> Response {
         name: config.app_name.as_deref(),
         logo_url: config.app_logo_url.as_deref(),
         color: config.app_color.as_deref(),
+        url: config.app_url.as_deref(),
     };
     Response::json(json::bytes(&app), "public, max-age=60")
 }
@@ -53,8 +56,11 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
             .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}")),
     );
     // Known or new: it must outlive what is begun in this window.
-    let cookie = Browser::of(request).map_or_else(|| random.secret(), Browser::cookie);
-    response.add("set-cookie", set_cookie(&cookie));
+    let keys = &config.vault_keys;
+    let known = Browser::of_ours(request, keys).map(Browser::cookie);
+    if let Some(cookie) = known.or_else(|| keys.mint(Purpose::Browser, random)) {
+        response.add("set-cookie", set_cookie(&cookie));
+    }
     // The app that opens the window as a popup learns the outcome from it.
     response.add("cross-origin-opener-policy", "unsafe-none");
     response.add("referrer-policy", "no-referrer");
@@ -68,6 +74,7 @@ mod tests {
     use super::{app, window};
     use crate::api::config::{AllowedOrigins, Config};
     use crate::api::message::Request;
+    use crate::credentials::VaultKeys;
     use crate::ports::Random;
 
     struct Zeros;
@@ -87,7 +94,7 @@ mod tests {
             (200, Some("public, max-age=60"))
         );
         let shown = String::from_utf8(response.body).unwrap();
-        assert_eq!(shown, r#"{"name":"Acme","logoUrl":null,"color":null}"#);
+        assert_eq!(shown, r#"{"name":"Acme","logoUrl":null,"color":null,"url":null}"#);
     }
 
     #[test]
@@ -107,7 +114,8 @@ mod tests {
             (AllowedOrigins::These(Vec::new()), "frame-ancestors 'self'"),
             (AllowedOrigins::Any, "frame-ancestors *"),
         ] {
-            let config = Config { allowed_origins, ..Config::default() };
+            let vault_keys = VaultKeys::parse(&format!("a:{}=", "A".repeat(43))).unwrap();
+            let config = Config { allowed_origins, vault_keys, ..Config::default() };
             let response = window(&config, &Request::default(), &Zeros);
             let policy = response.header("content-security-policy").unwrap();
             assert_eq!(policy.rsplit("; ").next(), Some(ancestors));

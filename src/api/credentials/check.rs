@@ -162,6 +162,7 @@ impl Check<'_> {
             ports.batch(vec![put_off(Some(self.now.saturating_add(LATER_MS)))]).await?;
             return Err(Problem::unavailable(why));
         };
+        let held = held.completed(method, &OauthClient::variables_for(client.as_ref(), &method.id));
         // Platforms refuse to renew a young token by itself.
         let waits = held.renews_by_access_token(method)
             && is_young(row.issued_at, row.expires_at, self.now);

@@ -112,7 +112,11 @@ impl AskedHeld {
             (&context.config.vault_keys, (principal.account.as_str(), principal.environment));
         let held = opening(Held::open(keys, tenant, &connection.id, &row.sealed))?;
         let connector = connector(catalog, &connection.platform).await?;
-        let fresh = Fresh { connection, row, held, connector, client };
+        let mut fresh = Fresh { connection, row, held, connector, client };
+        if let Some(method) = fresh.method() {
+            let variables = OauthClient::variables_for(fresh.client.as_ref(), &method.id);
+            fresh.held = fresh.held.clone().completed(method, &variables);
+        }
         let (row, now) = (&fresh.row, context.now);
         let is_due = refresh || is_due(row.issued_at, row.expires_at, now);
         if is_due && fresh.is_renewable() {

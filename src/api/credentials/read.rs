@@ -69,7 +69,11 @@ impl AskedCredentials<'_> {
 /// The connection has failed; somebody must reconnect it.
 pub(super) fn failed(row: &HeldRow) -> Problem {
     let code = row.reason_code.as_deref().unwrap_or("reported");
-    let why = row.reason_detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+    let why = row
+        .reason_detail
+        .as_ref()
+        .map(|detail| format!(": {}", detail.trim_end_matches('.')))
+        .unwrap_or_default();
     let detail = format!("The connection has failed (`{code}`{why}). Its user must reconnect it.");
     Problem::new(Code::ConnectionFailed, detail)
 }

@@ -1,5 +1,7 @@
 //! Renewing an access token: one request at a time, wherever the requests come from.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::read::failed;
@@ -69,7 +71,13 @@ impl Renewal<'_> {
     /// What a row of the connection holds.
     fn open(&self, row: &HeldRow) -> Result<Held, Problem> {
         let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
-        opening(Held::open(keys, tenant, self.connection, &row.sealed))
+        let held = opening(Held::open(keys, tenant, self.connection, &row.sealed))?;
+        Ok(held.completed(self.method, &self.variables()))
+    }
+
+    /// The variables of the client.
+    fn variables(&self) -> BTreeMap<String, String> {
+        OauthClient::variables_for(self.client.as_ref(), &self.method.id)
     }
 
     /// Whether the old token will do for now.
@@ -136,9 +144,8 @@ impl Renewal<'_> {
         let told = tokens.told.clone();
         let mut held = held.renewed(tokens);
         if let MethodKind::OAuth2(oauth) = &self.method.kind {
-            let variables = self.client.as_ref().map(OauthClient::variables).unwrap_or_default();
             let place = (self.method, oauth.as_ref(), self.servers);
-            take_told(&mut held.fields, place, &variables, told, patterns);
+            take_told(&mut held.fields, place, &self.variables(), told, patterns);
         }
         held
     }
@@ -277,6 +284,10 @@ pub async fn renew<P: Ports>(
             };
             let mut batch =
                 vec![place.renewed(&new), place.recovered(request, now), place.select()];
+            let names = renewal.config.account_names;
+            if let (Some(id), name) = held.told_account(names) {
+                batch.push(place.told(request, (id, name), names));
+            }
             if renewal.client.as_ref().is_some_and(OauthClient::is_doubted) {
                 batch.extend(renewal.breaker().map(|breaker| breaker.close()));
             }

@@ -175,7 +175,7 @@ impl NewCredentials<'_> {
         body.finish()?;
 
         let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
-        let mut held = Held { kind, fields, tokens, account: None };
+        let mut held = Held { tokens, ..Held::of_fields(kind, fields) };
         let mut checked = Checked::Unasked;
         if has_access {
             let (config, connector, client) = (context.config, &connector, client.as_ref());
@@ -200,6 +200,7 @@ impl NewCredentials<'_> {
             granted_scopes: None,
             state: machine::stored(checked == Checked::Accepted),
             unchecked: Unchecked::of(checked),
+            names: context.config.account_names,
             now: context.now,
         };
         let target = Target::Existing { id: &connection.id, name: None, tags: None };

@@ -25,6 +25,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let mut query = context.query();
     let types: Vec<EventType> = query.names("types", &EventType::NAMES);
     query.finish()?;
+    let names = context.config.account_names;
     let newest_first = query.text("order").is_some_and(|order| order == NEWEST_FIRST);
     let start = if newest_first { EventId::LAST } else { EventId::default() };
     let after = query.text("after").and_then(|text| EventId::parse(&text)).unwrap_or(start);
@@ -47,7 +48,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
             let is_asked = types.is_empty() || types.iter().any(|one| one.as_str() == event.kind);
             // What is about to be pruned is not shown any more.
             if is_asked && event.occurred_at >= oldest {
-                rows.push(document(&event)?);
+                rows.push(document(&event, names)?);
             }
         }
         let end = format!("],\"next\":{}}}", json::text(&next));
@@ -56,10 +57,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     }))
 }
 
-/// The document of an event.
+/// The document of an event. `names`: whether it names accounts at platforms.
 ///
 /// # Errors
 /// When what is stored is not what it should be.
-fn document(event: &Event) -> Result<Vec<u8>, StorageError> {
-    event.to_json().map_err(|error| StorageError::new(format!("event {}: {error}", event.id)))
+fn document(event: &Event, names: bool) -> Result<Vec<u8>, StorageError> {
+    event.to_json(names).map_err(|error| StorageError::new(format!("event {}: {error}", event.id)))
 }

@@ -11,17 +11,23 @@ use serde_json::{Value, json};
 
 use super::agents::{challenge, endpoint_at};
 use super::body::require_json;
+use super::catalog::answer::no_platform;
 use super::config::SECRET_HEADER;
 use super::handle::{Service, handle};
 use super::message::{Body, NO_STORE, Request, Response};
 use super::problem::Problem;
-use crate::access::token::Token;
+use crate::access::limits::Access;
 use crate::agents::SCOPES;
 use crate::call::headers::{AGENT, SOURCE};
+use crate::catalog::reader::Catalog;
+use crate::fold::fold;
 use crate::json;
-use crate::percent::encode;
 use crate::ports::Ports;
-use tools::{RUN_ACTION, START_CONNECT, Sent, TOOLS, Tool};
+use crate::terms::Scope;
+use tools::{
+    CALL_PLATFORM, LIST_CONNECTIONS, RUN_ACTION, START_CONNECT, Sent, TOOLS, Tool, begin,
+    outcome_of,
+};
 
 /// The version in which each request says what it needs.
 const LATEST: &str = "2026-07-28";
@@ -34,7 +40,7 @@ const TTL_MS: u32 = 3_600_000;
 /// The name under which a client is asked to open a link, and answers.
 const LINK: &str = "connect";
 /// What an agent is told first.
-const INSTRUCTIONS: &str = "Find an action with search_actions, read what it takes with describe_action, find the user's connection with list_connections, and run the action with run_action. If there is no connection, start_connect returns a link for the user.";
+const INSTRUCTIONS: &str = "Find an action with search_actions, read what it takes with describe_action, find the user's connection with list_connections, and run the action with run_action. If there is no connection, start_connect returns a link for the user. Where a platform has no fitting action, call_platform reaches its API.";
 
 /// The codes of JSON-RPC, and of this protocol.
 const PARSE_ERROR: i32 = -32700;
@@ -249,13 +255,27 @@ impl<P: Ports> Caller<'_, P> {
                 })).await
             }
             "tools/list" => {
-                let tools: Vec<Value> = TOOLS.iter().map(Tool::description).collect();
+                let who = match self.whoami().await {
+                    Ok(who) => who,
+                    Err(refusal) => return Ok(refusal),
+                };
+                let scopes = who.get("scopes").and_then(Value::as_array);
+                let has = |scope: Scope| {
+                    scopes.is_some_and(|scopes| scopes.iter().any(|own| own == scope.as_str()))
+                };
+                let only_reads = who.get("access").is_some_and(|access| access == "read");
+                // Who may run some actions only makes no requests of its own.
+                let is_free = who.get("actions").is_none_or(Value::is_null);
+                let own = TOOLS.iter().filter(|tool| {
+                    has(tool.scope) && (is_free || tool.name != CALL_PLATFORM)
+                });
+                let tools: Vec<Value> = own.map(|tool| tool.description(only_reads)).collect();
                 let list = if is_latest {
-                    json!({"tools": tools, "resultType": "complete", "ttlMs": TTL_MS, "cacheScope": "public"})
+                    json!({"tools": tools, "resultType": "complete", "ttlMs": TTL_MS, "cacheScope": "private"})
                 } else {
                     json!({"tools": tools})
                 };
-                self.let_in(id, &list).await
+                Ok(result(id, &list))
             }
             "tools/call" => {
                 let name = params.get("name").and_then(Value::as_str);
@@ -314,13 +334,20 @@ impl<P: Ports> Caller<'_, P> {
         Ok(true)
     }
 
-    /// A request to this API as the same caller.
-    fn own(&self, method: &str, path: String, query: String, body: Option<Vec<u8>>) -> Request {
+    /// A request to this API as the same caller. `wanted` says what it wants of the answer to a request of its own making.
+    fn own(
+        &self,
+        method: &str,
+        path: String,
+        query: String,
+        body: Option<Vec<u8>>,
+        wanted: String,
+    ) -> Request {
         let passes =
             |name: &str| name != "content-type" && !name.starts_with("if-") && name != "accept";
         let sent = self.request.headers.iter().filter(|(name, _)| passes(name)).cloned();
         let mut headers: Vec<_> = sent.collect();
-        headers.push((AGENT.to_owned(), String::new()));
+        headers.push((AGENT.to_owned(), wanted));
         if let Some(secret) = bearer(self.request) {
             headers.push((SECRET_HEADER.to_owned(), secret.to_owned()));
         }
@@ -340,13 +367,25 @@ impl<P: Ports> Caller<'_, P> {
 
     /// The answer to a caller whose key or token is not valid. Returns `None` when it is.
     async fn refusal(&self) -> Option<Response> {
-        let whoami = self.own("GET", "/v1/whoami".to_owned(), String::new(), None);
+        self.whoami().await.err()
+    }
+
+    /// What the caller may do.
+    ///
+    /// # Errors
+    /// With the answer to a caller whose key or token is not valid.
+    async fn whoami(&self) -> Result<Value, Response> {
+        let whoami = self.own("GET", "/v1/whoami".to_owned(), String::new(), None, String::new());
         let mut response = Box::pin(handle(self.service, self.ports, &whoami)).await;
         // The headers that every response has are added once more.
         response.headers.retain(|(name, _)| {
             matches!(*name, "content-type" | "cache-control" | "www-authenticate" | "retry-after")
         });
-        (response.status != 200).then_some(response)
+        if response.status == 200 {
+            Ok(serde_json::from_slice(&response.body).unwrap_or_default())
+        } else {
+            Err(response)
+        }
     }
 
     /// A result that everybody gets whose key or token is valid.
@@ -363,16 +402,19 @@ impl<P: Ports> Caller<'_, P> {
     }
 
     /// Sends a request to this API as the same caller.
-    async fn send(&self, (method, path, query, body): Sent) -> Response {
-        let request = self.own(method, path, query, body);
+    async fn send(&self, (method, path, query, body, wanted): Sent) -> Response {
+        let request = self.own(method, path, query, body, wanted);
         Box::pin(handle(self.service, self.ports, &request)).await
     }
 
     /// The answer to an agent that may only read and called for more, so that it asks its user (RFC 6750, section 3.1).
     fn lacks_access(&self, response: &Response) -> Option<Response> {
         let caller = self.service.caller(self.request).ok()?;
-        let only_reads = caller.token().is_some_and(Token::only_reads);
-        if !only_reads || response.status != 403 || response.header(SOURCE) == Some("platform") {
+        let limits = caller.limits();
+        // No consent adds an action to those that the app has chosen.
+        let may_ask =
+            caller.grant().is_some() && limits.access == Access::Read && limits.actions.is_none();
+        if !may_ask || response.status != 403 || response.header(SOURCE) == Some("platform") {
             return None;
         }
         let base = self.service.config().base_url.as_deref()?;
@@ -383,6 +425,23 @@ impl<P: Ports> Caller<'_, P> {
         let error = Some(("insufficient_scope", SCOPES));
         refusal.add("www-authenticate", challenge(base, id, error));
         Some(refusal)
+    }
+
+    /// What is wrong with the platform for which no connection was found: the catalog does not have it. Returns `None` when
+    /// it does.
+    async fn unknown_platform(&self, arguments: &Value, listed: &Response) -> Option<Problem> {
+        let platform = fold(arguments.get("platform")?.as_str()?);
+        let list: Value = serde_json::from_slice(&listed.body).ok()?;
+        if listed.status != 200 || list.get("total")?.as_u64()? > 0 {
+            return None;
+        }
+        let catalog = Catalog::open(self.service.catalog(), self.ports).await.ok()?;
+        if catalog.connector(&platform).await.ok()?.is_some() {
+            return None;
+        }
+        let known = catalog.platforms().await.ok()?;
+        let caller = self.service.caller(self.request).ok()?;
+        Some(no_platform(&platform, &known, caller.platforms()))
     }
 
     /// Runs an action once the account is connected for which a link was opened; before that, the answer says how far the
@@ -407,9 +466,9 @@ impl<P: Ports> Caller<'_, P> {
         if !matches!(code, "credentials_not_found" | "connection_failed") {
             return None;
         }
-        let body = json::bytes(&json!({"connection": arguments.get("connection")?}));
-        let begin = ("POST", "/v1/vault/connect".to_owned(), String::new(), Some(body));
-        Some(self.send(begin).await).filter(|begun| begun.status == 202).map(|begun| begun.body)
+        let connection = ("connection".to_owned(), arguments.get("connection")?.clone());
+        let begun = self.send(begin([connection].into_iter().collect())).await;
+        (begun.status == 202).then_some(begun.body)
     }
 
     async fn call(
@@ -421,9 +480,10 @@ impl<P: Ports> Caller<'_, P> {
     ) -> Result<Response, Failure> {
         let arguments = &tool.read(params.get("arguments"));
         let asked = resumed(params).filter(|_| is_latest);
+        let calls = matches!(tool.name, RUN_ACTION | CALL_PLATFORM);
         let answered = match (tool.name, asked) {
             (START_CONNECT, Some(attempt)) => self.send_if_any(attempt).await,
-            (RUN_ACTION, Some(attempt)) => {
+            (RUN_ACTION | CALL_PLATFORM, Some(attempt)) => {
                 self.run_when_connected(attempt, tool.request(arguments)).await
             }
             _ => self.send_if_any(tool.request(arguments)).await,
@@ -443,8 +503,14 @@ impl<P: Ports> Caller<'_, P> {
                 if response.status == 202 && opens {
                     return Ok(result(id, &link(&response.body)));
                 }
+                if tool.name == LIST_CONNECTIONS
+                    && let Some(problem) = self.unknown_platform(arguments, &response).await
+                {
+                    response.status = 404;
+                    response.body = problem.to_json(&self.request.origin, &self.ports.uuid());
+                }
                 // What has succeeded, or was refused for another reason, is not read for its code.
-                if tool.name == RUN_ACTION
+                if calls
                     && matches!(response.status, 404 | 409)
                     && let Some(begun) = self.connecting(arguments, &response).await
                 {
@@ -467,7 +533,7 @@ impl<P: Ports> Caller<'_, P> {
             }
         };
         // What a platform answers is long enough once.
-        let structured = Some(&text).filter(|_| is_error || tool.name != RUN_ACTION);
+        let structured = Some(&text).filter(|_| is_error || !calls);
         let structured: Option<&RawValue> =
             structured.and_then(|text| serde_json::from_str(text).ok());
         let returned = ToolResult {
@@ -519,8 +585,7 @@ fn resumed(params: &Value) -> Option<Result<Sent, String>> {
     let attempt = params.get("requestState")?.as_str()?;
     let action = params.get("inputResponses")?.get(LINK)?.get("action")?;
     Some(if action == "accept" {
-        let path = format!("/v1/vault/connect/{}", encode(attempt));
-        Ok(("GET", path, "wait=25".to_owned(), None))
+        Ok(outcome_of(attempt))
     } else {
         Err("The user did not want to connect the account.".to_owned())
     })

@@ -1,9 +1,13 @@
 //! The tools, and the request to this API that each of them sends.
 
+use std::slice;
+
 use serde_json::{Map, Value, json};
 
+use crate::api::call::run::BUDGETS;
 use crate::json;
 use crate::percent::encode;
+use crate::terms::Scope;
 
 /// A tool of agents.
 pub struct Tool {
@@ -13,6 +17,8 @@ pub struct Tool {
     about: &'static str,
     /// The arguments: the name of each, its type, whether it is required, what it is.
     arguments: &'static [(&'static str, Kind, bool, &'static str)],
+    /// What a caller needs for it.
+    pub scope: Scope,
     is_read_only: bool,
     is_destructive: bool,
     is_open_world: bool,
@@ -23,15 +29,23 @@ pub struct Tool {
 enum Kind {
     /// A text that is not empty.
     Text,
+    /// One of these texts.
+    OneOf(&'static [&'static str]),
     /// A whole number from 1 to this one.
     UpTo(u64),
+    /// A whole number of bytes that a result may have.
+    Budget,
+    /// True or false.
+    Boolean,
     /// An object.
     Object,
     /// A list of texts.
     Texts,
+    /// Anything.
+    Any,
 }
 
-use Kind::{Object, Text, Texts, UpTo};
+use Kind::{Any, Boolean, Budget, Object, OneOf, Text, Texts, UpTo};
 
 impl Kind {
     /// What is wrong with a value, completing a sentence that begins with the argument's name. Returns `None` when it is
@@ -43,6 +57,13 @@ impl Kind {
                 Some(_) => None,
                 None => Some("must be a string".to_owned()),
             },
+            OneOf(known) => (!value.as_str().is_some_and(|text| known.contains(&text)))
+                .then(|| format!("must be one of `{}`", known.join("`, `"))),
+            Any => None,
+            Boolean => (!value.is_boolean()).then(|| "must be true or false".to_owned()),
+            Budget => (!whole(value).is_some_and(|number| BUDGETS.contains(&number))).then(|| {
+                format!("must be a whole number from {} to {}", BUDGETS.start(), BUDGETS.end())
+            }),
             UpTo(most) => (!whole(value).is_some_and(|number| (1..=most).contains(&number)))
                 .then(|| format!("must be a whole number from 1 to {most}")),
             Object => (!value.is_object()).then(|| "must be an object".to_owned()),
@@ -54,7 +75,7 @@ impl Kind {
     /// The value that a string says: some clients write all values as strings.
     fn read(self, value: Value) -> Value {
         match value {
-            Value::String(text) if !matches!(self, Text) => {
+            Value::String(text) if !matches!(self, Text | OneOf(_)) => {
                 let said = serde_json::from_str(text.trim()).ok();
                 let said = said.filter(|value| self.objection(value).is_none());
                 said.unwrap_or(Value::String(text))
@@ -66,6 +87,13 @@ impl Kind {
     fn schema(self, about: &str) -> Value {
         match self {
             Text => json!({"type": "string", "description": about}),
+            OneOf(known) => json!({"type": "string", "enum": known, "description": about}),
+            Any => json!({"description": about}),
+            Boolean => json!({"type": "boolean", "description": about}),
+            Budget => {
+                let (least, most) = (BUDGETS.start(), BUDGETS.end());
+                json!({"type": "integer", "minimum": least, "maximum": most, "description": about})
+            }
             UpTo(most) => {
                 json!({"type": "integer", "minimum": 1, "maximum": most, "description": about})
             }
@@ -81,17 +109,24 @@ fn whole(value: &Value) -> Option<u64> {
     text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
-/// The most bytes that a client can ask for.
-const MOST_BYTES: u64 = 8 << 20;
 /// The most bytes of what a platform answers, unless the client says otherwise: some 6,000 tokens.
 const USUAL_BYTES: u64 = 24_000;
+/// What the tool that acts says of itself, and to whom may only read.
+const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
+const ONLY_READS: &str = "You may only read: other methods than GET and HEAD are refused.";
+/// The tool that lists accounts.
+pub const LIST_CONNECTIONS: &str = "list_connections";
 /// The tool that acts.
 pub const RUN_ACTION: &str = "run_action";
+/// The tool that calls a platform without an action.
+pub const CALL_PLATFORM: &str = "call_platform";
+/// The methods that it can use.
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /// The tool that returns a link.
 pub const START_CONNECT: &str = "start_connect";
 
 /// All tools.
-pub const TOOLS: [Tool; 5] = [
+pub const TOOLS: [Tool; 6] = [
     Tool {
         name: "search_actions",
         title: "Search actions",
@@ -101,6 +136,7 @@ pub const TOOLS: [Tool; 5] = [
             ("platform", Text, false, "Only these platforms, comma-separated"),
             ("limit", UpTo(50), false, "How many. Default: 10"),
         ],
+        scope: Scope::CatalogRead,
         is_read_only: true,
         is_destructive: false,
         is_open_world: false,
@@ -113,19 +149,27 @@ pub const TOOLS: [Tool; 5] = [
             ("platform", Text, true, "The action's platform"),
             ("key", Text, true, "The action's key"),
         ],
+        scope: Scope::CatalogRead,
         is_read_only: true,
         is_destructive: false,
         is_open_world: false,
     },
     Tool {
-        name: "list_connections",
+        name: LIST_CONNECTIONS,
         title: "List connections",
-        about: "List the connected accounts that can be used, with their ids.",
+        about: "List the connected accounts, with their ids and states; `account` is whose account at the platform it is. One in state `failed` must be connected again, by start_connect.",
         arguments: &[
             ("platform", Text, false, "Only of this platform"),
             ("identity", Text, false, "Only of this identity"),
+            (
+                "active",
+                Boolean,
+                false,
+                "false: those that are not in use, as after they stopped working. Default: true",
+            ),
             ("limit", UpTo(100), false, "How many. Default: 20"),
         ],
+        scope: Scope::ConnectionsRead,
         is_read_only: true,
         is_destructive: false,
         is_open_world: false,
@@ -147,15 +191,39 @@ pub const TOOLS: [Tool; 5] = [
                 "select",
                 Texts,
                 false,
-                "Only these parts of the body: up to 20 JSON Pointers, in which `*` is every item, such as `/items/*/id`",
+                "Only these parts of the body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item, such as `/items/*/id`",
             ),
             (
                 "maxBytes",
-                UpTo(MOST_BYTES),
+                Budget,
                 false,
-                "The most bytes of the result, from 500. What does not fit is named in `omitted`. Default: 24000",
+                "The most bytes of the result. What does not fit is named in `omitted`. Default: 24000",
             ),
         ],
+        scope: Scope::ConnectionsCall,
+        is_read_only: false,
+        is_destructive: true,
+        is_open_world: true,
+    },
+    Tool {
+        name: CALL_PLATFORM,
+        title: "Call a platform",
+        about: "Send a request to a platform's own API as a connected account, if no action does it. Returns the same as run_action.",
+        arguments: &[
+            ("connection", Text, true, "The connection's id"),
+            (
+                "method",
+                OneOf(&METHODS),
+                false,
+                "Default: GET. All others may change or delete data",
+            ),
+            ("path", Text, true, "The path below the API's base address, such as `/v1/tickets`"),
+            ("query", Object, false, "The query parameters"),
+            ("body", Any, false, "The JSON body"),
+            ("select", Texts, false, "As in run_action"),
+            ("maxBytes", Budget, false, "As in run_action"),
+        ],
+        scope: Scope::ConnectionsCall,
         is_read_only: false,
         is_destructive: true,
         is_open_world: true,
@@ -163,7 +231,7 @@ pub const TOOLS: [Tool; 5] = [
     Tool {
         name: START_CONNECT,
         title: "Connect an account",
-        about: "Start to connect an account. Give the returned `authorizationUrl` to the user, who opens it within 10 minutes; then list connections again.",
+        about: "Start to connect an account. Give the returned `authorizationUrl` to the user, who signs in or enters a key there within 10 minutes; never ask for a key yourself. Then call this with the returned `id` as `attempt`, which waits for the user and returns how it ended.",
         arguments: &[
             ("platform", Text, false, "The platform"),
             ("connection", Text, false, "Instead: the id of a connection to connect again"),
@@ -174,35 +242,88 @@ pub const TOOLS: [Tool; 5] = [
                 false,
                 "`user`, `team`, `organization` or `project`; not with a user's token",
             ),
-            ("authMethod", Text, false, "Which of the connector's methods, if it has several"),
+            ("authMethod", Text, false, "Which of the connector's methods; usually omitted"),
+            (
+                "attempt",
+                Text,
+                false,
+                "Instead of all else: the `id` of a start whose end to wait for, up to 25 s",
+            ),
         ],
+        scope: Scope::ConnectionsConnect,
         is_read_only: false,
         is_destructive: false,
         is_open_world: true,
     },
 ];
 
-/// A request: method, path, query, body.
-pub type Sent = (&'static str, String, String, Option<Vec<u8>>);
+/// A request: method, path, query, body, and what the client wants of the answer to a request of its own making.
+pub type Sent = (&'static str, String, String, Option<Vec<u8>>, String);
+
+/// What an agent wants of a platform's answer: `select` and `maxBytes`.
+pub fn wanted(given: &Map<String, Value>) -> Map<String, Value> {
+    let most = given.get("maxBytes").and_then(whole).unwrap_or(USUAL_BYTES);
+    let select = given.get("select").map(|all| ("select".to_owned(), all.clone()));
+    select.into_iter().chain([("maxBytes".to_owned(), Value::from(most))]).collect()
+}
+
+/// A path as it can stand in an address, and the query that follows it.
+fn path_and_query(text: &str) -> (String, &str) {
+    let (path, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut encoded = String::new();
+    for letter in path.trim_start_matches('/').chars() {
+        if letter.is_ascii_graphic()
+            && !matches!(letter, '#' | '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}')
+        {
+            encoded.push(letter);
+        } else {
+            encoded.push_str(&encode(letter.encode_utf8(&mut [0; 4])));
+        }
+    }
+    (encoded, query.split('#').next().unwrap_or_default())
+}
+
+/// A value of a query, as text.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The request that begins to connect an account. Whatever the platform takes, the answer has a link.
+pub fn begin(mut body: Map<String, Value>) -> Sent {
+    body.insert("link".to_owned(), Value::Bool(true));
+    ("POST", "/v1/vault/connect".to_owned(), String::new(), Some(json::bytes(&body)), String::new())
+}
+
+/// The request that waits for the outcome of an attempt.
+pub fn outcome_of(attempt: &str) -> Sent {
+    let path = format!("/v1/vault/connect/{}", encode(attempt));
+    ("GET", path, "wait=25".to_owned(), None, String::new())
+}
 
 impl Tool {
-    /// The tool as it is listed.
-    pub fn description(&self) -> Value {
+    /// The tool as it is listed. `only_reads` says that the caller may only read at platforms.
+    pub fn description(&self, only_reads: bool) -> Value {
         let schema = |(name, kind, _, about): &(&str, Kind, bool, &str)| {
             ((*name).to_owned(), kind.schema(about))
         };
         let properties: Map<String, Value> = self.arguments.iter().map(schema).collect();
         let required = self.arguments.iter().filter(|(_, _, is_required, _)| *is_required);
+        let about = if only_reads {
+            self.about.replace(MAY_WRITE, ONLY_READS)
+        } else {
+            self.about.to_owned()
+        };
         let required: Vec<&str> = required.map(|(name, ..)| *name).collect();
         json!({
             "name": self.name,
             "title": self.title,
-            "description": self.about,
+            "description": about,
             "inputSchema": {
                 "type": "object", "properties": properties, "required": required, "additionalProperties": false,
             },
             "annotations": {
-                "readOnlyHint": self.is_read_only, "destructiveHint": self.is_destructive,
+                "readOnlyHint": self.is_read_only || only_reads,
+                "destructiveHint": self.is_destructive && !only_reads,
                 "openWorldHint": self.is_open_world,
             },
         })
@@ -255,7 +376,7 @@ impl Tool {
     fn sent(&self, given: &Map<String, Value>) -> Sent {
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
         let limit = |usual: u64| given.get("limit").and_then(whole).unwrap_or(usual).to_string();
-        let mut query = String::new();
+        let (mut query, none) = (String::new(), String::new());
         let mut add = |name: &str, value: &str| {
             if !value.is_empty() {
                 for piece in [if query.is_empty() { "" } else { "&" }, name, "=", &encode(value)] {
@@ -268,31 +389,52 @@ impl Tool {
                 add("q", text("query"));
                 add("platform", text("platform"));
                 add("limit", &limit(10));
-                ("GET", "/v1/available-actions".to_owned(), query, None)
+                ("GET", "/v1/available-actions".to_owned(), query, None, none)
             }
             "describe_action" => {
                 let (platform, key) = (encode(text("platform")), encode(text("key")));
-                ("GET", format!("/v1/available-actions/{platform}/{key}"), query, None)
+                ("GET", format!("/v1/available-actions/{platform}/{key}"), query, None, none)
             }
-            "list_connections" => {
+            LIST_CONNECTIONS => {
                 add("platform", text("platform"));
                 add("identity", text("identity"));
+                add("include", "account");
+                if given.get("active") == Some(&Value::Bool(false)) {
+                    add("active", "false");
+                }
                 add("limit", &limit(20));
-                ("GET", "/v1/vault/connections".to_owned(), query, None)
+                ("GET", "/v1/vault/connections".to_owned(), query, None, none)
             }
             RUN_ACTION => {
                 let (connection, key) = (encode(text("connection")), encode(text("key")));
                 let mut input = given.get("input").cloned().unwrap_or_else(|| json!({}));
                 if let Some(input) = input.as_object_mut() {
-                    input.extend(given.get("select").map(|all| ("select".to_owned(), all.clone())));
-                    let most = given.get("maxBytes").and_then(whole).unwrap_or(USUAL_BYTES);
-                    input.insert("maxBytes".to_owned(), Value::from(most));
+                    input.extend(wanted(given));
                 }
                 let input = json::bytes(&input);
                 let path = format!("/v1/vault/connections/{connection}/actions/{key}");
-                ("POST", path, query, Some(input))
+                ("POST", path, query, Some(input), none)
             }
-            _ => ("POST", "/v1/vault/connect".to_owned(), query, Some(json::bytes(given))),
+            CALL_PLATFORM => {
+                let method = METHODS.into_iter().find(|method| *method == text("method"));
+                let (path, asked) = path_and_query(text("path"));
+                let mut query = asked.to_owned();
+                let parameters = given.get("query").and_then(Value::as_object);
+                for (name, value) in parameters.into_iter().flatten() {
+                    for value in value.as_array().map_or(slice::from_ref(value), Vec::as_slice) {
+                        query.push_str(if query.is_empty() { "" } else { "&" });
+                        query.extend([&encode(name), "=", &encode(&plain(value))]);
+                    }
+                }
+                let path =
+                    format!("/v1/vault/connections/{}/proxy/{path}", encode(text("connection")));
+                let body = given.get("body").map(json::bytes);
+                (method.unwrap_or("GET"), path, query, body, json::text(&wanted(given)))
+            }
+            _ => match given.get("attempt").and_then(Value::as_str) {
+                Some(attempt) => outcome_of(attempt),
+                None => begin(given.clone()),
+            },
         }
     }
 }
@@ -335,7 +477,7 @@ mod tests {
                 json!({"identity": "ann", "limit": 7}),
                 "GET",
                 "/v1/vault/connections",
-                "identity=ann&limit=7",
+                "identity=ann&include=account&limit=7",
                 None,
             ),
             (
@@ -352,7 +494,31 @@ mod tests {
                 "POST",
                 "/v1/vault/connect",
                 "",
-                Some(r#"{"platform":"acme"}"#),
+                Some(r#"{"platform":"acme","link":true}"#),
+            ),
+            (
+                "call_platform",
+                json!({"connection": "c", "path": "/a b/../{c}?x=1#y", "query": {"k": "v&", "l": [1, true]}}),
+                "GET",
+                "/v1/vault/connections/c/proxy/a%20b/../%7Bc%7D",
+                "x=1&k=v%26&l=1&l=true",
+                None,
+            ),
+            (
+                "call_platform",
+                json!({"connection": "c", "path": "t", "method": "PATCH", "body": [1]}),
+                "PATCH",
+                "/v1/vault/connections/c/proxy/t",
+                "",
+                Some("[1]"),
+            ),
+            (
+                "start_connect",
+                json!({"attempt": "../x"}),
+                "GET",
+                "/v1/vault/connect/..%2Fx",
+                "wait=25",
+                None,
             ),
         ] {
             let tool = TOOLS.iter().find(|tool| tool.name == name).unwrap();

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::access::confinement::Confinement;
+use crate::access::limits::{Access, Limits, MAX_ACTIONS, action, platforms_of};
 use crate::access::token::{MAX_TOKEN, SessionSecrets, Token};
 use crate::access::{Principal, Shard};
 use crate::api::body::BodyReader;
@@ -32,6 +33,9 @@ struct Session<'a> {
     identity_type: Option<IdentityType>,
     scopes: Scopes,
     platforms: Option<&'a Names>,
+    access: Access,
+    actions: Option<&'a Names>,
+    connections: Option<&'a Names>,
     origins: Option<&'a Names>,
     /// Opens the window in which the token's user connects accounts, once; only with the scope for that.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +68,9 @@ impl NewSession<'_> {
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let Self { mut body, origin, secrets, now } = self;
-        let platforms = platforms(&mut body, catalog, ports).await?;
+        let sent = ["actions", "connections"].into_iter().filter(|name| body.has(name));
+        let sent: Vec<&str> = sent.collect();
+        let (platforms, actions) = reach(&mut body, catalog, ports).await?;
         body.finish()?;
         let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
         let ends = now.saturating_add(seconds.saturating_mul(1000));
@@ -77,7 +83,9 @@ impl NewSession<'_> {
                 identity: body.text("identity").unwrap_or_default(),
                 identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
                 platforms,
+                connections: body.texts("connections").map(|ids| lower(&ids)),
             },
+            limits: Limits { access: access(&mut body), actions },
             origins: body.texts("origins").map(|origins| Names::new(&origins)),
             expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
             grant: None,
@@ -88,10 +96,13 @@ impl NewSession<'_> {
             may_connect.then(|| secrets.sign_code(&token, &ports.secret())).flatten();
         if text.len() > MAX_TOKEN {
             let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
-            body.invalid(&["origins"], &what);
+            // What makes tokens long, the longest first.
+            let lists = ["actions", "connections", "origins"];
+            let longest = lists.into_iter().find(|name| sent.contains(name));
+            body.invalid(&[longest.unwrap_or("origins")], &what);
             body.finish()?;
         }
-        let Confinement { identity, identity_type, platforms } = &token.confinement;
+        let Confinement { identity, identity_type, platforms, connections } = &token.confinement;
         let document = Session {
             token: &text,
             expires_at: rfc3339(token.expires_at),
@@ -100,6 +111,9 @@ impl NewSession<'_> {
             identity_type: *identity_type,
             scopes: token.scopes,
             platforms: platforms.as_ref(),
+            access: token.limits.access,
+            actions: token.limits.actions.as_ref(),
+            connections: connections.as_ref(),
             origins: token.origins.as_ref(),
             connect_url: connect_code.map(|code| format!("{origin}/connect#code={code}")),
         };
@@ -109,24 +123,24 @@ impl NewSession<'_> {
     }
 }
 
-/// The platforms that the body names, as the catalog writes them, each once. Returns `None` when it names none. Notes a
-/// fault for each that the catalog does not have.
-async fn platforms<P: Ports>(
+/// The platforms and the actions that the body names, as the catalog writes the platforms, each once. Returns `None` for what it
+/// does not name. Notes a fault for each platform that the catalog does not have. A token that is limited to actions is
+/// restricted to their platforms, too.
+async fn reach<P: Ports>(
     body: &mut BodyReader,
     catalog: &CatalogCache,
     ports: &Metered<'_, P>,
-) -> Result<Option<Names>, Problem> {
-    let sent = body.texts_at("platforms");
-    if sent.is_empty() {
-        return Ok(None);
+) -> Result<(Option<Names>, Option<Names>), Problem> {
+    let (sent, sent_actions) = (body.texts_at("platforms"), body.texts_at("actions"));
+    if sent.is_empty() && sent_actions.is_empty() {
+        return Ok((None, None));
     }
     let known = Catalog::open(catalog, ports).await?.platforms().await?;
     let mut platforms: Vec<String> = Vec::new();
-    // An array that is too long has its fault already.
+    // An array that is too long has its fault already, and so has an invalid name.
     for (at, text) in sent.iter().take(MAX_PLATFORMS) {
         let platform = text.to_ascii_lowercase();
         if !known.lines().any(|known| known == platform) {
-            // An invalid platform name has its fault already.
             if platform_in_any_case(text).is_none() {
                 let (what, meant) = unknown_platform(text, known.lines());
                 body.invalid_like(&["platforms", &at.to_string()], &what, meant);
@@ -135,7 +149,42 @@ async fn platforms<P: Ports>(
             platforms.push(platform);
         }
     }
-    Ok(Some(Names::new(&platforms)))
+    let mut actions: Vec<String> = Vec::new();
+    for (at, text) in
+        sent_actions.iter().take(MAX_ACTIONS).filter(|(_, text)| action(text).is_none())
+    {
+        let (platform, key) = text.split_once('/').unwrap_or_default();
+        let platform = platform.to_ascii_lowercase();
+        let place = ["actions", &at.to_string()];
+        if !known.lines().any(|known| known == platform) {
+            let (what, _) = unknown_platform(&platform, known.lines());
+            body.invalid(&place, &what);
+        } else if !sent.is_empty() && !platforms.contains(&platform) {
+            body.invalid(&place, "is of a platform that `platforms` does not name");
+        } else {
+            actions.push([platform.as_str(), key].join("/"));
+        }
+    }
+    let actions = (!sent_actions.is_empty()).then(|| Names::new(&actions));
+    let platforms = actions.as_ref().map_or(platforms, platforms_of);
+    Ok((Some(Names::new(&platforms)), actions))
+}
+
+/// The access that the body names; all if it names none.
+fn access(body: &mut BodyReader) -> Access {
+    body.text("access").and_then(|name| Access::of_name(&name)).unwrap_or_default()
+}
+
+/// Ids as they are stored, each once.
+#[must_use]
+pub fn lower(ids: &[String]) -> Names {
+    let mut known: Vec<String> = Vec::new();
+    for id in ids.iter().map(|id| id.to_ascii_lowercase()) {
+        if !known.contains(&id) {
+            known.push(id);
+        }
+    }
+    Names::new(&known)
 }
 
 /// The scopes asked for; those that read, when none are.

@@ -75,6 +75,8 @@ fn search(filter: &ConnectionFilter) -> (&'static str, &'static str, &'static st
     if filter.identity.is_some() {
         let cure = "Ask for the connections by `key`, or by `platform` without `identity`.";
         ("identity", "has", cure)
+    } else if filter.account.is_some() {
+        ("account", "has", "Ask by `identity` or `key` instead.")
     } else if filter.name.is_some() {
         ("name", "has", "Ask by `identity` or `key` instead.")
     } else {

@@ -111,6 +111,12 @@ pub(in crate::api) fn elsewhere(field: &str) -> Problem {
     Problem::new(Code::InsufficientScope, detail)
 }
 
+/// The token is restricted to connections that exist.
+pub(in crate::api) fn no_other_connection() -> Problem {
+    let detail = "This token is restricted to some connections, and can't create others: see `connections` of `GET /v1/whoami`.";
+    Problem::new(Code::InsufficientScope, detail)
+}
+
 /// A required field is missing, although a body without it was refused before.
 pub(in crate::api) fn unreported() -> Problem {
     let detail = "Something went wrong in the service: it did not report the missing field.";
@@ -131,6 +137,9 @@ fn read(
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     let identity = body.text("identity");
     if let Some(own) = confinement {
+        if own.connections.is_some() {
+            return Err(no_other_connection());
+        }
         let what = if identity.as_ref() != Some(&own.identity) {
             Some("identity")
         } else if own.identity_type.is_some() && identity_type != own.identity_type {

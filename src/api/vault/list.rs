@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::broad::{Excess, too_broad};
-use super::shown::document;
+use super::shown::{document, document_with_account};
 use crate::access::confinement::Confinement;
 use crate::api::context::Context;
 use crate::api::message::{NO_STORE, Request, Response};
@@ -60,14 +60,17 @@ fn read_query(
         active: reader.boolean("active").unwrap_or(true),
         keys: reader.items("key").map(|keys| parse_keys(&keys, environment)),
         identity: reader.text("identity"),
+        account: reader.text("account"),
         name: folded("name"),
         q: folded("q"),
         tags: read_tags(&reader),
         platform: folded("platform"),
         platforms: None,
+        connections: None,
         platform_version: reader.text("platformVersion"),
         identity_type: identity_type.and_then(|text| text.parse().ok()),
         state: state.and_then(|text| text.parse().ok()),
+        shows_account: reader.text("include").is_some(),
     };
     if let Some(confinement) = confinement {
         filter.confine(confinement);
@@ -136,7 +139,12 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let more = page.len() > limit;
         page.truncate(limit);
-        let rows = page.iter().map(document).collect::<Result<Vec<_>, _>>()?;
+        let names = context.config.account_names;
+        let row = |row: &Connection| match filter.shows_account {
+            true => document_with_account(row, names),
+            false => document(row),
+        };
+        let rows = page.iter().map(row).collect::<Result<Vec<_>, _>>()?;
         let body = paging.envelope(&rows.join(&b','), total);
         let mut response = Response::json(body, NO_STORE);
         if let (true, Some(last), Some(secret)) = (more, page.last(), secrets.first()) {

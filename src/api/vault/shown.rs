@@ -2,6 +2,7 @@
 
 use crate::api::message::{NO_STORE, Response};
 use crate::api::problem::Problem;
+use crate::json;
 use crate::vault::model::Connection;
 use crate::vault::revision::entity_tag;
 
@@ -13,6 +14,23 @@ pub(in crate::api) fn document(connection: &Connection) -> Result<Vec<u8>, Probl
     connection.to_json().map_err(|error| {
         Problem::unavailable(format!("the connection {} is damaged: {error}", connection.id))
     })
+}
+
+/// As [`document`], with the account at the platform. `names`: whether it is named.
+///
+/// # Errors
+/// When what is stored is damaged.
+pub(in crate::api) fn document_with_account(
+    connection: &Connection,
+    names: bool,
+) -> Result<Vec<u8>, Problem> {
+    let mut document = document(connection)?;
+    // Before the brace that ends it.
+    document.pop();
+    document.extend_from_slice(b",\"account\":");
+    document.extend_from_slice(&json::bytes(&connection.account(names)));
+    document.push(b'}');
+    Ok(document)
 }
 
 /// One connection with its entity tag.

@@ -12,6 +12,7 @@ use crate::lifecycle::machine::actor;
 use crate::lifecycle::row::HeldRow;
 use crate::rfc3339::rfc3339;
 use crate::terms::State;
+use crate::vault::model::PlatformAccount;
 
 /// What a connection's row says of its state.
 #[derive(Deserialize)]
@@ -19,6 +20,8 @@ struct StateRow {
     state: State,
     state_reason: Option<String>,
     since: u64,
+    platform_account_id: Option<String>,
+    platform_account_name: Option<String>,
 }
 
 /// The document.
@@ -36,6 +39,7 @@ struct Status<'a> {
     scopes: Vec<String>,
     missing_scopes: Vec<String>,
     holds_credentials: bool,
+    account: Option<PlatformAccount<'a>>,
 }
 
 /// Why a connection is in its state.
@@ -57,6 +61,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
         (context.guard(), context.connection_id(), Statements::default());
     let state = statements.ask::<StateRow>(select_state(&guard, &id));
     let held = statements.ask::<HeldRow>(select_held(&guard, &id));
+    let names = context.config.account_names;
     Ok(Transaction::new(statements, move |results, _| {
         let row = results.first(state)?.ok_or_else(Problem::no_connection)?;
         let held = results.first(held)?;
@@ -87,6 +92,11 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
             scopes: held.as_ref().map(HeldRow::scopes).unwrap_or_default(),
             missing_scopes: held.as_ref().map(HeldRow::missing_scopes).unwrap_or_default(),
             holds_credentials: held.is_some(),
+            account: PlatformAccount::of(
+                row.platform_account_id.as_ref(),
+                row.platform_account_name.as_ref(),
+                names,
+            ),
         };
         Ok(Response::json(json::bytes(&status), NO_STORE))
     }))

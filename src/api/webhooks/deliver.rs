@@ -77,7 +77,7 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered
         Box::pin(async move {
             let place = place(&row.account, row.environment, &row.webhook_id);
             let secrets = Secrets::open(&config.vault_keys, &place, &row.sealed);
-            let (secrets, body) = match (secrets, event.to_json()) {
+            let (secrets, body) = match (secrets, event.to_json(config.account_names)) {
                 (Ok(secrets), Ok(body)) => (secrets, body),
                 (Err(error), _) => return faults.borrow_mut().push((row, error.to_string())),
                 (_, Err(error)) => return faults.borrow_mut().push((row, error.to_string())),

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::multipart::{BYTES, NOT_BASE64, Part, is_binary};
 use super::query::{Pairs, in_pairs};
 use super::texts::plain;
+use crate::call::overrides::is_parameter;
 use crate::catalog::action::stored::{Encoding, Parameter, Place, RequestBody};
 use crate::media::{FORM, MULTIPART, essence, is_json};
 use crate::percent::encode;
@@ -35,7 +36,7 @@ pub(super) fn in_body(
         (FORM, Value::Object(members)) => {
             let mut form = String::new();
             let mut pairs = Pairs { text: &mut form, between: "&" };
-            for (name, value) in members {
+            for (name, value) in members.iter().filter(|(name, _)| !is_parameter(name, "")) {
                 match (body.encoding.get(name), value) {
                     (Some(Encoding { content_type: Some(_), .. }), value) => {
                         pairs.push(&encode(name), &encode(&plain(value)));
@@ -55,7 +56,7 @@ pub(super) fn in_body(
         }
         (MULTIPART, Value::Object(members)) => {
             let mut form = Vec::new();
-            for (name, value) in members {
+            for (name, value) in members.iter().filter(|(name, _)| !is_parameter(name, "")) {
                 let schema = body.schema.pointer("/properties").and_then(|all| all.get(name));
                 let items = match value {
                     Value::Array(items) => items.as_slice(),

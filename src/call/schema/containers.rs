@@ -2,10 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::Check;
 use super::equal::is_equal;
 use super::pointer::Pointer;
+use super::{Check, MOST_FAULTS};
 use crate::nearest::{nearest, shown};
+
+/// How deep the members of a missing value are named.
+const MOST_MISSING_LEVELS: u32 = 3;
 
 impl Check<'_> {
     pub(super) fn items(
@@ -59,7 +62,8 @@ impl Check<'_> {
         let required = schema.get("required").and_then(Value::as_array);
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
             if !members.contains_key(name) {
-                self.fault(&at.member(name), "is required");
+                let own = schema.get("properties").and_then(|known| known.get(name));
+                self.missing(own, &at.member(name), 0);
             }
         }
         let object = |key: &str| schema.get(key).and_then(Value::as_object);
@@ -94,6 +98,20 @@ impl Check<'_> {
             if members.contains_key(name) {
                 self.value(schema, &Value::Object(members.clone()), at, level);
             }
+        }
+    }
+
+    /// Reports a missing value: the members that it must have, where its schema names them.
+    fn missing(&mut self, schema: Option<&Value>, at: &Pointer<'_>, level: u32) {
+        let required = schema.and_then(|schema| schema.get("required")).and_then(Value::as_array);
+        let names = required.into_iter().flatten().filter_map(Value::as_str);
+        let names: Vec<&str> = names.take(MOST_FAULTS).collect();
+        if names.is_empty() || level >= MOST_MISSING_LEVELS {
+            return self.fault(at, "is required");
+        }
+        for name in names {
+            let own = schema.and_then(|schema| schema.get("properties")?.get(name));
+            self.missing(own, &at.member(name), level.saturating_add(1));
         }
     }
 

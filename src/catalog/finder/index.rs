@@ -20,9 +20,13 @@
 //! | 2 | [`Texts`] of two: former names of platforms, and for each the number of its platform |
 //! | … | [`TRAITS`] bytes for each of [`BLOCK_ROWS`] rows: see [`Traits`] |
 
+use std::slice;
+
+use super::words::stem;
 use crate::catalog::layout::{Texts, first_where, read_number};
 use crate::catalog::section::Section;
 use crate::names::Names;
+use crate::nearest::mistyped;
 use crate::ports::StorageError;
 use crate::terms::Method;
 
@@ -117,6 +121,15 @@ impl<'a> Postings<'a> {
         let (rarity, mut bytes) = bytes.split_first()?;
         let platforms = varint(&mut bytes)?;
         Some(Self { rarity: *rarity, platforms, bytes })
+    }
+
+    /// The platforms that have the word.
+    pub fn platforms(&self) -> impl Iterator<Item = (usize, Mark)> {
+        let (mut bytes, mut number) = (self.bytes, 0_usize);
+        (0..self.platforms).map_while(move |_| {
+            let mark = next(&mut bytes, &mut number)?;
+            Some((number, mark))
+        })
     }
 
     /// Calls `platform` with each platform that has the word, and `row` with each row.
@@ -216,6 +229,46 @@ impl<'a> Words<'a> {
         Ok(alike.into_iter().take(most).filter_map(Postings::open).collect())
     }
 
+    /// The stems that a mistyped word may have been meant to be, `most` of them: those with the fewest mistakes, and of
+    /// these the most frequent. Few people mistype the first letter, so only stems that begin with it are looked at.
+    ///
+    /// # Errors
+    /// When a part is damaged.
+    pub fn nearest(&self, word: &str, most: usize) -> Result<Vec<String>, StorageError> {
+        let Some(first) = word.chars().next() else { return Ok(Vec::new()) };
+        let mut letter = [0; 4];
+        let letter = first.encode_utf8(&mut letter).as_bytes();
+        let own = stem(word);
+        let mut alike: Vec<(usize, usize, &[u8])> = Vec::new();
+        for section in &self.0 {
+            let firsts = Texts::open(section.rest());
+            let firsts = firsts.ok_or_else(|| section.damaged("its words are cut short"))?;
+            let from = first_where(firsts.len(), |nth| firsts.get(nth) >= letter);
+            for nth in from.saturating_sub(1)..firsts.len() {
+                let begins = |word: &[u8]| word.starts_with(letter);
+                if nth >= from && !begins(firsts.get(nth)) {
+                    break;
+                }
+                let block = Block::open(section, nth)?;
+                let from = first_where(block.words.len(), |nth| block.words.get(nth) >= letter);
+                for nth in from..block.words.len() {
+                    let known = block.words.get(nth);
+                    if !begins(known) {
+                        break;
+                    }
+                    let Ok(text) = std::str::from_utf8(known) else { continue };
+                    let right = [word, own.as_str()].map(|word| mistyped(word, text));
+                    if let Some(right) = right.into_iter().flatten().max() {
+                        alike.push((right, block.postings.get(nth).len(), known));
+                    }
+                }
+            }
+        }
+        alike.sort_unstable_by(|a, b| b.cmp(a));
+        let texts = alike.into_iter().take(most).map(|(.., known)| known.to_vec());
+        Ok(texts.filter_map(|known| String::from_utf8(known).ok()).collect())
+    }
+
     /// The block that would have a stem: its part, its number there, and the first word of each block.
     fn block_of(
         &self,
@@ -271,6 +324,14 @@ pub struct Platform {
     pub is_known: bool,
 }
 
+impl Platform {
+    /// Whether it has no actions.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.first >= self.end
+    }
+}
+
 /// The loaded part with platforms and traits.
 pub struct Platforms<'a> {
     section: &'a Section,
@@ -324,6 +385,25 @@ impl<'a> Platforms<'a> {
             Platform { first: first(entry), end, name_words, is_known: is_known != 0 }
         };
         entries.iter().zip(ends).map(platform).collect()
+    }
+
+    /// The number of the platform with this name, or that had it formerly. Returns `None` when there is none.
+    ///
+    /// # Errors
+    /// When the part is damaged.
+    pub fn find(&self, name: &str) -> Result<Option<usize>, StorageError> {
+        let is_it = |nth: &usize| self.names.get(*nth) == name.as_bytes();
+        if let Some(found) = (0..self.len()).find(is_it) {
+            return Ok(Some(found));
+        }
+        let found = self.named(&Names::new(slice::from_ref(&name.to_owned())))?;
+        Ok(found.iter().position(|is_it| *is_it))
+    }
+
+    /// The name of the platform with this number.
+    #[must_use]
+    pub fn name(&self, nth: usize) -> &str {
+        std::str::from_utf8(self.names.get(nth)).unwrap_or_default()
     }
 
     /// Which platforms have these names, or had them formerly: one `bool` for each.

@@ -9,12 +9,16 @@ use super::words::{stem, words};
 const MAX_TERMS: usize = 16;
 /// The shortest beginning of a word that stands for the word, in characters.
 const MIN_BEGINNING: usize = 2;
+/// The most words of a platform's name that are looked for.
+const NAME_WORDS: usize = 3;
 /// How well two neighbours stand for themselves when an action writes them as one word, in sixteenths.
 const AS_ONE: u8 = 15;
 
 /// A word of a question.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Term {
+    /// The word as it stands.
+    pub word: String,
     /// The stems of the word and of what may stand for it, each with how well it does, in sixteenths. The word is first.
     pub stems: Vec<(String, u8)>,
     /// Whether most actions have a word like this.
@@ -56,6 +60,7 @@ impl Question {
             .iter()
             .enumerate()
             .map(|(nth, (word, stem))| Term {
+                word: (*word).clone(),
                 stems: [(stem.clone(), 16)].into_iter().chain(others(stem, nth == 0)).collect(),
                 is_common: is_common(word),
                 is_special: is_special(stem),
@@ -83,6 +88,21 @@ impl Question {
     pub fn stems(&self) -> impl Iterator<Item = &str> {
         let stems = self.terms.iter().flat_map(|term| &term.stems).map(|(stem, _)| stem.as_str());
         stems.chain(self.beginning.as_deref())
+    }
+
+    /// Whether one of its words, or several that follow each other, are the name of a platform.
+    #[must_use]
+    pub fn has_name(&self, platform: &str) -> bool {
+        let name = platform.replace('-', "");
+        (1..=NAME_WORDS).any(|many| {
+            self.terms.windows(many).any(|terms| {
+                let mut rest = Some(name.as_str());
+                for term in terms {
+                    rest = rest.and_then(|rest| rest.strip_prefix(term.word.as_str()));
+                }
+                rest == Some("")
+            })
+        })
     }
 
     /// Whether what an action does is what the question asks for. Who does not say wants to read.

@@ -112,6 +112,33 @@ pub fn rank(
     Ok(Ranking::of(len, best(found, question, platforms, most)?))
 }
 
+/// The platforms without actions that a question names, wholly, by their numbers.
+///
+/// # Errors
+/// When a part is damaged.
+pub fn named_without_actions(
+    question: &Question,
+    words: &Words<'_>,
+    platforms: &Platforms<'_>,
+) -> Result<Vec<usize>, StorageError> {
+    let mut named = vec![0_u8; platforms.len()];
+    for term in &question.terms {
+        let Some((stem, _)) = term.stems.first() else { continue };
+        let Some(postings) = words.get(stem)? else { continue };
+        for (nth, mark) in postings.platforms() {
+            if let Some(named) = named.get_mut(nth) {
+                *named = named.saturating_add(mark.places() & Mark::NAMED);
+            }
+        }
+    }
+    let all = platforms.all().into_iter().zip(named).enumerate();
+    let is_named = |(nth, (platform, named)): &(usize, (Platform, u8))| {
+        let is_whole = *named > 0 && *named >= platform.name_words;
+        platform.is_empty() && (is_whole || question.has_name(platforms.name(*nth)))
+    };
+    Ok(all.filter(is_named).map(|(nth, _)| nth).collect())
+}
+
 /// The best `most` of the rows that were found, in no order. Traits are stored apart, and reading those of many rows costs
 /// more than all else: they are read for rows that may be among the best only.
 fn best(
@@ -582,7 +609,8 @@ mod tests {
             (&["a"], true, 5),
         ] {
             let stems = stems.iter().map(|stem| ((*stem).to_owned(), 16)).collect();
-            let term = Term { stems, is_common, is_special: false };
+            let word = "word".to_owned();
+            let term = Term { word, stems, is_common, is_special: false };
             let mut sums = Sums::new(2, &platforms);
             sums.add(&term, None, &Words(vec![&part])).unwrap();
             assert_eq!(sums.all, expected, "{term:?}");

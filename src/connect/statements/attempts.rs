@@ -42,13 +42,7 @@ pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
 
 /// Stores an attempt, unless its identity or account has too many open ones.
 #[must_use]
-pub fn insert_attempt(
-    new: &Attempt,
-    key_id: &str,
-    link_hash: &str,
-    state_hash: &str,
-    now: u64,
-) -> Statement {
+pub fn insert_attempt(new: &Attempt, link_hash: &str, state_hash: &str, now: u64) -> Statement {
     let [of_identity, of_account] = open_attempts("?12", "?23");
     let sql = format!(
         "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} ON CONFLICT DO NOTHING"
@@ -57,7 +51,7 @@ pub fn insert_attempt(
         Param::text(&new.id),
         Param::text(&new.account),
         Param::text(new.environment.as_str()),
-        Param::text(key_id),
+        Param::text(&new.key_id),
         Param::text(&new.connection_id),
         Param::Integer(new.reconnects.into()),
         Param::Integer(new.allow_other_account.into()),
@@ -100,6 +94,7 @@ pub fn select_attempt(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     if let Some(own) = guard.confinement {
         sql.push(" AND c.identity = ").text(&own.identity);
         sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
+        sql.of_ids("c.connection_id", own.connections.as_ref());
     }
     sql.finish()
 }
@@ -165,6 +160,7 @@ pub fn select_attempts(guard: &Guard<'_>, asked: &AskedAttempts<'_>, most: u64) 
         if let Some(own) = guard.confinement {
             sql.push(" AND c.identity = ").text(&own.identity);
             sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
+            sql.of_ids("c.connection_id", own.connections.as_ref());
         }
         if let Some(before) = asked.before {
             sql.push(" AND (c.expires_at, c.id) < (SELECT b.expires_at, b.id FROM connect_attempts b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ");

@@ -17,6 +17,15 @@ pub fn select_client(guard: &Guard<'_>, platform: &str) -> Statement {
     sql.finish()
 }
 
+/// Selects the platforms that have an OAuth client: at most one row for each platform of the catalog.
+#[must_use]
+pub fn select_platforms_with_client(guard: &Guard<'_>) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT o.platform FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ");
+    sql.guard().push(" ORDER BY o.platform");
+    sql.finish()
+}
+
 /// Selects a page of the OAuth clients, in the order of their platforms.
 #[must_use]
 pub fn select_clients(guard: &Guard<'_>, limit: u64, offset: u64) -> Statement {
@@ -70,7 +79,8 @@ pub enum NewSecret<'a> {
     Sealed(&'a Sealed),
 }
 
-/// Stores an OAuth client in place of the platform's former one.
+/// Stores an OAuth client in place of the platform's former one. Changes nothing when a secret would be kept while the
+/// hosts that it is sent to change: who may set clients may not read their secrets.
 #[must_use]
 pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
     let (keeps, sealed) = match new.secret {
@@ -79,7 +89,7 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
         NewSecret::Sealed(sealed) => (0, Param::text(sealed.as_str())),
     };
     statement(
-        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, start_url, pkce, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?12, ?13, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, start_url = excluded.start_url, pkce = excluded.pkce, rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL, updated_at = excluded.updated_at",
+        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, start_url, pkce, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?12, ?13, ?10, ?10) ON CONFLICT (account, environment, platform) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, start_url = excluded.start_url, pkce = excluded.pkce, rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL, updated_at = excluded.updated_at WHERE NOT (?11 = 1 AND sealed IS NOT NULL AND client_id = excluded.client_id AND (variables IS NOT excluded.variables OR auth_method IS NOT excluded.auth_method))",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),

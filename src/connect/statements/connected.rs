@@ -55,6 +55,8 @@ pub struct Connected<'a> {
     pub credentials: NewCredentials<'a>,
     /// The state that the connection has now.
     pub state: State,
+    /// The id of the account at the platform, if it is known, and its name.
+    pub of: (Option<&'a str>, Option<&'a str>),
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
@@ -103,12 +105,14 @@ impl Connected<'_> {
             Param::text(&new.tags),
             Param::integer(self.now),
             Param::text(self.request),
+            Param::optional_text(self.of.0),
+            Param::optional_text(self.of.1),
         ];
         let values: Vec<String> = values.into_iter().map(|value| params.bind(value)).collect();
         let condition = self.condition(&mut params);
         let id = params.bind(Param::text(&new.id));
         let sql = format!(
-            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, connected_by, active, version) SELECT {}, ?16, 1, 1 WHERE {condition} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
+            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, platform_account_id, platform_account_name, connected_by, active, version) SELECT {}, ?16, 1, 1 WHERE {condition} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
             values.join(", "),
         );
         Statement { sql: sql.into(), params: params.0 }
@@ -129,9 +133,13 @@ impl Connected<'_> {
             params.bind(Param::optional_text(name)),
         );
         let tags = params.bind(Param::optional_text(tags));
+        let (id_there, name_there) = (
+            params.bind(Param::optional_text(self.of.0)),
+            params.bind(Param::optional_text(self.of.1)),
+        );
         let condition = self.condition(&mut params);
         let sql = format!(
-            "UPDATE connections SET version = version + 1, written_by = {request}, connected_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags) WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND {condition}"
+            "UPDATE connections SET version = version + 1, written_by = {request}, connected_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags), platform_account_id = {id_there}, platform_account_name = {name_there} WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND {condition}"
         );
         Statement { sql: sql.into(), params: params.0 }
     }
@@ -176,6 +184,25 @@ impl Connected<'_> {
                 Param::text(self.account),
                 Param::text(self.environment),
                 Param::text(self.credentials.connection_id),
+            ],
+        )
+    }
+}
+
+impl Connected<'_> {
+    /// Ends the attempts whose links lead to the window when this request stored the credentials of their connection. Run
+    /// twice, it does nothing the second time.
+    #[must_use]
+    pub fn succeed_in_window(&self) -> Statement {
+        statement(
+            "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5 WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)",
+            vec![
+                Param::text(self.account),
+                Param::text(self.environment),
+                Param::text(self.credentials.connection_id),
+                Param::text(self.request),
+                Param::text(self.credentials.auth_method),
+                Param::integer(self.now),
             ],
         )
     }

@@ -37,7 +37,7 @@ pub fn select_held(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
 #[must_use]
 pub fn select_state(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT c.state, c.state_reason, coalesce(c.state_since, c.created_at) AS since FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
+    sql.push("SELECT c.state, c.state_reason, coalesce(c.state_since, c.created_at) AS since, c.platform_account_id, c.platform_account_name FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
     sql.text(id.as_str()).push(" WHERE ").guard_connection();
     sql.finish()
 }

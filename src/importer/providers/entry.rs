@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::provider::Provider;
-use crate::catalog::detail::{ConnectorDetail, Parameters, RejectedWhen};
+use crate::catalog::detail::{ConnectorDetail, Pagination, Parameters, RejectedWhen};
 use crate::catalog::model::Status;
 use crate::importer::connector::MAX_VERSION;
 use crate::importer::stated::{AccountEntry, AuthEntry, Stated};
@@ -42,6 +42,7 @@ pub struct Entry {
     rejected: Option<Vec<u16>>,
     rejected_when: Option<RejectedWhen>,
     account: Option<AccountEntry>,
+    pagination: Option<Vec<Pagination>>,
     #[serde(default)]
     auth: Vec<AuthEntry>,
 }
@@ -65,6 +66,7 @@ impl Entry {
             rejected,
             rejected_when,
             account,
+            pagination,
             auth,
         } = self;
         if !platform::is_valid(platform) {
@@ -101,6 +103,7 @@ impl Entry {
             rejected,
             rejected_when,
             account,
+            pagination,
             auth: Some(auth),
         };
         let detail = stated.apply(ConnectorDetail::default(), fault);

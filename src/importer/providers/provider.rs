@@ -58,6 +58,7 @@ impl Provider {
             headers: auth::templates::merged(document.headers, &known.headers),
             verify: known.verify.clone(),
             account: known.account.clone(),
+            pagination: known.pagination.clone(),
         }
     }
 }

@@ -12,6 +12,7 @@ use std::fmt;
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use serde_json::Value;
 
+use super::account;
 use super::error::{TokenError, TokenErrorKind, is_known};
 use crate::catalog::detail::{OAuth2, SourceKind};
 use crate::json;
@@ -39,6 +40,8 @@ pub struct Tokens {
     /// Who agreed: `sub` of the ID token. Its signature is not checked, since it came from the token endpoint itself
     /// (`OpenID` Connect Core, 3.1.3.7).
     pub subject: Option<String>,
+    /// The name of whoever agreed, as the ID token says.
+    pub subject_name: Option<String>,
     /// The members that the catalog wants to be kept, by the names that it gives them.
     pub members: BTreeMap<String, Value>,
     /// What the platform says of the method's fields.
@@ -149,13 +152,15 @@ fn tokens(oauth: &OAuth2, body: &Value, grant: &Value, now_ms: u64) -> Option<To
     };
     let id_token =
         text(grant, ["id_token", "idToken"]).or_else(|| text(body, ["id_token", "idToken"]));
+    let claims = id_token.and_then(claims).unwrap_or_default();
     Some(Tokens {
         access_token,
         token_type: token_type(text(grant, ["token_type", "tokenType"])),
         expires_at: moment::expires_at(grant, oauth.expires_unit, now_ms),
         refresh_token,
         scopes: scopes(oauth, grant),
-        subject: id_token.and_then(subject),
+        subject: subject(&claims),
+        subject_name: account::name_in(&claims),
         members: members(oauth, body, grant),
         told: told(oauth, SourceKind::Token, body).collect(),
     })
@@ -209,11 +214,15 @@ fn scopes(oauth: &OAuth2, grant: &Value) -> Option<Vec<String>> {
     Some(scopes)
 }
 
-/// `sub` of an ID token.
-fn subject(id_token: &str) -> Option<String> {
+/// The claims of an ID token.
+fn claims(id_token: &str) -> Option<Value> {
     let payload = id_token.split('.').nth(1)?.trim_end_matches('=');
     let payload = Base64UrlUnpadded::decode_vec(payload).ok()?;
-    let claims: Value = serde_json::from_slice(&payload).ok()?;
+    serde_json::from_slice(&payload).ok()
+}
+
+/// `sub` of an ID token.
+fn subject(claims: &Value) -> Option<String> {
     let subject = claims.get("sub")?.as_str()?;
     let is_good = (1..=255).contains(&subject.len()) && !subject.contains(char::is_control);
     is_good.then(|| subject.to_owned())

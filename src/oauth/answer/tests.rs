@@ -49,6 +49,7 @@ fn a_usual_answer_is_read() {
         refresh_token: Some("r".to_owned()),
         scopes: Some(vec!["one".to_owned(), "two".to_owned()]),
         subject: Some("user|1".to_owned()),
+        subject_name: None,
         members: std::collections::BTreeMap::new(),
         told: Vec::new(),
     };

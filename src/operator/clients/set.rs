@@ -165,6 +165,9 @@ pub fn set(args: &Set) -> Result<()> {
     let note = if is_known { "" } else { " at your service's address, which --url would add" };
     eprintln!("Register this redirect URI at the platform{note}:");
     println!("{}", text("redirectUri"));
+    for warning in document.get("warnings").and_then(Value::as_array).into_iter().flatten() {
+        eprintln!("Warning: {}", warning.as_str().unwrap_or_default());
+    }
     if args.keep_secret && document.get("hasSecret") == Some(&Value::Bool(false)) {
         eprintln!(
             "No secret is stored for this client's id: run the command without --keep-secret."

@@ -1,15 +1,15 @@
-//! Which keys the running services have, as they report each minute (`migrations/0018_vault_key_reports.sql`).
+//! Which keys the running services have, as they report (`migrations/0018_vault_key_reports.sql`).
 
 use anyhow::Result;
 use serde::Deserialize;
 
-use crate::credentials::reports::{Report, reports};
+use crate::credentials::reports::{REPEATED_MS, Report, reports};
 use crate::operator::shards::Shards;
 use crate::operator::sql::filled;
 
 const MINUTE_MS: u64 = 60_000;
-/// A service that has not reported for so long does not run: a report may be late, or be lost.
-const SILENT_MS: u64 = 5 * MINUTE_MS;
+/// How late a report may be, or be lost, in a service that runs.
+const LATE_MS: u64 = 5 * MINUTE_MS;
 /// Of how many databases a service looks after in a minute (`src/edge/turn.js`).
 const IN_A_MINUTE: usize = 10;
 
@@ -24,7 +24,8 @@ struct Now {
 /// When a database cannot be reached.
 pub fn reported(shards: &Shards) -> Result<Vec<Vec<Report>>> {
     let turns = u64::try_from(shards.0.len().div_ceil(IN_A_MINUTE)).unwrap_or(u64::MAX);
-    let silent = SILENT_MS.saturating_mul(turns);
+    // Whoever has not reported for so long does not run.
+    let silent = REPEATED_MS.saturating_add(LATE_MS.saturating_mul(turns));
     let read = |database: &crate::operator::d1::Database| {
         let clock = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now".to_owned();
         let answers = database.query(&[clock, filled(&reports(0))])?;
@@ -53,7 +54,7 @@ pub fn names(reports: &[Report]) -> String {
 #[must_use]
 pub fn said(reports: &[Report]) -> String {
     if reports.is_empty() {
-        return "No running service has reported its keys in the last minutes.".into();
+        return "No running service has reported its keys in the last hour.".into();
     }
     format!("Running services have {}.", names(reports))
 }

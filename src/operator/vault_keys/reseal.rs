@@ -66,10 +66,10 @@ fn must_have(reports: &[Report], key: &str, kept: &Kept, file: &str) -> Result<(
     match readiness(reports, key) {
         Readiness::Ready => Ok(()),
         Readiness::Silent if kept.place.remote => bail!(
-            "no service has reported its keys in the last minutes. Deploy it with `npm run deploy`. {again}"
+            "no service has reported its keys in the last hour. Deploy it with `npm run deploy`. {again}"
         ),
         Readiness::Silent => bail!(
-            "no service has reported its keys in the last minutes, so whether it has `{id}` is not known. Start it with `npm start`. {again}"
+            "no service has reported its keys in the last hour, so whether it has `{id}` is not known. Start it with `npm start`. {again}"
         ),
         Readiness::Missing => bail!(
             "the running service lacks the key `{id}` of {file}, and could not open what it seals. It has {}: {give}. {again}",

@@ -2,7 +2,7 @@
 
 use super::count::{Counter, counted};
 use super::search::Search;
-use super::sql::{COLUMNS, Sql};
+use super::sql::Sql;
 use super::ways::Ways;
 use crate::access::statements::Guard;
 use crate::ports::Statement;
@@ -113,7 +113,7 @@ impl Place<'_> {
 impl Sql<'_> {
     /// Adds the query for a page when the filter asks only about columns.
     fn column_page(&mut self, filter: &ConnectionFilter, place: &Place<'_>) {
-        self.push("SELECT ").push(COLUMNS);
+        self.select(filter);
         let Some(open) = filter.columns().open() else {
             self.walk_columns(filter).after("c", place.start);
             self.ordered("c.created_at", "c.id", filter, place);
@@ -131,7 +131,7 @@ impl Sql<'_> {
 
     /// Adds the query for a page when the filter asks only about one tag.
     fn tag_page(&mut self, filter: &ConnectionFilter, tags: &[String], place: &Place<'_>) {
-        self.push("SELECT ").push(COLUMNS).walk_tag(tags, filter, true).after("t", place.start);
+        self.select(filter).walk_tag(tags, filter, true).after("t", place.start);
         self.ordered("t.created_at", "t.id", filter, place);
     }
 
@@ -171,7 +171,7 @@ impl Sql<'_> {
 /// Selects the connections with one of the keys, reading two rows per key.
 fn keyed(guard: &Guard<'_>, filter: &ConnectionFilter, keys: &[[String; 3]]) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN json_each(").keys(keys);
+    sql.select(filter).push(" FROM api_keys k CROSS JOIN json_each(").keys(keys);
     sql.push(") j CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = j.value ->> 0 AND c.label = j.value ->> 1 AND c.identity = j.value ->> 2 WHERE ");
     sql.guard().push(" AND c.active = ").integer(u64::from(filter.active));
     sql.conditions(filter);

@@ -1,9 +1,9 @@
-//! Lists filtered by identity, by name, or by a prefix of either. No counter covers these, so a search stops after
+//! Lists filtered by identity, by account, by name, or by a prefix of name or identity. No counter covers these, so a search stops after
 //! reading as many rows as it may. Matches of a name or a prefix are not in list order, so their pages are sorted.
 
 use super::columns::Columns;
 use super::source::NAME_OVERLAPS;
-use super::sql::{COLUMNS, Sql};
+use super::sql::Sql;
 use crate::access::statements::Guard;
 use crate::ports::Statement;
 use crate::vault::filter::{ConnectionFilter, Start};
@@ -30,9 +30,9 @@ impl<'a> Search<'a> {
     /// these.
     pub(super) fn new(filter: &'a ConnectionFilter, most: u64) -> Option<Self> {
         let mut rest = filter.clone();
-        if rest.identity.take().is_none() && rest.name.take().is_none() && rest.q.take().is_none() {
-            return None;
-        }
+        rest.shows_account = false;
+        let main = [&mut rest.identity, &mut rest.account, &mut rest.name, &mut rest.q];
+        main.into_iter().find_map(Option::take)?;
         let nothing = ConnectionFilter { active: filter.active, ..ConnectionFilter::default() };
         let looks = rest != nothing;
         let each = if looks { LOOKED_UP } else { MATCH };
@@ -56,17 +56,17 @@ impl<'a> Search<'a> {
     /// Selects the page's rows.
     pub(super) fn page(&self, guard: &Guard<'_>, start: &Start, rows: u64) -> Statement {
         let mut sql = Sql::new(guard);
-        if let Some(identity) = &self.filter.identity {
-            // Matches by identity are in list order: the page is a separate walk, taken when the count shows that it is
-            // short enough.
-            sql.push("SELECT ").push(COLUMNS).index("connections_by_identity", self.filter);
-            sql.of_identity(identity).conditions(&self.rest).after("c", start).in_order("c");
+        if self.filter.identity.is_some() || self.filter.account.is_some() {
+            // These matches are in list order: the page is a separate walk, taken when the count shows that it is short
+            // enough.
+            sql.select(self.filter).whole(self.filter);
+            sql.conditions(&self.rest).after("c", start).in_order("c");
             sql.push(" LIMIT iif((SELECT count(*) FROM (").matches(self, None);
             sql.push(")) <= ").integer(self.most).push(", ").integer(rows).push(", 0)");
             sql.skip(start);
             return sql.finish();
         }
-        sql.push("SELECT ").push(COLUMNS).push(" FROM (");
+        sql.select(self.filter).push(" FROM (");
         if self.looks {
             sql.matches(self, Some(start)).push(") m").rows_of("m").push(" WHERE true");
             sql.conditions(&self.rest).in_order("m").window(start, rows);
@@ -84,8 +84,8 @@ impl Sql<'_> {
         const PLACE: &str = "SELECT c.created_at, c.id, c.seq";
         let filter = search.filter;
         let start = start.unwrap_or(&Start::Offset(0));
-        if let Some(identity) = &filter.identity {
-            self.push(PLACE).index("connections_by_identity", filter).of_identity(identity);
+        if filter.identity.is_some() || filter.account.is_some() {
+            self.push(PLACE).whole(filter);
         } else if let Some(name) = &filter.name {
             self.push(PLACE).names(NAME_OVERLAPS, filter);
             self.push(" AND c.name_folded = ").text(name);
@@ -94,6 +94,19 @@ impl Sql<'_> {
             self.push(" UNION ALL ").push(PLACE).identified(q, filter);
         }
         self.after("c", start).push(" LIMIT ").integer(search.most.saturating_add(1))
+    }
+
+    /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without one, of its account. A token's identity
+    /// comes first, so that it never learns how many connections of others lead to an account.
+    fn whole(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        match (&filter.identity, &filter.account) {
+            (Some(identity), _) => {
+                self.index("connections_by_identity", filter).of_identity(identity)
+            }
+            (None, account) => {
+                self.index("connections_by_platform_account", filter).of_account(account.as_deref())
+            }
+        }
     }
 
     /// Adds ` FROM … WHERE …`: the connections `c` whose identity begins with `q`.

@@ -96,6 +96,7 @@ impl Sql<'_> {
         if let Some(identity) = &filter.identity {
             self.of_identity(identity);
         }
+        self.of_account(filter.account.as_deref());
         if let Some(name) = &filter.name {
             self.push(" AND c.name_folded = ").text(name);
         }
@@ -108,7 +109,8 @@ impl Sql<'_> {
         if let Some(state) = filter.state {
             self.push(" AND c.state = ").text(state.as_str());
         }
-        self.of_identity_type(filter.identity_type).of_platforms(filter.platforms.as_ref())
+        self.of_identity_type(filter.identity_type).of_platforms(filter.platforms.as_ref());
+        self.of_ids("c.id", filter.connections.as_ref())
     }
 
     /// Adds the condition that the name or the identity begins with `q`.

@@ -6,9 +6,13 @@ use crate::access::statements::Guard;
 use crate::names::Names;
 use crate::ports::{Param, Statement};
 use crate::terms::IdentityType;
+use crate::vault::filter::ConnectionFilter;
 
 /// The columns of [`crate::vault::model::Connection`].
 pub(crate) const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
+
+/// Those of the account at the platform, which are read only when they are asked for.
+const ACCOUNT_COLUMNS: &str = ", c.platform_account_id, c.platform_account_name";
 
 /// SQL under construction: text comes from this crate only, everything else becomes a parameter.
 #[derive(Debug, Clone)]
@@ -34,7 +38,14 @@ impl<'a> Sql<'a> {
         self.guard();
         let Some(confinement) = self.guard.confinement else { return self };
         self.of_identity(&confinement.identity).of_identity_type(confinement.identity_type);
-        self.of_platforms(confinement.platforms.as_ref())
+        self.of_platforms(confinement.platforms.as_ref());
+        self.of_ids("c.id", confinement.connections.as_ref())
+    }
+
+    /// Adds `SELECT` and the columns that the list shows of the connection `c`.
+    pub(super) fn select(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        let more = if filter.shows_account { ACCOUNT_COLUMNS } else { "" };
+        self.push("SELECT ").push(COLUMNS).push(more)
     }
 
     /// Adds text.
@@ -70,6 +81,12 @@ impl<'a> Sql<'a> {
         self.push(" AND c.identity = ").text(identity)
     }
 
+    /// Adds the condition that the connection leads to this account, if given.
+    pub(super) fn of_account(&mut self, account: Option<&str>) -> &mut Self {
+        let Some(account) = account else { return self };
+        self.push(" AND c.platform_account_id = ").text(account)
+    }
+
     /// Adds the condition that the connection has this identity type, if given.
     pub(crate) fn of_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
         let Some(identity_type) = identity_type else { return self };
@@ -80,6 +97,13 @@ impl<'a> Sql<'a> {
     pub(crate) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
         let Some(platforms) = platforms else { return self };
         self.push(" AND c.platform IN ").texts(&platforms.all())
+    }
+
+    /// Adds the condition that a column is one of these ids of connections, if given.
+    pub(crate) fn of_ids(&mut self, column: &str, ids: Option<&Names>) -> &mut Self {
+        let Some(ids) = ids else { return self };
+        self.push(" AND ").push(column).push(" IN (SELECT value FROM json_each(");
+        self.text(&crate::json::text(ids)).push("))")
     }
 
     /// Adds a parenthesized list of texts.

@@ -3,7 +3,7 @@
 //! returns rows if it is cheap enough, and the others stop before their first row.
 
 use super::columns::Columns;
-use super::sql::{COLUMNS, Sql};
+use super::sql::Sql;
 use crate::access::statements::Guard;
 use crate::ports::Statement;
 use crate::vault::filter::{ConnectionFilter, Start, Tags};
@@ -97,7 +97,7 @@ impl<'a> Ways<'a> {
                 Way::Intersection(tags) => {
                     total.push("SELECT count(*) AS total FROM (").intersection(self, tags, false);
                     total.push(" LIMIT iif(").taken(self, nth).push(", -1, 0))");
-                    page.push("SELECT ").push(COLUMNS).push(" FROM (");
+                    page.select(self.filter).push(" FROM (");
                     page.intersection(self, tags, true)
                         .page_if(self, nth, rows)
                         .push(") m")
@@ -105,7 +105,7 @@ impl<'a> Ways<'a> {
                 }
                 Way::RarestTag(_) | Way::AnyTag(_) | Way::Columns(_) => {
                     total.push("SELECT count(*) AS total").walk(self, nth, way, false);
-                    page.push("SELECT ").push(COLUMNS);
+                    page.select(self.filter);
                     let table = page.walk(self, nth, way, true);
                     page.after(table, self.start).in_order(table).window(self.start, rows);
                 }
@@ -257,7 +257,7 @@ impl Sql<'_> {
     /// Adds the page of connections that have any of the tags. More tags than can be merged at once are merged in
     /// groups, each as far as the page needs.
     fn union_page(&mut self, ways: &Ways<'_>, nth: usize, tags: &[String], rows: u64) -> &mut Self {
-        self.push("SELECT ").push(COLUMNS).push(" FROM (");
+        self.select(ways.filter).push(" FROM (");
         if tags.len() <= MERGED {
             return self.union(ways, tags, true).page_if(ways, nth, rows).push(") m").rows_of("m");
         }

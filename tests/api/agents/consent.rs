@@ -246,3 +246,96 @@ fn what_the_agent_sees_is_what_was_granted() {
     assert_eq!(seen(&Agent::new(&api, &id, &some)), ["test::keyed::default::ann"]);
     assert!(agreed(&api, &id, &all.client, &ALL).len() >= 43);
 }
+
+#[test]
+fn a_user_ends_what_was_granted_before_and_nobody_elses() {
+    for decision in ["allow", "decline"] {
+        let (api, id) = app();
+        let client = register(&api, &id);
+        let own = Agent::new(&api, &id, &ALL);
+        let (of_bob, bobs) = at_consent(&api, &id, &client, &json!({"identity": "bob"}));
+        assert!(!text(&bobs).contains("let in before"), "{}", text(&bobs));
+        let (browser, page) = at_consent(&api, &id, &client, &json!({}));
+        let listed = text(&page);
+        assert!(
+            listed.contains("let in before") && listed.contains("End Sample Agent"),
+            "{listed}"
+        );
+        let ended = hidden(&page, "end");
+        // Another user can't, and neither can another browser.
+        let grant = hidden(&bobs, "grant");
+        let fields = [
+            ("grant", grant.as_str()),
+            ("decision", decision),
+            ("accounts", "all"),
+            ("end", &ended),
+        ];
+        assert_eq!(of_bob.decide(&api, &id, &fields).status, 303);
+        let grant = hidden(&page, "grant");
+        let fields = [
+            ("grant", grant.as_str()),
+            ("decision", decision),
+            ("accounts", "all"),
+            ("end", &ended),
+        ];
+        assert_eq!(Browser::default().decide(&api, &id, &fields).status, 410);
+        assert_eq!(own.call(&api, &id, "list_connections", &json!({})).status, 200);
+        assert_eq!(browser.decide(&api, &id, &fields).status, 303);
+        assert_eq!(own.call(&api, &id, "list_connections", &json!({})).status, 401, "{decision}");
+        assert_eq!(
+            super::error(&super::refresh(&api, &id, &own.client, &own.refresh)).1,
+            "invalid_grant"
+        );
+    }
+}
+
+#[test]
+fn the_app_limits_what_can_be_granted_and_the_page_shows_it() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let connection = "00000000-0000-4000-8000-000000000000";
+    let limits =
+        json!({"access": "read", "actions": ["acme/a", "acme/b*"], "connections": [connection]});
+    let (browser, page) = at_consent(&api, &id, &client, &limits);
+    let shown = text(&page);
+    assert!(shown.contains("acme/a, acme/b*") && shown.contains(connection), "{shown}");
+    let grant = hidden(&page, "grant");
+    let fields = [
+        ("grant", grant.as_str()),
+        ("decision", "allow"),
+        ("accounts", "all"),
+        ("access", "write"),
+    ];
+    let (_, back) = redirected(&browser.decide(&api, &id, &fields));
+    let code = value_of(&back, "code").unwrap();
+    let tokens = body(&exchange(&api, &id, &client, &code));
+    assert_eq!(tokens["scope"], "read");
+    let listed =
+        body(&connect::send(&api, "GET", "/v1/agent-grants", &json!({})))["rows"][0].clone();
+    for (name, value) in [
+        ("access", json!("read")),
+        ("actions", json!(["acme/a", "acme/b*"])),
+        ("platforms", json!(["acme"])),
+        ("connections", json!([connection])),
+    ] {
+        assert_eq!(listed[name], value, "{name}");
+    }
+    let token = tokens["access_token"].as_str().unwrap();
+    let seen = super::call(&api, &format!("/mcp/{id}"), token, "list_connections", &json!({}));
+    assert_eq!(body(&seen)["result"]["structuredContent"]["total"], 0, "{}", text(&seen));
+    // What contradicts itself is refused.
+    let request = sent_to_app(&api, &id, &Browser::default(), &client);
+    for (more, pointer) in [
+        (json!({"actions": ["beta/a"], "platforms": ["acme"]}), "/actions"),
+        (json!({"actions": ["acme"]}), "/actions/0"),
+        (json!({"connections": ["x"]}), "/connections/0"),
+    ] {
+        let mut sent = json!({"request": request, "identity": "ann"});
+        for (name, value) in more.as_object().unwrap() {
+            sent[name] = value.clone();
+        }
+        let response = connect::send(&api, "POST", "/v1/agent-grants", &sent);
+        assert_eq!(response.status, 400, "{more}");
+        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{more}");
+    }
+}

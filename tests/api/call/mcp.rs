@@ -7,7 +7,7 @@ use super::*;
 use crate::connect::{of_ann, token};
 use crate::support::{anonymous, units, with_body};
 
-fn api() -> Api {
+pub fn api() -> Api {
     let get = json!({
         "title": "Get a thing", "key": "getThing", "method": "GET", "modelName": "Thing", "facts": {"path": "/things/{id}"},
         "parameters": [{
@@ -39,12 +39,12 @@ fn ask(api: &Api, method: &str, params: &Value) -> Value {
     answer
 }
 
-fn tool(api: &Api, name: &str, arguments: &Value) -> Value {
+pub fn tool(api: &Api, name: &str, arguments: &Value) -> Value {
     ask(api, "tools/call", &json!({"name": name, "arguments": arguments}))["result"].clone()
 }
 
 /// What a tool returns, as its content says.
-fn content(returned: &Value) -> Value {
+pub fn content(returned: &Value) -> Value {
     serde_json::from_str(returned["content"][0]["text"].as_str().unwrap()).unwrap()
 }
 
@@ -97,13 +97,20 @@ fn an_agent_finds_and_runs_an_action() {
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["search_actions", "describe_action", "list_connections", "run_action", "start_connect"]
+        [
+            "search_actions",
+            "describe_action",
+            "list_connections",
+            "run_action",
+            "call_platform",
+            "start_connect"
+        ]
     );
-    for (tool, reads) in tools.iter().zip([true, true, true, false, false]) {
+    for (tool, reads) in tools.iter().zip([true, true, true, false, false, false]) {
         assert_eq!(tool["annotations"]["readOnlyHint"], reads);
     }
-    // About 1,500 tokens at most.
-    assert!(list.to_string().len() < 5000, "{}", list.to_string().len());
+    // About 1,800 tokens at most.
+    assert!(list.to_string().len() < 7000, "{}", list.to_string().len());
     let described = tool(&api, "describe_action", &json!({"platform": "acme", "key": "getThing"}));
     assert_eq!(described["structuredContent"]["input"]["required"], json!(["path"]));
     let listed = tool(&api, "list_connections", &json!({"platform": "acme"}));
@@ -392,6 +399,34 @@ fn an_action_whose_account_must_be_connected_leads_to_the_link() {
 }
 
 #[test]
+fn an_unknown_platform_of_a_list_is_named() {
+    let api = api();
+    let listed = |platform: &str| tool(&api, "list_connections", &json!({"platform": platform}));
+    let refused = listed("amce");
+    assert_eq!(
+        (&refused["isError"], &refused["structuredContent"]["suggestions"][0]),
+        (&json!(true), &json!("acme"))
+    );
+    assert_eq!(listed("ACME")["structuredContent"]["total"], 0);
+    let inactive = tool(&api, "list_connections", &json!({"active": "false"}));
+    assert_eq!(inactive["structuredContent"]["total"], 0);
+}
+
+#[test]
+fn an_agent_learns_how_an_attempt_ended() {
+    let api = api();
+    set_client(&api, "acme");
+    let begun = tool(&api, "start_connect", &of_ann("acme"));
+    let attempt = json!({"attempt": begun["structuredContent"]["id"]});
+    let waited = tool(&api, "start_connect", &attempt);
+    assert_eq!(waited["structuredContent"]["status"], "pending");
+    let sql = "UPDATE connect_attempts SET status = 'failed', sealed = NULL, error_code = 'denied', error_detail = 'No.'";
+    api.world.database.execute(sql, []).unwrap();
+    let waited = tool(&api, "start_connect", &attempt);
+    assert_eq!(waited["structuredContent"]["error"]["code"], "denied");
+}
+
+#[test]
 fn messages_that_are_none_are_refused() {
     let api = api();
     let key = [("x-service-secret", api.key.reveal())];
@@ -610,9 +645,28 @@ fn a_result_stays_within_its_budget() {
         (json!({"maxBytes": 499}), "/maxBytes"),
         (json!({"select": ["items"]}), "/select"),
         (json!({"select": vec![""; 21]}), "/select"),
+        (json!({"select": ["/*".repeat(17)]}), "/select"),
+        (json!({"select": [format!("/{}", "a".repeat(1024))]}), "/select"),
     ] {
         let refused = run(more);
         assert_eq!(content(&refused)["errors"][0]["pointer"], what);
+    }
+    // What is nested without end, and what can't be cut, is left out.
+    for all in [
+        format!("{}1{}", "[".repeat(40_000), "]".repeat(40_000)),
+        format!("{}1{}", "{\"a\":".repeat(40_000), "}".repeat(40_000)),
+        "1".repeat(40_000),
+        format!("{{\"{}\":[1,2]}}", "a".repeat(40_000)),
+    ] {
+        platform(&api, move |_| Ok(answered(200, &[("content-type", "application/json")], &all)));
+        for (more, most) in [(json!({}), 24_000), (json!({"maxBytes": 500}), 500)] {
+            let ran = run(more);
+            assert!(content_text(&ran).len() <= most, "{ran}");
+            let unit = &content(&ran)["omitted"]["parts"][0]["unit"];
+            assert!(*unit == "bytes" || *unit == "members", "{ran}");
+        }
+        let star = json!({"select": ["/*".repeat(16)]});
+        assert_eq!(content(&run(star))["status"], 200);
     }
     platform(&api, |_| Ok(answered(200, &[("content-type", "image/png")], &"x".repeat(30_000))));
     let bytes = content(&run(json!({})));

@@ -1,8 +1,10 @@
 //! Calls to platforms: over real `SQLite` and a scripted platform.
 
 mod events;
+mod limits;
 mod mcp;
 mod onward;
+mod platform_tool;
 mod proxy;
 mod refusals;
 mod run;

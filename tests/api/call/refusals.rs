@@ -367,3 +367,15 @@ fn wrong_arguments_of_tools() {
     }
     assert_eq!(sent(&api).len(), 0);
 }
+
+#[test]
+fn a_key_in_authorization_is_told_where_it_belongs() {
+    let api = calling(&[], units(json!({}), &[], &[]));
+    let bearer = format!("Bearer {}", api.key.reveal());
+    let request = with_header(anonymous("GET", "/v1/whoami"), "authorization", &bearer);
+    let refused = api.send(&request);
+    assert_eq!((refused.status, &body(&refused)["code"]), (401, &json!("missing_key")));
+    let detail = body(&refused)["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("`x-service-secret`, not in `Authorization`"), "{detail}");
+    assert!(!detail.contains(api.key.reveal()));
+}

@@ -159,7 +159,7 @@ fn an_action_that_needs_no_input_runs_without_a_body() {
     assert_eq!(response.status, 400);
     assert_eq!(
         body(&response)["errors"],
-        json!([{"pointer": "/path", "detail": "`/path` is required"}])
+        json!([{"pointer": "/path/id", "detail": "`/path/id` is required"}])
     );
     assert_eq!(sent(&api).len(), 0);
 }
@@ -197,7 +197,7 @@ fn every_fault_is_named_before_anything_is_sent() {
         (
             "createThing",
             json!({}),
-            json!([["/path", "`/path` is required"], ["/body", "`/body` is required"]]),
+            json!([["/path/owner", "`/path/owner` is required"], ["/body", "`/body` is required"]]),
         ),
         (
             "createThing",
@@ -236,6 +236,11 @@ fn every_fault_is_named_before_anything_is_sent() {
             "getThing",
             json!({"paht": {}}),
             json!([["/paht", "`paht` is not a field of this body; did you mean `path`?"]]),
+        ),
+        (
+            "getThing",
+            json!({"id": 5}),
+            json!([["/id", "`id` is a member of `path`: send `{\"path\": {\"id\": …}}`"]]),
         ),
         (
             "upload",

@@ -39,7 +39,7 @@ fn a_client_is_set_read_listed_and_deleted() {
 
     // The secret stays with its id, goes with another one, and is removed by null.
     for (sent, has_secret) in [
-        (json!({"clientId": "id"}), true),
+        (json!({"clientId": "id", "authMethod": "oauth"}), true),
         (json!({"clientId": "other"}), false),
         (json!({"clientId": "other", "clientSecret": "x"}), true),
         (json!({"clientId": "other", "clientSecret": null}), false),
@@ -61,6 +61,25 @@ fn a_client_is_set_read_listed_and_deleted() {
     let delete = api.send(&api.request("DELETE", path));
     assert_eq!((delete.status, delete.body.len()), (204, 0));
     assert_eq!(api.send(&api.request("DELETE", path)).status, 404);
+}
+
+#[test]
+fn a_client_without_scopes_of_a_platform_that_has_some_is_warned_about() {
+    let scopes = json!(["a", "b", "c", "d"].map(|name| json!({"name": name, "description": ""})));
+    let method = oauth("oauth", &json!({"scopes": scopes}));
+    let api = api_of(&[
+        ("scoped", json!({"authMethods": [method]})),
+        ("plain", json!({"authMethods": [oauth("oauth", &json!({}))]})),
+    ]);
+    let warnings = |platform: &str, scopes: Value| {
+        let sent = json!({"clientId": "id", "scopes": scopes});
+        body(&send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent))["warnings"]
+            .clone()
+    };
+    let expected = "The client asks for no scopes, so The scoped grants only what it grants by default. Set those that your calls need, such as `a`, `b`, `c`: `authMethods` of the connector lists all.";
+    assert_eq!(warnings("scoped", json!([])), json!([expected]));
+    assert_eq!(warnings("scoped", json!(["a"])), Value::Null);
+    assert_eq!(warnings("plain", json!([])), Value::Null);
 }
 
 #[test]
@@ -116,6 +135,42 @@ fn every_fault_of_a_client_is_named() {
     let response = send(&api, "PUT", "/v1/oauth-clients/acne", &json!({"clientId": "a"}));
     assert_eq!((response.status, &body(&response)["code"]), (404, &json!("platform_not_found")));
     assert_eq!(body(&response)["suggestions"], json!(["acme"]));
+}
+
+#[test]
+fn who_redirects_a_stored_secret_has_to_know_it() {
+    let api = api();
+    let path = "/v1/oauth-clients/regional";
+    let client = |host: &str, secret: Value| {
+        let mut sent =
+            json!({"clientId": "id", "authMethod": "oauth", "variables": {"host": host}});
+        if secret != json!("omitted") {
+            sent["clientSecret"] = secret;
+        }
+        send(&api, "PUT", path, &sent)
+    };
+    let (eu, us) = ("eu.regional.example", "us.regional.example");
+    assert_eq!(client(eu, json!("s3cret")).status, 201);
+    let refused = client(us, json!("omitted"));
+    assert_eq!(refused.status, 400, "{}", body(&refused));
+    assert_eq!(body(&refused)["errors"][0]["pointer"], "/clientSecret");
+    let stored = body(&api.get(path));
+    assert_eq!((&stored["variables"]["host"], &stored["hasSecret"]), (&json!(eu), &json!(true)));
+    // Nothing is redirected when the hosts stay, the secret is sent again or goes, or there is none.
+    for (host, secret, has_secret) in [
+        (eu, json!("omitted"), true),
+        (us, json!("s3cret"), true),
+        (eu, Value::Null, false),
+        (us, json!("omitted"), false),
+    ] {
+        let response = client(host, secret);
+        assert_eq!(response.status, 200, "{}", body(&response));
+        assert_eq!(body(&response)["hasSecret"], has_secret);
+    }
+    // Another method may have other hosts.
+    assert_eq!(client(us, json!("s3cret")).status, 200);
+    let sent = json!({"clientId": "id", "authMethod": "app", "variables": {}});
+    assert_eq!(send(&api, "PUT", path, &sent).status, 400);
 }
 
 #[test]

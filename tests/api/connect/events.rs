@@ -73,7 +73,7 @@ fn every_change_that_the_vault_is_told_of_writes_one_event() {
     assert_eq!(types(&events), ["created"]);
     assert_eq!(
         (&events[0]["data"], &events[0]["occurredAt"]),
-        (&json!({"connection": created}), &json!("2027-01-15T08:00:00.000Z"))
+        (&json!({"connection": created, "account": null}), &json!("2027-01-15T08:00:00.000Z"))
     );
     for (method, path, sent, expected) in [
         ("PATCH", at(id), json!({"tags": ["a"]}), &["updated"][..]),
@@ -97,7 +97,7 @@ fn every_change_that_the_vault_is_told_of_writes_one_event() {
     assert_eq!(api.send(&api.request("DELETE", &at(id))).status, 404);
     let events = reader.news();
     assert_eq!(types(&events), ["deleted"]);
-    assert_eq!(events[0]["data"], json!({"connection": before}));
+    assert_eq!(events[0]["data"], json!({"connection": before, "account": null}));
     // A refused change is no change.
     assert_eq!(send(&api, "POST", CONNECTIONS, &minimal("ann")).status, 201);
     assert_eq!(send(&api, "POST", CONNECTIONS, &minimal("ann")).status, 409);

@@ -1,6 +1,7 @@
 //! Connecting accounts: contract, parts 8 to 11, over real `SQLite` and a scripted platform.
 
 mod access;
+mod accounts;
 mod attempts;
 mod check;
 mod clients;
@@ -11,15 +12,20 @@ mod events;
 mod histories;
 mod killed;
 mod late_tokens;
+mod made_up;
 mod mortal;
 mod oauth;
+mod offered;
 mod places;
 mod quirks;
 mod refresh_errors;
+mod refused_calls;
 mod renewal;
 mod returns;
 mod schedule;
 pub mod upkeep;
+mod ways_back;
+mod window_links;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

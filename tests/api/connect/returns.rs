@@ -97,7 +97,15 @@ fn a_visit_that_began_at_the_platform_is_led_to_the_app() {
         let response = send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent);
         assert_eq!((response.status, &body(&response)["startUrl"]), (200, url));
     };
-    let page = || text(&Browser::default().back(&api, "code=abc&installation_id=1"));
+    // Anybody can ask for it, so the database is asked once a minute.
+    let page = || {
+        api.world.now.set(api.world.now.get() + 60_000);
+        let page = text(&Browser::default().back(&api, "code=abc&installation_id=1"));
+        let asked = api.world.db_calls.get();
+        assert_eq!(text(&Browser::default().back(&api, "code=def")), page);
+        assert_eq!(api.world.db_calls.get(), asked);
+        page
+    };
     let url = "https://app.example/connect?to=acme&x=\"";
     let refused =
         send(&api, "PUT", "/v1/oauth-clients/acme", &json!({"clientId": "an id", "startUrl": url}));

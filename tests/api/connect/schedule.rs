@@ -363,3 +363,41 @@ fn what_is_due_is_found_by_an_index() {
     assert!(steps.contains("credentials_by_due"), "{steps}");
     assert!(!steps.contains("SCAN credentials"), "{steps}");
 }
+
+#[test]
+fn an_idle_minute_writes_nothing() {
+    let api = api();
+    let reports = || {
+        api.world.texts(
+            "SELECT concat_ws(char(32), keys, first_at, last_at) FROM vault_key_reports ORDER BY 1",
+        )
+    };
+    let of = |others: &str| -> Vec<String> {
+        api.world.texts(&format!(
+            "SELECT concat(last_at, '') FROM vault_key_reports WHERE keys {others} '[]'"
+        ))
+    };
+    // The second report confirms that nobody lacks the key.
+    minutes(&api, 3);
+    let before = (reports(), api.world.dump());
+    minutes(&api, 50);
+    assert_eq!((reports(), api.world.dump()), before);
+    minutes(&api, 20);
+    let hourly = reports();
+    assert_ne!(hourly, before.0);
+    assert_eq!(hourly.len(), 1);
+    // While a service with other keys runs, each minute shows who has which.
+    let now = api.world.now.get();
+    let other = format!("INSERT INTO vault_key_reports VALUES ('[]', {now}, {now})");
+    api.world.database.execute_batch(&other).unwrap();
+    for _ in 0..3 {
+        let before = of("<>");
+        minutes(&api, 1);
+        assert_ne!(of("<>"), before);
+    }
+    // Until that one has been silent for longer than an hour.
+    minutes(&api, 70);
+    let before = reports();
+    minutes(&api, 5);
+    assert_eq!(reports(), before);
+}

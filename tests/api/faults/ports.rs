@@ -282,6 +282,10 @@ impl Http for Faulty<'_> {
     async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
         self.world.read(body, most).await
     }
+
+    fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
+        self.world.copy(body)
+    }
 }
 
 impl Queue for Faulty<'_> {

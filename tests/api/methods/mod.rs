@@ -1,9 +1,11 @@
 //! Methods with several secrets, constant headers and data of the OAuth client: documents and `providers.toml` are
 //! imported, and the service is asked.
 
+mod changed;
 mod checks;
 mod documents;
 mod headers;
+mod pages;
 mod platforms;
 
 use std::path::Path;
@@ -49,6 +51,14 @@ fn operation(id: &str, more: &Value) -> Value {
 
 /// The service with what is imported from these documents and this `providers.toml`. `name` is the test's own.
 fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
+    let settings = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
+    let api = Api::new(config(&settings));
+    publish(&api, name, documents, providers);
+    api
+}
+
+/// Publishes what is imported from these, in place of what was published before.
+fn publish(api: &Api, name: &str, documents: &[Value], providers: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("methods").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
@@ -63,10 +73,7 @@ fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
     let job =
         Import { sources: vec![folder], licence: Wanted::Any, providers, ..Import::default() };
     let (_, platforms) = gather(&job, &Silent).unwrap();
-    let settings = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
-    let api = Api::new(config(&settings));
     api.world.publish_platforms(Sizes::PUBLISHED, &platforms);
-    api
 }
 
 /// The connector with its detail.

@@ -24,7 +24,8 @@ fn a_token_is_made_from_a_key() {
     assert!(token.starts_with("st_test_") && token.len() < 300, "{token}");
     let expected = json!({
         "token": null, "expiresAt": "2027-01-15T08:15:00.000Z", "environment": "test", "identity": "ann", "identityType": null,
-        "scopes": ["catalog:read", "connections:read"], "platforms": null, "origins": null,
+        "scopes": ["catalog:read", "connections:read"], "platforms": null, "access": "write", "actions": null,
+        "connections": null, "origins": null,
     });
     assert_eq!(document, expected);
     let text = String::from_utf8(response.body).unwrap();
@@ -42,7 +43,7 @@ fn a_token_is_made_from_a_key() {
     assert!(document["token"].take().as_str().unwrap().starts_with("st_live_"));
     let expected = json!({
         "token": null, "expiresAt": "2027-01-15T08:01:00.000Z", "environment": "live", "identity": "Größe ::\"x\"", "identityType": "team",
-        "scopes": ["connections:read", "connections:write"], "platforms": ["zeta", "alpha-two"],
+        "scopes": ["connections:read", "connections:write"], "platforms": ["zeta", "alpha-two"], "access": "write", "actions": null, "connections": null,
         "origins": ["https://a.example", "http://localhost:5173"],
     });
     assert_eq!((response.status, document), (201, expected));
@@ -172,9 +173,12 @@ fn the_longest_token_fits_a_header() {
     assert!(token.len() < MAX_TOKEN, "{}", token.len());
     let sent = with_header(as_secret(&token, "GET", WHOAMI), "origin", &origins(10, 60)[9]);
     assert_eq!(body(&api.send(&sent))["platforms"], json!(platforms));
+    // One action of each platform, so that it stays restricted to all of them.
+    let actions = platforms.iter().map(|platform| format!("{platform}/{}", "a".repeat(80)));
+    wish["actions"] = json!(actions.collect::<Vec<_>>());
     wish["origins"] = json!(origins(10, 253));
     let response = api.send(&asking(&api.key, &wish));
-    assert_eq!((response.status, faults(&response)), (400, vec!["/origins".to_owned()]));
+    assert_eq!((response.status, faults(&response)), (400, vec!["/actions".to_owned()]));
     let (mut longest, mut fits) = (0, 0);
     for length in 60..253 {
         wish["origins"] = json!(origins(10, length));

@@ -1,7 +1,7 @@
 //! The endpoints: what is accepted, shown and refused.
 
 use connector_vault::api::Service;
-use connector_vault::terms::{Environment, Scope};
+use connector_vault::terms::{Environment, EventType, Scope};
 
 use super::*;
 use crate::support::{Loss, as_key, with_body};
@@ -113,6 +113,15 @@ fn all_faults_of_a_body_are_named() {
     assert_eq!(pointers.len(), 4, "{pointers:?}");
     for pointer in ["/url", "/types/1", "/active", "/secret"] {
         assert!(pointers.iter().any(|known| known == pointer), "{pointer}: {pointers:?}");
+    }
+    let errors = body(&response)["errors"].as_array().unwrap().clone();
+    let of_type = errors.iter().find(|fault| fault["pointer"] == "/types/1").unwrap();
+    assert_eq!(of_type["suggestion"], "connection.failed");
+    let detail = of_type["detail"].as_str().unwrap();
+    assert!(EventType::NAMES.iter().all(|name| detail.contains(name)), "{detail}");
+    for types in [json!("connection.failed"), json!([1]), json!(vec!["connection.failed"; 99])] {
+        let response = send(&api, "POST", WEBHOOKS, &json!({"url": URL, "types": types}));
+        assert_eq!((response.status, faults(&response).len()), (400, 1), "{types}");
     }
     let webhook = create(&api, &json!({"url": URL}));
     for wrong in [

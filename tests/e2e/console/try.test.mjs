@@ -38,6 +38,8 @@ describe("the console: try an action", () => {
       const { id } = await app.expect(201, "POST", "/v1/vault/connections", connection);
       await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
     }
+    const without = { platform: "called", identity: "without@example.com", identityType: "user" };
+    await app.expect(201, "POST", "/v1/vault/connections", without);
   });
 
   after(async () => {
@@ -70,6 +72,13 @@ describe("the console: try an action", () => {
       await answer(page).getByText("content-type", { exact: true }).waitFor();
     }));
 
+  test("only connections with credentials are offered", () =>
+    visit(GET, async (_, form) => {
+      await form.getByLabel("Connection").waitFor();
+      const options = await form.getByLabel("Connection").locator("option").allInnerTexts();
+      assert.deepEqual(options.sort(), ["ann@example.com", "bob@example.com"]);
+    }));
+
   test("one that may change something asks first", () =>
     visit(CREATE, async (page, form) => {
       await form.getByLabel("owner", { exact: true }).fill("a b");
@@ -77,6 +86,11 @@ describe("the console: try an action", () => {
       await form.getByLabel("name", { exact: true }).fill("é");
       await form.getByText("1 optional").click();
       await form.getByLabel("size (optional)").fill("3");
+      const run = await page.getByRole("region", { name: "Run it through the vault" }).locator("pre").innerText();
+      const id = await form.getByLabel("Connection").inputValue();
+      assert.ok(run.includes(`${world.baseUrl}/v1/vault/connections/${id}/actions/createThing'`), run);
+      const input = { path: { owner: "a b" }, body: { name: "é", size: 3 }, query: { tags: ["x", "y"] } };
+      assert.deepEqual(JSON.parse(run.match(/-d '(.*)'$/s)[1]), input);
       const before = platform.requests.length;
       await button(form, "Run").click();
       const question = page.getByRole("alertdialog", { name: "Run Create a thing?" });

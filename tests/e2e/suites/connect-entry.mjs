@@ -133,6 +133,46 @@ export function connectEntry(world) {
       });
     });
 
+    test("the window offers what can work: an OAuth client, or a method that needs none", async () => {
+      const { connect } = world;
+      const remove = (platform) => connect.caller().send("DELETE", `/v1/oauth-clients/${platform}`);
+      /** Whether the window offers Standard, which needs a client, and which `catalog.toml` does not name. */
+      const offers = async (page, search) => {
+        const offered = page.getByRole("list", { name: "Platforms" });
+        await offered.getByRole("button", { name: /^Keyed/ }).waitFor();
+        if (search !== "") {
+          await page.getByLabel("Search").fill(search);
+          await page.getByRole("status").getByText(/platforms? found/).waitFor();
+        }
+        return (await offered.getByRole("button", { name: /^Standard/ }).count()) > 0;
+      };
+      const standard = async (search, wish) => {
+        let isOffered;
+        const path = await connect.path("offered@example.com", {}, wish);
+        await visit(path, async (page) => (isOffered = await offers(page, search)));
+        return isOffered;
+      };
+      assert.deepEqual([await standard(""), await standard("standard")], [false, false]);
+      await connect.setClient("standard");
+      try {
+        assert.deepEqual([await standard(""), await standard("standard")], [true, true]);
+        assert.equal(await standard("", { platforms: ["keyed", "standard"] }), true);
+        assert.equal(await standard("", { platforms: ["keyed", "login"] }), false);
+      } finally {
+        await remove("standard");
+      }
+      // Of several methods, those of OAuth are left out without a client.
+      await remove("both");
+      try {
+        await visit(await connect.path("offered@example.com", { platform: "both" }), async (page) => {
+          await page.getByLabel("Access token", { exact: true }).waitFor();
+          assert.equal(await page.getByRole("radio").count(), 0);
+        });
+      } finally {
+        await connect.setClient("both");
+      }
+    });
+
     test("what is connected already is told, and can be reconnected", async () => {
       for (const times of [1, 2])
         await visit(

@@ -150,7 +150,7 @@ export function connectIdp(world) {
 
       const other = await visit({ connection: before.id }, { as: "somebody else" });
       assert.deepEqual([other.page.status, other.page.heading], [200, "idp-post could not be connected"]);
-      assert.match(await app.failed(other.id, "account_mismatch"), /^You signed in to idp-post with another account/);
+      assert.match(await app.failed(other.id, "account_mismatch"), /^The account at idp-post is another one/);
       assert.deepEqual(await app.credentials(before.id), held);
       assert.equal(await world.idp.whose(held.headers), "dora");
 

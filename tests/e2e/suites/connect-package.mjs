@@ -26,23 +26,62 @@ export function connectPackage(world) {
         if (!popup.isClosed()) await popup.waitForEvent("close");
       }));
 
-    test("with consent at the platform, in a window of the window", () =>
+    test("with consent at the platform, in the same window", () =>
       connect("p2@example.com", { platform: "login" }, async (page, popup) => {
-        const platform = await opened(page, () => button(popup, "Continue to Login").click());
-        await agree(platform);
+        await button(popup, "Continue to Login").click();
+        await agree(popup);
         await told(page, "login of p2@example.com");
+        if (!popup.isClosed()) await popup.waitForEvent("close");
+        assert.equal(page.context().pages().length, 1);
       }));
 
-    test("a platform that cuts itself off from the window", async () => {
+    test("a failure comes back to the window, where the user tries again", () =>
+      connect("p4@example.com", { platform: "login" }, async (page, popup) => {
+        await button(popup, "Continue to Login").click();
+        await refuse(popup);
+        await heading(popup, "You did not allow access").waitFor();
+        assert.equal(popup.url(), `${world.connect.baseUrl}/connect`);
+        await button(popup, "Try again").click();
+        await button(popup, "Continue to Login").click();
+        await agree(popup);
+        await told(page, "login of p4@example.com");
+      }));
+
+    test("a token for the pages of all: the window asks whose account it connects before the platform, and not after", async () => {
+      const token = await world.connect.token("p8@example.com", { origins: undefined });
+      const address = `${world.connect.app.origin}/#${new URLSearchParams({ base: world.connect.baseUrl, token, platform: "login" })}`;
+      await world.connect.visit(
+        address,
+        async (page) => {
+          const popup = await opened(page, () => button(page, "Connect").click());
+          await confirm(popup);
+          await button(popup, "Continue to Login").click();
+          await refuse(popup);
+          await heading(popup, "You did not allow access").waitFor();
+          // What follows connects something, so it asks again.
+          await button(popup, "Try again").click();
+          await confirm(popup);
+          await button(popup, "Continue to Login").click();
+          await agree(popup);
+          await told(page, "login of p8@example.com");
+        },
+        { as: null },
+      );
+    });
+
+    test("a platform that cuts itself off from the app", async () => {
       await connect("p3@example.com", { platform: "login" }, async (page, popup) => {
+        // The popup is in front. This browser gives all pages the focus.
+        await page.evaluate(() => (document.hasFocus = () => false));
         await page.context().route(`${world.connect.provider.issuer}/**`, async (route) => {
           const response = await route.fetch({ maxRedirects: 0 });
           const headers = { ...response.headers(), "cross-origin-opener-policy": "same-origin" };
           await route.fulfill({ response, headers });
         });
-        const platform = await opened(page, () => button(popup, "Continue to Login").click());
-        await agree(platform);
+        await button(popup, "Continue to Login").click();
+        await agree(popup);
         await told(page, "login of p3@example.com");
+        await heading(popup, "Login is connected").waitFor();
       });
     });
 
@@ -59,20 +98,19 @@ export function connectPackage(world) {
 
     test("a user who says no, and closes the window", () =>
       connect("p6@example.com", { platform: "login" }, async (page, popup) => {
-        const platform = await opened(page, () => button(popup, "Continue to Login").click());
-        await refuse(platform);
+        await button(popup, "Continue to Login").click();
+        await refuse(popup);
         await heading(popup, "You did not allow access").waitFor();
         await popup.close();
         await told(page, "ConnectError denied with an attempt");
       }));
 
-    test("a window that is closed while the platform goes on", () =>
+    test("a window that is closed at the platform", () =>
       connect("p7@example.com", { platform: "login" }, async (page, popup) => {
-        const platform = await opened(page, () => button(popup, "Continue to Login").click());
-        await platform.getByLabel("Account").waitFor();
+        await button(popup, "Continue to Login").click();
+        await popup.getByLabel("Account").waitFor();
         await popup.close();
-        await agree(platform);
-        await told(page, "login of p7@example.com");
+        await told(page, "ConnectError closed with an attempt");
       }));
 
     test("a window that the browser blocks", async () =>

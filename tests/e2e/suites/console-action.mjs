@@ -16,6 +16,25 @@ const CURL = `curl -X POST 'https://api.planner.example/v1/boards/<board>/tasks?
   }
 }'`;
 
+const RUN = `curl -X POST 'https://vault/v1/vault/connections/<connection>/actions/createTask' \\
+  -H "x-service-secret: $KEY" \\
+  -H 'content-type: application/json' \\
+  -d '{
+  "path": {
+    "board": "<board>"
+  },
+  "query": {
+    "copies": 1
+  },
+  "body": {
+    "title": "<title>",
+    "priority": "low",
+    "owner": {
+      "email": "<email>"
+    }
+  }
+}'`;
+
 /** @param {{ console: import("../support/console.mjs").Console }} world */
 export function consoleAction(world) {
   const visit = (...given) => world.console.visit(...given);
@@ -79,8 +98,13 @@ export function consoleAction(world) {
         assert.equal(await call.locator("pre").innerText(), CURL);
         await call.getByRole("button", { name: "Copy the code" }).click();
         assert.equal(await readCopied(call), CURL);
-        await page.getByText("API request").click();
-        await page.getByRole("button", { name: "JavaScript" }).click();
+        const run = page.getByRole("region", { name: "Run it through the vault" });
+        assert.equal(await run.locator("pre").innerText(), RUN.replaceAll("https://vault", world.console.baseUrl));
+        await run.getByRole("button", { name: "JavaScript" }).click();
+        await run.getByText('await vault.actions.run("<connection>", "createTask", {').waitFor();
+        const read = page.getByRole("group").filter({ hasText: "API request to read this action" });
+        await page.getByText("API request to read this action").click();
+        await read.getByRole("button", { name: "JavaScript" }).click();
         await page.getByText('await vault.actions.get("planner", "createTask")').waitFor();
         await page.goto(`${world.console.baseUrl}${PLANNER}/actions/listTasks`);
         await page.getByRole("region", { name: "List tasks" }).getByText("none needed").waitFor();

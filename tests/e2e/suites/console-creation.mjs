@@ -11,12 +11,12 @@ export function createdInConsole(world) {
 
   /** The dialog's parts. */
   function dialogOf(page) {
-    const form = page.getByRole("dialog", { name: "New connection" });
+    const form = page.getByRole("dialog", { name: "Add a record" });
     const field = (name) => form.getByLabel(name, { exact: true });
     return {
       form,
       field,
-      open: () => page.getByRole("button", { name: "New connection" }).click(),
+      open: () => page.getByRole("button", { name: "Add a record" }).click(),
       fill: async (values) => {
         for (const [name, value] of Object.entries(values))
           await (name === "Platform" ? choosePlatform(form, value) : field(name).fill(value));
@@ -209,7 +209,7 @@ export function createdInConsole(world) {
           await page.keyboard.press("Escape");
           await form.waitFor({ state: "detached" });
           assert.deepEqual(asked(page), {});
-          assert.equal(await page.evaluate(() => document.activeElement.textContent), "New connection");
+          assert.equal(await page.evaluate(() => document.activeElement.textContent), "Add a record");
           await open();
           assert.equal(await field("Identity").inputValue(), identity);
           await page.route("**/v1/vault/connections", (route) => route.abort());

@@ -57,7 +57,7 @@ export function consoleFailures(world) {
       await visit(
         `${PATH}?new=1`,
         async (page) => {
-          const form = page.getByRole("dialog", { name: "New connection" });
+          const form = page.getByRole("dialog", { name: "Add a record" });
           const identity = form.getByLabel("Identity", { exact: true });
           await choosePlatform(form, "github");
           await identity.fill("half done");
@@ -68,7 +68,7 @@ export function consoleFailures(world) {
           await page.keyboard.press("Escape");
           await page.getByRole("button", { name: "Sign out" }).click();
           await signIn(page, other);
-          await page.getByRole("button", { name: "New connection" }).click();
+          await page.getByRole("button", { name: "Add a record" }).click();
           assert.equal(await identity.inputValue(), "");
         },
         { as: doomed, expects: [401] },

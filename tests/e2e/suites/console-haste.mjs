@@ -39,11 +39,11 @@ export function hastyInConsole(world) {
   };
   const sure = (page, name) => page.getByRole("alertdialog", { name });
 
-  const form = (page) => page.getByRole("dialog", { name: "New connection" });
+  const form = (page) => page.getByRole("dialog", { name: "Add a record" });
 
   /** Fills in a new connection. */
   async function fill(page, identity) {
-    await page.getByRole("button", { name: "New connection" }).click();
+    await page.getByRole("button", { name: "Add a record" }).click();
     await choosePlatform(form(page), "github");
     await form(page).getByLabel("Identity", { exact: true }).fill(identity);
   }

@@ -303,7 +303,7 @@ export function consoleOverview(world) {
           await seeds(page).waitFor();
           await create(page).click();
           await page.waitForURL("**/connections?new=1");
-          await page.getByRole("dialog", { name: "New connection" }).waitFor();
+          await page.getByRole("dialog", { name: "Add a record" }).waitFor();
         },
         { as: world.console.keys.nobody },
       );

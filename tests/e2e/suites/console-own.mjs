@@ -56,6 +56,9 @@ export function consoleOwn(world) {
             .innerText();
           assert.ok(text.includes(word) && text.includes(`tag-${state}`), text);
         }
+        const failing = page.getByRole("region", { name: "Needs attention" });
+        assert.match(await failing.innerText(), /my failed/);
+        assert.equal(await cards(failing).count(), 1);
         const off = page.getByRole("region", { name: "Switched off" });
         assert.match(await off.innerText(), /my old one/);
         assert.equal(await cards(off).count(), 1);
@@ -70,7 +73,7 @@ export function consoleOwn(world) {
           "Overview",
           "Connectors",
           "identity",
-          "New connection",
+          "Add a record",
         ]) {
           assert.ok(!new RegExp(`\\b${word}\\b`, "i").test(text), word);
         }

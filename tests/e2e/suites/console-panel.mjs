@@ -205,7 +205,7 @@ export function consolePanel(world) {
         PATH,
         async (page) => {
           await page.getByText("Your key can read connections, but not change them.").waitFor();
-          const create = page.getByRole("button", { name: "New connection" });
+          const create = page.getByRole("button", { name: "Add a record" });
           assert.equal(await create.getAttribute("aria-disabled"), "true");
           await create.focus();
           await page.keyboard.press("Enter");

@@ -334,7 +334,11 @@ export async function agree(page, account = "ann") {
 }
 
 /** Refuses what the app asks for. */
-export const refuse = (page) => button(page, "Cancel").click();
+export async function refuse(page) {
+  // The window, whose place the page takes, has such a button too.
+  await page.getByLabel("Account").waitFor();
+  await button(page, "Cancel").click();
+}
 
 /** Shows a link in the frame of the app's page, which vouches for it unless `vouches` is false. Returns the frame. */
 export async function framed(page, src, { vouches = true } = {}) {

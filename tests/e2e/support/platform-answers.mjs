@@ -1,8 +1,27 @@
 // What platforms answer to the service in tests: GitHub takes every token but one.
+const json = (Response, status, value, headers = {}) =>
+  new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json", ...headers } });
+
+/** The names of a user's repositories, two a page. */
+const REPOSITORIES = [
+  ["app", "docs"],
+  ["site", "tools"],
+];
+
 /** The answer to a request, of the class of the runtime that sends it. */
-export default function answer(request, Response) {
-  const { host, pathname } = new URL(request.url);
-  if (host !== "api.github.com" || pathname !== "/user") throw new Error(`nobody answers ${request.url}`);
+export default async function answer(request, Response) {
+  const { host, pathname, searchParams } = new URL(request.url);
+  if (host !== "api.github.com") throw new Error(`nobody answers ${request.url}`);
   if (request.headers.get("authorization") === "Bearer wrong-token") return new Response("{}", { status: 401 });
-  return new Response(JSON.stringify({ id: 583231, login: "octocat" }), { status: 200 });
+  const what = `${request.method} ${pathname}`;
+  if (what === "GET /user") return json(Response, 200, { id: 583231, login: "octocat" });
+  if (what === "GET /user/repos") {
+    const page = Number(searchParams.get("page") ?? 1);
+    const next = `<https://api.github.com/user/repos?per_page=2&page=${page + 1}>; rel="next"`;
+    const names = REPOSITORIES[page - 1].map((name) => ({ name }));
+    return json(Response, 200, names, page < REPOSITORIES.length ? { link: next } : {});
+  }
+  if (/^POST \/repos\/[^/]+\/[^/]+\/(issues|labels)$/.test(what))
+    return json(Response, 201, { number: 7, state: "open", ...(await request.json()) });
+  throw new Error(`nobody answers ${what}`);
 }

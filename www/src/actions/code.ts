@@ -1,6 +1,6 @@
-// How to call an action of a platform with curl. What is in angle brackets is to be filled in.
-import type { ActionDetail, AuthMethod, JsonSchema } from "connector-vault/slim";
-import { quoted } from "../parts/snippet";
+// How to run an action: through the vault, and at the platform itself. What is in angle brackets is to be filled in.
+import type { ActionDetail, ActionInput, AuthMethod, JsonSchema } from "connector-vault/slim";
+import { type Call, inJson, quoted } from "../parts/snippet";
 import { type Definitions, definitionsOf, flatten, typesOf, valuesOf } from "./schema";
 
 /** Stands for the content of a file. */
@@ -10,7 +10,28 @@ const MAX_VALUES = 200;
 /** Objects in objects that are written out. */
 const MAX_DEPTH = 8;
 
-/** The request in a shell, authorized with this method; `common` are the headers of all of the connector's methods. */
+/** The connection and the input of a run, as far as somebody has chosen them. */
+export interface Chosen {
+  connection?: string;
+  input?: ActionInput;
+}
+
+/** The run through the vault. What is required and has not been chosen is to be filled in. */
+export function runOf({ key, input: schema }: ActionDetail, { connection = "<connection>", input }: Chosen): Call {
+  const example = skeleton(schema, definitionsOf(schema), "input", 0) as Record<string, unknown>;
+  for (const [place, given] of Object.entries(input ?? {})) {
+    const isWhole = typeof given !== "object" || given === null || Array.isArray(given);
+    example[place] = isWhole ? given : { ...(example[place] as object | undefined), ...given };
+  }
+  return {
+    method: "POST",
+    path: `/v1/vault/connections/${connection}/actions/${encodeURIComponent(key)}`,
+    body: example,
+    javascript: `const { status, body } = await vault.actions.run(${JSON.stringify(connection)}, ${JSON.stringify(key)}, ${inJson(example)});`,
+  };
+}
+
+/** The platform's own request in a shell, authorized with this method; `common` are the headers of all of the connector's methods. */
 export function curlOf(
   action: ActionDetail,
   method: AuthMethod | undefined,

@@ -1,7 +1,7 @@
 // Runs an action as one of the connections, with what somebody fills in.
 import { useQuery } from "@tanstack/preact-query";
 import type { ActionAnswer, ActionDetail, ActionInput, Connection } from "connector-vault/slim";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { Answer } from "../parts/answer";
 import { CopyButton } from "../parts/copy";
@@ -12,6 +12,7 @@ import { Modal } from "../parts/modal";
 import { useOnce } from "../parts/once";
 import { Select } from "../parts/select";
 import { useSession } from "../session/session";
+import type { Chosen } from "./code";
 import { type Entry, type Filled, entriesOf, inputOf, wordOf } from "./input";
 import { TONES } from "./responses";
 import { type Definitions, inWords } from "./schema";
@@ -29,10 +30,12 @@ const TITLES = {
 interface Props {
   action: ActionDetail;
   definitions: Definitions;
+  /** Hears of what is chosen and filled in. */
+  onChoice: (chosen: Chosen) => void;
 }
 
 /** The section; a form once somebody opens it. */
-export function TryIt({ action, definitions }: Props) {
+export function TryIt(props: Props) {
   const { may } = useSession();
   const [isOpen, setOpen] = useState(false);
   const missing = (["connections:read", "connections:call"] as const).find((scope) => !may(scope));
@@ -48,7 +51,7 @@ export function TryIt({ action, definitions }: Props) {
               Your key can't run actions: it lacks the scope <code>{missing}</code>.
             </p>
           ) : (
-            <Choice action={action} definitions={definitions} />
+            <Choice {...props} />
           ))}
       </details>
     </section>
@@ -56,9 +59,9 @@ export function TryIt({ action, definitions }: Props) {
 }
 
 /** The connections of the platform, one of which is used. */
-function Choice({ action, definitions }: Props) {
+function Choice(props: Props) {
   const { vault } = useSession();
-  const { platform } = action;
+  const { platform } = props.action;
   const query = useQuery({
     queryKey: ["try", platform],
     queryFn: async ({ signal }) => {
@@ -79,7 +82,7 @@ function Choice({ action, definitions }: Props) {
             <Link href={`/connectors/${encodeURIComponent(platform)}`}>Connect an account</Link>.
           </p>
         ) : (
-          <Form action={action} definitions={definitions} connections={connections} />
+          <Form {...props} connections={connections} />
         )
       }
     </Answer>
@@ -91,7 +94,7 @@ interface Run {
   input: ActionInput;
 }
 
-function Form({ action, definitions, connections }: Props & { connections: Connection[] }) {
+function Form({ action, definitions, onChoice, connections }: Props & { connections: Connection[] }) {
   const { vault } = useSession();
   const { key, method, title, input } = action;
   const entries = entriesOf(input, definitions);
@@ -105,6 +108,7 @@ function Form({ action, definitions, connections }: Props & { connections: Conne
   const { data, error, isPending } = running;
   const found = faultsOf(error);
   const connection = connections.find(({ id }) => id === chosen);
+  useEffect(() => onChoice({ connection: chosen, input: inputOf(entries, filled).input }), [chosen, filled]);
 
   const run = (event: SubmitEvent) => {
     event.preventDefault();

@@ -1,4 +1,5 @@
 import type { ActionDetail, AuthMethod, RequestBody } from "connector-vault/slim";
+import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { titleOf } from "../connectors/connecting";
 import { useAction, useConnector } from "../connectors/details";
@@ -7,9 +8,9 @@ import { MethodBadge } from "../parts/badge";
 import { CopyButton } from "../parts/copy";
 import { Page } from "../parts/page";
 import { Prose } from "../parts/prose";
-import { Snippet } from "../parts/snippet";
+import { Code, Snippet } from "../parts/snippet";
 import { Suggestions } from "../parts/suggestions";
-import { curlOf } from "./code";
+import { type Chosen, curlOf, runOf } from "./code";
 import { Parameters } from "./parameters";
 import { Responses } from "./responses";
 import { type Definitions, definitionsOf } from "./schema";
@@ -75,20 +76,32 @@ function Detail({ action, methods, headers }: DetailProps) {
   const definitions = definitionsOf(action.input);
   const first = methods?.find(({ id }) => id === action.auth[0]?.method);
   const code = curlOf(action, first, headers);
+  const [chosen, setChosen] = useState<Chosen>({});
   return (
     <div class="action-page">
       <div class="action-aside">
         <Facts action={action} methods={methods} />
+        <section class="section snippet" aria-labelledby="run">
+          <div class="title">
+            <h2 id="run">Run it through the vault</h2>
+          </div>
+          <p class="muted small">
+            The vault checks the input and adds fresh credentials of the connection. “Try it” fills in both.
+          </p>
+          <Code call={runOf(action, chosen)} />
+        </section>
         <section class="section snippet" aria-labelledby="call">
           <div class="title">
             <h2 id="call">Request to the platform</h2>
             <CopyButton text={code} label="Copy the code" />
           </div>
+          <p class="muted small">What the vault sends, if you prefer to send it yourself.</p>
           <pre tabIndex={0} aria-label="Code">
             <code>{code}</code>
           </pre>
         </section>
         <Snippet
+          title="API request to read this action"
           call={{
             method: "GET",
             path: `/v1/available-actions/${platform}/${encodeURIComponent(key)}`,
@@ -100,7 +113,7 @@ function Detail({ action, methods, headers }: DetailProps) {
         <Parameters parameters={parameters} definitions={definitions} />
         {requestBody && <Body body={requestBody} definitions={definitions} />}
         <Responses platform={platform} action={key} />
-        <TryIt action={action} definitions={definitions} />
+        <TryIt action={action} definitions={definitions} onChoice={setChosen} />
       </div>
     </div>
   );
@@ -113,7 +126,7 @@ function Facts({ action, methods }: { action: ActionDetail; methods: AuthMethod[
       <p class="endpoint">
         <MethodBadge method={method} /> <code>{path}</code> <CopyButton text={path} label="Copy the path" />
       </p>
-      {description && (
+      {description && description.replace(/\.$/, "") !== title && (
         <p class="action-description">
           <Prose text={description} />
         </p>

@@ -4,6 +4,7 @@ export interface AppLook {
   name: string | null;
   logoUrl: string | null;
   color: string | null;
+  url: string | null;
 }
 
 /** What the service knows of the app. The window works without it. */

@@ -1,6 +1,5 @@
 import type { ConnectAttempt } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
-import { place } from "./embedder";
 import type { Session } from "./session";
 import { Step } from "./step";
 
@@ -28,7 +27,7 @@ interface Props {
 
 /** Waits for what happens at the platform. */
 export function Away({
-  session: { service },
+  session: { service, opensPopup },
   pending: { id, authorizationUrl, popup },
   name,
   onOutcome,
@@ -37,7 +36,7 @@ export function Away({
   onReturn,
 }: Props) {
   const [isClosed, setClosed] = useState(false);
-  const [isOpened, setOpened] = useState(popup !== undefined || place === "page");
+  const [isOpened, setOpened] = useState(popup !== undefined || !opensPopup);
   useEffect(() => {
     const ending = new AbortController();
     const hurry = new EventTarget();
@@ -54,10 +53,10 @@ export function Away({
     }, LOOK_MS);
     service.outcomeOf(id, ending.signal, hurry).then(onOutcome, (error) => !ending.signal.aborted && onFail(error));
     // Whoever comes back has it asked again. Until then nobody waits for the answer.
-    const onHide = () => place === "page" && ending.abort();
+    const onHide = () => !opensPopup && ending.abort();
     addEventListener("pagehide", onHide);
     const onShow = async ({ persisted }: PageTransitionEvent) => {
-      if (!persisted || place !== "page") return;
+      if (!persisted || opensPopup) return;
       ending.abort();
       try {
         const attempt = await service.attempt(id);

@@ -1,5 +1,6 @@
 import type { Connector } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
+import { accountName } from "../parts/account";
 import { Logo } from "../parts/logo";
 import { SearchField } from "../parts/search";
 import type { FailedConnection, Found } from "./service";
@@ -18,23 +19,19 @@ interface Props {
 const TITLE = "What do you want to connect?";
 
 /** Which platform to connect, or which connection to reconnect. */
-export function Choose({ session: { service, may }, app, say, onChoose, onFail }: Props) {
+export function Choose({ session: { service, may, who }, app, say, onChoose, onFail }: Props) {
   const [q, setQ] = useState("");
   const [failed, setFailed] = useState<FailedConnection[] | undefined>(may("connections:read") ? undefined : []);
-  const [found, setFound] = useState<Found & { all: boolean }>();
+  const [found, setFound] = useState<Found>();
   useEffect(() => {
     if (failed === undefined) service.findFailed().then(setFailed, onFail);
   }, []);
   useEffect(() => {
     const asking = new AbortController();
     const ask = async () => {
-      let all = found?.all ?? false;
-      let next = await service.findPlatforms(q, all, asking.signal);
-      if (next.total === 0 && q === "" && !all) {
-        all = true;
-        next = await service.findPlatforms(q, all, asking.signal);
-      }
-      setFound({ ...next, all });
+      // The app's server has chosen the platforms of a token that names some.
+      const next = await service.findPlatforms(q, (who.platforms ?? null) !== null, asking.signal);
+      setFound(next);
       if (q !== "") say(next.total === 1 ? "1 platform found" : `${next.total.toLocaleString("en")} platforms found`);
     };
     ask().catch((error) => !asking.signal.aborted && onFail(error));
@@ -55,13 +52,13 @@ export function Choose({ session: { service, may }, app, say, onChoose, onFail }
         <section aria-labelledby="failed">
           <h2 id="failed">Connections that stopped working</h2>
           <ul class="choices">
-            {failed.map(({ connection: { id, platform, name, identity }, connector }) => (
+            {failed.map(({ connection: { id, platform, name, identity, account }, connector }) => (
               <li key={id}>
                 <button type="button" class="choice" onClick={() => onChoose(platform, id)}>
                   <Mark connector={connector} platform={platform} />
                   <span class="choice-words">
                     <span class="choice-name">Reconnect {connector?.name ?? capital(platform)}</span>
-                    <span class="muted small">{name ?? identity}</span>
+                    <span class="muted small">{[name ?? (account ? undefined : identity), account && accountName(account)].filter(Boolean).join(" · ")}</span>
                   </span>
                 </button>
               </li>

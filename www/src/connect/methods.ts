@@ -4,6 +4,12 @@ import type { AuthField, AuthMethod, ConnectorDetail } from "connector-vault/sli
 /** Whether a method leads to the platform's own page. */
 export const isAway = (method: AuthMethod) => method.type === "oauth2" && method.grant === "authorization_code";
 
+/** A connector with the methods that can work. Without an OAuth client, those of OAuth can't, unless there is no other. */
+export function withUsable(connector: ConnectorDetail, hasClient: boolean): ConnectorDetail {
+  const others = connector.authMethods.filter(({ type }) => type !== "oauth2");
+  return hasClient || others.length === 0 ? connector : { ...connector, authMethods: others };
+}
+
 /**
  * Whether a field decides whose host receives the app's secret or a token, by requests for tokens or by calls to the servers.
  * The service takes such a value from the app only, unless the catalog names all that there are.

@@ -17,6 +17,8 @@ export interface Opening {
   origin: string | undefined;
   /** Where a full page leads back to. */
   returnUrl: string | undefined;
+  /** The attempt with which a popup comes back from the platform. */
+  began: { attempt: string; connection: string | undefined } | undefined;
 }
 
 const CODE = signed("cc");
@@ -24,7 +26,8 @@ const CODE = signed("cc");
 /** Takes it out of the address. */
 export function takeOpening(): Opening {
   const given = new URLSearchParams(location.hash.slice(1));
-  if (location.hash !== "") history.replaceState(null, "", location.pathname);
+  const attempt = new URLSearchParams(location.search).get("connect");
+  if (location.hash !== "" || location.search !== "") history.replaceState(null, "", location.pathname);
   const member = (name: string) => given.get(name) || undefined;
   const [code, token] = [member("code"), member("token")];
   const isCode = code !== undefined && CODE.test(code);
@@ -37,7 +40,15 @@ export function takeOpening(): Opening {
     connection: member("connection")?.toLowerCase(),
     origin: originOf(member("origin")),
     returnUrl: member("returnUrl"),
+    began: attempt !== null && given.has("began") ? { attempt, connection: member("began") } : undefined,
   };
+}
+
+/** The address to which a popup comes back from the platform. Its page has no token, and asks the app for it again. */
+export function comingBack({ platform, connection, origin }: Opening, reconnected: string | undefined): string {
+  const given = Object.entries({ platform, connection, origin }).filter(([, value]) => value !== undefined);
+  const members = new URLSearchParams([["began", reconnected ?? ""], ...(given as [string, string][])]);
+  return `${location.origin}${location.pathname}#${members}`;
 }
 
 /** The address that opens the window with the same again, with the token if a page sent it. */

@@ -43,6 +43,7 @@ export const ENDS = {
   damaged: "This link is damaged",
   expired: "This window has expired",
   used: "This link no longer works",
+  returned: "You can close this window",
   forbidden: "This link can't connect accounts",
 } as const;
 
@@ -56,6 +57,7 @@ export function Ended({ end, app, children }: { end: End; app: string; children?
     damaged: `Part of it is missing or was changed. Go back to ${origin} and open it there.`,
     expired: `For your safety, it works for a short time only. Go back to ${origin} and open it again.`,
     used: `It works once and for a short time only. Go back to ${origin} and start again.`,
+    returned: `Go back to ${origin}: it shows whether the account is connected.`,
     forbidden: `${capital(app)} created it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
   }[end];
   return (

@@ -3,6 +3,7 @@
 import type {
   ConnectAttempt,
   Connection,
+  ConnectionWithAccount,
   Connector,
   ConnectorDetail,
   Fault,
@@ -62,7 +63,7 @@ export interface Found {
 }
 
 export interface FailedConnection {
-  connection: Connection;
+  connection: ConnectionWithAccount;
   connector: Connector | undefined;
 }
 
@@ -83,16 +84,36 @@ export class Service {
     this.#read<ConnectorDetail>(`/v1/available-connectors/${encodeURIComponent(platform)}`);
   connection = (id: string) => this.#read<Connection>(`/v1/vault/connections/${encodeURIComponent(id)}`);
 
-  /** The first platforms that match a text: those made for this window, or all if there are none. */
-  findPlatforms(q: string, all: boolean, signal: AbortSignal): Promise<Found> {
-    const query = new URLSearchParams({ limit: `${ROWS}`, ...(q && { q }), ...(!all && { authkit: "true" }) });
-    return this.#read<Found>(`/v1/available-connectors?${query}`, signal);
+  /**
+   * The first platforms that accounts can be connected to and that match a text. Without one, those for which the app has an
+   * OAuth client and those that its operator has enabled, if there are any: nobody looks through a whole catalog.
+   */
+  async findPlatforms(q: string, isChosen: boolean, signal: AbortSignal): Promise<Found> {
+    const ask = (more: Record<string, string>) => {
+      const query = new URLSearchParams({ limit: `${ROWS}`, connectable: "true", ...more });
+      return this.#read<Found>(`/v1/available-connectors?${query}`, signal);
+    };
+    if (q !== "") return ask({ q });
+    if (isChosen) return ask({});
+    const [all, ...first] = await Promise.all([ask({}), ask({ hasOauthClient: "true" }), ask({ authkit: "true" })]);
+    const byPlatform = new Map(first.flatMap(({ rows }) => rows).map((row) => [row.platform, row]));
+    if (byPlatform.size === 0) return all;
+    const rows = [...byPlatform.values()].sort((one, other) => one.name.localeCompare(other.name, "en"));
+    return { rows, total: all.total };
+  }
+
+  /** Whether the app has an OAuth client for a platform. */
+  async hasClient(platform: string): Promise<boolean> {
+    const query = new URLSearchParams({ platform, hasOauthClient: "true", limit: "1" });
+    return (await this.#read<Found>(`/v1/available-connectors?${query}`)).total > 0;
   }
 
   /** The connections that have stopped working, each with its connector if that can be had. */
   async findFailed(): Promise<FailedConnection[]> {
     const pages = [true, false].map((active) =>
-      this.#read<{ rows: Connection[] }>(`/v1/vault/connections?state=failed&active=${active}&limit=${ROWS}`),
+      this.#read<{ rows: ConnectionWithAccount[] }>(
+        `/v1/vault/connections?state=failed&active=${active}&include=account&limit=${ROWS}`,
+      ),
     );
     const failed = (await Promise.all(pages)).flatMap(({ rows }) => rows);
     const platforms = [...new Set(failed.map(({ platform }) => platform))];

@@ -1,6 +1,6 @@
 // For whom the window asks, and what it may do.
 import type { Scope, Whoami } from "connector-vault/slim";
-import { type Reply, listenerOf } from "./embedder";
+import { type Reply, listenerOf, place } from "./embedder";
 import { type Opening, originOf } from "./opening";
 import { Service, exchange } from "./service";
 
@@ -12,6 +12,11 @@ export interface Session {
   listener: string | undefined;
   /** Where a full page leads back to. */
   returnUrl: string | undefined;
+  /**
+   * Whether the platform's page opens in a window of its own. A page and a popup go there themselves, unless the popup could
+   * not tell the app afterwards what has become of it.
+   */
+  opensPopup: boolean;
 }
 
 /** What the window was opened with, before its user has confirmed that they are the identity. */
@@ -71,13 +76,15 @@ async function openSession(opening: Opening, token: string, reply: Reply | undef
   const service = new Service(token);
   const who = await service.whoami();
   const backTo = originOf(opening.returnUrl);
+  const listener = heard(reply, who.origins) ?? listenerOf(opening, who);
   // Nobody is led to a page that the token is not for.
   const isMeant = backTo !== undefined && listenerOf({ ...opening, origin: backTo }, who) !== undefined;
   return {
     service,
     who,
     may: (scope) => who.scopes.includes(scope),
-    listener: heard(reply, who.origins) ?? listenerOf(opening, who),
+    listener,
     returnUrl: isMeant ? opening.returnUrl : undefined,
+    opensPopup: place === "frame" || (place === "popup" && listener !== undefined && reply?.token === undefined),
   };
 }

@@ -8,9 +8,9 @@ import { Away, type Pending } from "./away";
 import { Choose } from "./choose";
 import { askEmbedder, openAlone, place, tell } from "./embedder";
 import { type Entered, Form, type Rejected, type Values } from "./form";
-import type { Opening } from "./opening";
+import { type Opening, comingBack } from "./opening";
 import { type End, Ended, Failed, Sign } from "./outcome";
-import { isAway, isForApp } from "./methods";
+import { isAway, isForApp, withUsable } from "./methods";
 import { ServiceError, isExpired } from "./service";
 import { type Invitation, type Session, readInvitation } from "./session";
 import { Step } from "./step";
@@ -80,7 +80,8 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
     try {
       const reply = await askEmbedder(opening);
       const invitation = await readInvitation(opening, reply);
-      if (invitation === undefined) return end("missing");
+      if (opening.began && invitation) return await comeBack(invitation, opening.began);
+      if (invitation === undefined) return end(opening.began ? "returned" : "missing");
       if (invitation.isFromApp) return await enter(invitation);
       // Anyone could have sent this link.
       show({ is: "ask", invitation });
@@ -89,9 +90,24 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
     }
   }
 
+  /** Tells what has become of an attempt, in the popup that comes back from the platform. */
+  async function comeBack(invitation: Invitation, { attempt: id, connection }: NonNullable<Opening["began"]>) {
+    const next = await invitation.open();
+    const attempt = await next.service.attempt(id);
+    const connector = await next.service.connector(attempt.platform);
+    if (!isThere.current) return;
+    setSession(next);
+    // Nobody has confirmed on this page that they are the identity: seeing what became of the attempt needs no confirmation.
+    if (!invitation.isFromApp) unconfirmed.current = invitation;
+    const target = { connector, connection };
+    if (attempt.status === "pending") again(target);
+    else finish(target, undefined, attempt, next.listener);
+  }
+
   /** Goes on for the identity that the window was opened for. */
   async function enter(invitation: Invitation) {
     const { platform, connection } = opening;
+    unconfirmed.current = undefined;
     show({ is: "opening" });
     try {
       const next = await invitation.open();
@@ -133,8 +149,12 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   async function openPlatform(from: Session, platform: string, connection?: string) {
     show({ is: "opening" });
     try {
-      const connector = await from.service.connector(platform);
-      if (connector.authMethods.length > 0) return show({ is: "form", target: { connector, connection } });
+      const [connector, hasClient] = await Promise.all([
+        from.service.connector(platform),
+        from.service.hasClient(platform),
+      ]);
+      if (connector.authMethods.length > 0)
+        return show({ is: "form", target: { connector: withUsable(connector, hasClient), connection } });
       throw new Error(`The catalog has no method to connect to ${platform}.`);
     } catch (error) {
       fail(error, () => show({ is: "choose" }), undefined, capital(platform));
@@ -142,18 +162,20 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   }
 
   const begun = useRef<Entered>();
+  const unconfirmed = useRef<Invitation>();
 
   /** Starts an attempt. To be called while the browser handles a click: only then it opens a page. */
   async function connect(target: Target, method: AuthMethod, values: Values): Promise<Rejected | undefined> {
     if (!session) return undefined;
     begun.current = { method, values };
     const { connector, connection } = target;
-    const popup = isAway(method) && place !== "page" ? openPopup() : undefined;
+    const popup = isAway(method) && session.opensPopup ? openPopup() : undefined;
+    const returnUrl = place === "popup" && session.listener ? comingBack(opening, connection) : session.returnUrl;
     const wish: NewConnectAttempt = {
       ...(connection !== undefined ? { connection } : { platform: connector.platform }),
       authMethod: method.id,
       ...(Object.keys(values).length > 0 && { fields: values }),
-      ...(place === "page" && session.returnUrl !== undefined && { returnUrl: session.returnUrl }),
+      ...(!session.opensPopup && returnUrl !== undefined && { returnUrl }),
     };
     try {
       const started = await session.service.start(wish);
@@ -164,7 +186,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
       }
       const { id, authorizationUrl } = started;
       news({ status: "pending", attempt: id });
-      if (place === "page") location.assign(authorizationUrl);
+      if (!session.opensPopup) location.assign(authorizationUrl);
       else popup?.location.replace(authorizationUrl);
       show({ is: "away", target, pending: { id, authorizationUrl, popup } });
       return undefined;
@@ -193,16 +215,21 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
     return undefined;
   }
 
-  function succeed(target: Target, connection: Connection, attempt?: string) {
-    news({ status: "succeeded", connection, ...(attempt !== undefined && { attempt }) });
+  function succeed(target: Target, connection: Connection, attempt?: string, listener = session?.listener) {
+    tell(listener, { status: "succeeded", connection, ...(attempt !== undefined && { attempt }) });
     show({ is: "done", target, connection });
   }
 
-  function finish(target: Target, pending: Pending, { id, status, connection, error }: ConnectAttempt) {
-    pending.popup?.close();
-    if (status === "succeeded" && connection) return succeed(target, connection, id);
+  function finish(
+    target: Target,
+    pending: Pending | undefined,
+    { id, status, connection, error }: ConnectAttempt,
+    listener = session?.listener,
+  ) {
+    pending?.popup?.close();
+    if (status === "succeeded" && connection) return succeed(target, connection, id, listener);
     const failure = error ?? { code: "expired", detail: "" };
-    news({ status: "failed", attempt: id, code: failure.code });
+    tell(listener, { status: "failed", attempt: id, code: failure.code });
     const trouble = troubleOfAttempt(failure, names(target.connector.name));
     show({ is: "failed", trouble, target, onAgain: () => again(target) });
   }
@@ -210,14 +237,17 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
   /** The same once more, or what is to be filled in for it. */
   function again(target: Target) {
     const { method, values } = begun.current ?? {};
-    if (!method || !isAway(method) || place === "page") return fillInAgain(target);
+    if (unconfirmed.current) return show({ is: "ask", invitation: unconfirmed.current });
+    if (!method || !isAway(method) || !session?.opensPopup) return fillInAgain(target);
     void connect(target, method, values ?? {}).then((rejected) => rejected && fillInAgain(target));
   }
 
   const fillInAgain = (target: Target) => show({ is: "form", target, entered: begun.current });
 
-  const canChoose = opening.platform === undefined && opening.connection === undefined;
-  const leave = session && <Leave session={session} app={app} news={() => news({ status: "closed" })} />;
+  const canChoose =
+    opening.platform === undefined && opening.connection === undefined && unconfirmed.current === undefined;
+  const home = look?.url ?? undefined;
+  const leave = <Leave session={session} app={app} home={home} news={() => news({ status: "closed" })} />;
   return (
     <main class="window">
       <header class="app">
@@ -236,7 +266,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
             </p>
           )}
         </div>
-        {view.is !== "done" && view.is !== "ended" && leave}
+        {session && view.is !== "done" && view.is !== "ended" && leave}
       </header>
       <div class="step">{step()}</div>
       <p class="visually-hidden" role="status">
@@ -325,7 +355,7 @@ export function ConnectWindow({ opening }: { opening: Opening }) {
                   Connect something else
                 </button>
               )}
-              {session && <Leave session={session} app={app} isPrimary />}
+              <Leave session={session} app={app} home={home} isPrimary />
             </div>
           </Step>
         );
@@ -373,24 +403,27 @@ function openPopup(): Window | undefined {
 }
 
 interface LeaveProps {
-  session: Session;
+  session: Session | undefined;
   app: string;
+  /** The app's own address, for a page that was not told where to lead back to. */
+  home: string | undefined;
   /** Tells that the user leaves before the end. */
   news?: () => void;
   isPrimary?: boolean;
 }
 
 /** The way out of the window, where there is one. */
-function Leave({ session: { listener, returnUrl }, app, news, isPrimary = false }: LeaveProps) {
+function Leave({ session, app, home, news, isPrimary = false }: LeaveProps) {
   const kind = isPrimary ? "primary" : "";
   if (place === "page") {
-    return returnUrl === undefined ? null : (
-      <a class={`button ${kind}`} href={returnUrl}>
-        {isPrimary ? `Back to ${app}` : "Cancel"}
+    const url = session?.returnUrl ?? home;
+    return url === undefined ? null : (
+      <a class={`button ${kind}`} href={url}>
+        {isPrimary || !session ? `Back to ${app}` : "Cancel"}
       </a>
     );
   }
-  if (place === "frame" && (listener === undefined || isPrimary)) return null;
+  if (!session || (place === "frame" && (session.listener === undefined || isPrimary))) return null;
   const leave = () => {
     news?.();
     if (place === "popup") window.close();

@@ -5,7 +5,7 @@ import { whole, type Values } from "../parts/address";
 export const ROWS = 25;
 /** The filters that a wide screen always shows, and those behind "More filters". */
 export const FEW = ["q", "platform", "state", "active", "identityType", "tags", "tagsMatch"] as const;
-export const MORE = ["identity", "name", "platformVersion", "key"] as const;
+export const MORE = ["identity", "account", "name", "platformVersion", "key"] as const;
 export const NAMES = [...FEW, ...MORE, "page", "after", "new"] as const;
 
 export type Name = (typeof NAMES)[number];

@@ -72,8 +72,12 @@ export function Create({ platforms, onClose, onCreated, hrefOf }: Props) {
     onClose();
   };
   return (
-    <Modal title="New connection" kind="form" onClose={leave}>
+    <Modal title="Add a record" kind="form" onClose={leave}>
       <form class="section" ref={place} onSubmit={submit} noValidate>
+        <p class="muted">
+          This records that an account is connected, without credentials. To have the vault hold them, use “Connect an
+          account”.
+        </p>
         <Fields
           form={form}
           fault={shown}

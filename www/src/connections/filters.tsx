@@ -99,6 +99,7 @@ export function Filters({ values, faults, platforms, clear, onChange }: Props) {
       </div>
       <div class="more" id={`${id}-more`} hidden={!isOpen}>
         <SearchField label="Identity" placeholder="Exact match" {...text("identity")} />
+        <SearchField label="Account" placeholder="Exact ID at the platform" {...text("account")} />
         <SearchField label="Name" placeholder="Exact match, in any case" {...text("name")} />
         <SearchField label="Platform version" placeholder="v1" {...text("platformVersion")} />
         <div class="wide">

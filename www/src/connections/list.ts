@@ -2,8 +2,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import {
   ValidationError,
-  type Connection,
   type ConnectionFilters,
+  type ConnectionWithAccount,
   type ConnectorVault,
   type Page,
 } from "connector-vault/slim";
@@ -12,7 +12,9 @@ import { untilSignOut } from "../session/store";
 import { ROWS, type Place } from "./asked";
 
 /** What a page says; the way on is an address here. */
-export type Rows = Pick<Page<Connection>, "rows" | "total" | "pages" | "page" | "after">;
+export type Rows = Pick<Page<ConnectionWithAccount>, "rows" | "total" | "pages" | "page" | "after">;
+
+const WITH_ACCOUNT = { include: "account" } as const;
 
 /** Where one came from, by the cursor that led on. Cursors lead one way only. */
 const cameFrom = untilSignOut(() => new Map<string, Place>());
@@ -32,7 +34,7 @@ async function read(
   { after, page }: Place,
   signal: AbortSignal,
 ): Promise<Rows> {
-  const ask = (where: ConnectionFilters) => vault.connections.list({ ...filters, limit: ROWS, ...where }, { signal });
+  const ask = (where: ConnectionFilters) => vault.connections.list({ ...filters, ...WITH_ACCOUNT, limit: ROWS, ...where }, { signal });
   const answer =
     after === undefined
       ? await ask({ page })
@@ -54,7 +56,7 @@ async function readAll(
   signal: AbortSignal,
 ): Promise<Rows> {
   const ask = (active: boolean, where: ConnectionFilters) =>
-    vault.connections.list({ ...filters, active, ...where }, { signal });
+    vault.connections.list({ ...filters, ...WITH_ACCOUNT, active, ...where }, { signal });
   const active = await ask(true, { limit: ROWS, page });
   const behind = page - active.pages;
   const inactive = await ask(false, behind > 0 ? { limit: ROWS, page: behind } : { limit: 1 });

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
 import { clientHref } from "../integrations/clients";
 import { Answer } from "../parts/answer";
+import { accountName } from "../parts/account";
 import { Soon, When } from "../parts/when";
 import { useSession } from "../session/session";
 import { Reason } from "../events/reason";
@@ -47,6 +48,14 @@ function StatusFacts({ status, platform }: { status: ConnectionStatus; platform:
   const who = <Actor status={status} platform={platform} />;
   return (
     <dl class="facts status-facts">
+      {status.account && (
+        <Fact name="Account">
+          {accountName(status.account)}
+          {status.account.name !== null && status.account.name !== status.account.id && (
+            <span class="muted small"> {status.account.id}</span>
+          )}
+        </Fact>
+      )}
       {since && (
         <Fact name="Since">
           <When at={since} both />

@@ -1,7 +1,8 @@
-import type { Connection } from "connector-vault/slim";
+import type { Connection, ConnectionWithAccount } from "connector-vault/slim";
 import type { JSX } from "preact";
 import { Link, useLocation } from "wouter-preact";
 import type { Platforms } from "../connectors/platforms";
+import { accountName } from "../parts/account";
 import { StateBadge } from "../parts/badge";
 import { Logo } from "../parts/logo";
 import { When } from "../parts/when";
@@ -17,7 +18,7 @@ export const OPENED = { openedHere: true };
 export const rowLink = (id: string) => document.querySelector<HTMLElement>(`a[data-connection="${CSS.escape(id)}"]`);
 
 interface Props {
-  rows: Connection[];
+  rows: ConnectionWithAccount[];
   platforms: Platforms | undefined;
   hrefOf: (connection: Connection) => string;
 }
@@ -52,11 +53,11 @@ function Row({
   platforms,
   href,
 }: {
-  connection: Connection;
+  connection: ConnectionWithAccount;
   platforms: Platforms | undefined;
   href: string;
 }) {
-  const { id, platform, identity, identityType, name, state, tags, createdAt, active } = connection;
+  const { id, platform, identity, identityType, name, state, tags, createdAt, active, account } = connection;
   const [, navigate] = useLocation();
   const known = platforms?.byName.get(platform);
   // The link is what keyboards and screen readers use; a mouse may be less exact.
@@ -89,7 +90,13 @@ function Row({
         </span>
       </td>
       <td role="cell" class="cell-name" title={name ?? undefined}>
-        {name ?? <None what="no name" />}
+        {name ?? (account === null && <None what="no name" />)}
+        {account !== null && (
+          <span class="muted small" title={`Account ${account.id}`}>
+            {" "}
+            {accountName(account)}
+          </span>
+        )}
       </td>
       <td role="cell" class="cell-state">
         <span class="one-line">

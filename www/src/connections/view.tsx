@@ -12,6 +12,7 @@ import { Pager } from "../parts/pager";
 import { Snippet, literal, pathOf as requestOf } from "../parts/snippet";
 import { useSession } from "../session/session";
 import { FEW, MORE, NAMES, ROWS, filtersOf, inAddress, isOfAll, placeOf, type Asked, type Place } from "./asked";
+import { ConnectAny } from "./connect-any";
 import { Create } from "./create";
 import { hasDraft } from "./drafts";
 import { Filters } from "./filters";
@@ -39,6 +40,7 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
   const [, navigate] = useLocation();
   const [notice, setNotice] = useState<string>();
   const [created, setCreated] = useState<string>();
+  const [isConnecting, setConnecting] = useState(false);
   const filters = filtersOf(values);
   const place = placeOf(values);
   const faults = vault.connections.validateList(filters);
@@ -67,7 +69,16 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
     <Page
       title="Connections"
       count={query.data && !query.isPlaceholderData && !query.isError && words(query.data.total)}
-      actions={<NewButton href={hrefOf({ new: "1" })} />}
+      actions={
+        <>
+          <AddButton href={hrefOf({ new: "1" })} />
+          {may("connections:connect") && (
+            <button type="button" class="primary" onClick={() => setConnecting(true)}>
+              Connect an account
+            </button>
+          )}
+        </>
+      }
     >
       <Notice>{notice}</Notice>
       {!may("connections:write") && (
@@ -149,6 +160,7 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
           focusAfter={heading}
         />
       )}
+      {isConnecting && <ConnectAny platforms={platforms} onClose={() => setConnecting(false)} />}
       {values.new !== undefined && panel.id === undefined && may("connections:write") && (
         <Create
           platforms={platforms}
@@ -198,18 +210,19 @@ function InactiveToo({ filters }: { filters: ConnectionFilters }) {
   );
 }
 
-function NewButton({ href }: { href: string }) {
+/** Adds what the vault is to know of, without credentials. */
+function AddButton({ href }: { href: string }) {
   const { may } = useSession();
   const [, navigate] = useLocation();
   if (may("connections:write"))
     return (
-      <button type="button" class="primary" onClick={() => navigate(href, { state: OPENED })}>
-        New connection
+      <button type="button" onClick={() => navigate(href, { state: OPENED })}>
+        Add a record
       </button>
     );
   return (
     <button type="button" aria-disabled="true" aria-describedby="read-only">
-      New connection
+      Add a record
     </button>
   );
 }

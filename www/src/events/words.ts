@@ -13,8 +13,8 @@ const WORDS: Record<EventType, string> = {
   "connection.called": "Platform called",
   "connection.deleted": "Connection deleted",
   "oauth_client.rejected": "OAuth client rejected by its platform",
-  "grant.revoked": "Access revoked by the platform",
-  "grant.revocation_failed": "Access not revoked by the platform",
+  "grant.revoked": "Token revoked at the platform",
+  "grant.revocation_failed": "Token not revoked at the platform",
   "webhook.disabled": "Webhook disabled",
 };
 

@@ -83,7 +83,7 @@ function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
             {error.detail} <code>{error.code}</code>
           </>
         ) : (
-          "The user did not come back from the platform within 10 minutes."
+          "Within 10 minutes, the link was not opened, or the user did not come back from the platform."
         )}
       </p>
       <p>

@@ -136,7 +136,7 @@ export function IntegrationsView() {
   );
 }
 
-/** The platforms that users are offered and can't connect to yet. */
+/** The platforms that are enabled, but whose sign-in does not work yet. */
 function Missing({ clients }: { clients: readonly OauthClient[] | undefined }) {
   const { may } = useSession();
   const { data } = useEnabled();
@@ -149,8 +149,8 @@ function Missing({ clients }: { clients: readonly OauthClient[] | undefined }) {
       <div class="title">
         <h2 id="missing-title">Missing</h2>
         <p class="muted">
-          Users are offered {missing.length === 1 ? "this platform" : `these ${missing.length} platforms`}, but OAuth
-          does not work without a client.
+          {missing.length === 1 ? "This platform is" : `These ${missing.length} platforms are`} enabled for users, who can
+          sign in there only once you have set an OAuth client.
         </p>
       </div>
       <ul class="clients" id="missing" aria-labelledby="missing-title">

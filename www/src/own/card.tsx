@@ -1,5 +1,6 @@
-import type { Connection, ConnectionState } from "connector-vault/slim";
+import type { ConnectionState, ConnectionWithAccount } from "connector-vault/slim";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { accountName } from "../parts/account";
 import { Logo } from "../parts/logo";
 import { When } from "../parts/when";
 import { useSession } from "../session/session";
@@ -24,7 +25,7 @@ const nameOf = (platform: string) =>
     .join(" ");
 
 interface Props {
-  connection: Connection;
+  connection: ConnectionWithAccount;
   Heading: "h2" | "h3";
   /** The address is about this one. */
   isWanted: boolean;
@@ -41,7 +42,7 @@ export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
   useEffect(() => {
     if (isWanted) card.current?.scrollIntoView({ block: "center" });
   }, [isWanted]);
-  const { id, platform, name, state, tags, active, createdAt } = connection;
+  const { id, platform, name, state, tags, active, createdAt, account } = connection;
   const called = connector?.name ?? nameOf(platform);
   // What is switched off does not work, and has not stopped by itself.
   const [word, cure, tone] = active || state === "failed" ? STATES[state] : ["Switched off", undefined, ""];
@@ -58,6 +59,7 @@ export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
                 <span class="own-name">{name}</span> ·{" "}
               </>
             )}
+            {account !== null && <>{accountName(account)} · </>}
             connected <When at={createdAt} />
           </p>
         </div>
@@ -75,7 +77,7 @@ export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
           </ConnectButton>
         )}
       </div>
-      {tags.length > 0 ? (
+      {tags.length > 0 && (
         <ul class="chips" aria-label="Tags">
           {tags.map((tag, at) => (
             <li key={at} class="chip">
@@ -83,14 +85,15 @@ export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
             </li>
           ))}
         </ul>
-      ) : (
-        <p class="muted small">No tags</p>
       )}
       {may("connections:write") && (
         <div class="own-actions">
-          <button type="button" onClick={() => setDoing("tags")} aria-label={`Edit tags of ${called}`}>
-            Edit tags
-          </button>
+          {/* Tags are the app's: whoever has none has not heard of them. */}
+          {tags.length > 0 && (
+            <button type="button" onClick={() => setDoing("tags")} aria-label={`Edit tags of ${called}`}>
+              Edit tags
+            </button>
+          )}
           <button
             type="button"
             class="danger"

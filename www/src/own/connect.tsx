@@ -28,8 +28,12 @@ interface Props {
 export function ConnectButton({ target, label, children }: Props) {
   const { vault } = useSession();
   const connecting = useOnce({
-    // The browser leaves the page.
-    mutationFn: () => vault.connect({ ...target, ui: "page", returnUrl: location.origin + PATH }),
+    mutationFn: async () => {
+      // A link that has expired is told of here, and not by the window.
+      await vault.whoami();
+      // The browser leaves the page.
+      return vault.connect({ ...target, ui: "page", returnUrl: location.origin + PATH });
+    },
   });
   return (
     <>

@@ -5,6 +5,7 @@ import { Ask } from "../parts/ask";
 import { told } from "../parts/failure";
 import { useOnce } from "../parts/once";
 import { useSession } from "../session/session";
+import { useMayConnect } from "./connect";
 
 const heading = () => document.querySelector<HTMLElement>("h1");
 
@@ -20,6 +21,7 @@ interface Props {
 /** Asks before a connection is deleted, and deletes it as it was seen. */
 export function Disconnect({ connection, called, onClose, onDone }: Props) {
   const { vault } = useSession();
+  const mayConnect = useMayConnect();
   const { stored, removed } = useTold();
   const [seen, setSeen] = useState(connection);
   const done = (what: string) => {
@@ -57,7 +59,8 @@ export function Disconnect({ connection, called, onClose, onDone }: Props) {
       focusAfter={heading}
     >
       <p class="named">
-        <strong>{called}</strong> will no longer be connected. You can connect it again where you got your link.
+        <strong>{called}</strong> will no longer be connected. You can connect it again{" "}
+        {mayConnect ? "here" : "where you got your link"}.
       </p>
       {deletion.error instanceof PreconditionError && (
         <p class="note" data-tone="warn" role="alert">

@@ -12,7 +12,7 @@ export function useOwn(active: boolean) {
     queryKey: ["connections", "own", active],
     queryFn: async ({ pageParam, signal }) => {
       const { rows, total, after } = await vault.connections.list(
-        { active, limit: ROWS, ...(pageParam && { after: pageParam }) },
+        { active, include: "account", limit: ROWS, ...(pageParam && { after: pageParam }) },
         { signal },
       );
       return { rows, total, after };

@@ -40,24 +40,35 @@ function Connections({ wanted }: { wanted: string | undefined }) {
         0,
       )
     : undefined;
+  const rows = queries.flatMap(rowsOf);
+  const failing = rows.filter(({ state }) => state === "failed");
+  const others = rows.filter(({ state }) => state !== "failed");
   const failed = queries.find(({ error, isFetching }) => error && !isFetching);
   const tryAgain = () => queries.forEach((query) => query.error && void query.refetch());
-  const cards = (connections: Connection[], Heading: "h2" | "h3") => (
-    <ul class="own-cards">
-      {connections.map((connection) => (
-        <Card
-          key={connection.id}
-          connection={connection}
-          Heading={Heading}
-          isWanted={connection.id === wanted}
-          onRemoved={(what) => {
-            setGone(new Set([...gone, connection.id]));
-            setNotice(what);
-          }}
-        />
-      ))}
-    </ul>
-  );
+  const cards = (connections: Connection[], Heading: "h2" | "h3") =>
+    connections.length > 0 && (
+      <ul class="own-cards">
+        {connections.map((connection) => (
+          <Card
+            key={connection.id}
+            connection={connection}
+            Heading={Heading}
+            isWanted={connection.id === wanted}
+            onRemoved={(what) => {
+              setGone(new Set([...gone, connection.id]));
+              setNotice(what);
+            }}
+          />
+        ))}
+      </ul>
+    );
+  const section = (id: string, title: string, connections: Connection[]) =>
+    connections.length > 0 && (
+      <section class="section" aria-labelledby={id}>
+        <h2 id={id}>{title}</h2>
+        {cards(connections, "h3")}
+      </section>
+    );
   const isMissing =
     isThere &&
     wanted !== undefined &&
@@ -103,14 +114,19 @@ function Connections({ wanted }: { wanted: string | undefined }) {
             </p>
           </Empty>
         )}
-        {isThere && rowsOf(on).length > 0 && cards(rowsOf(on), "h2")}
+        {isThere && section("own-failing", "Needs attention", failing)}
+        {isThere &&
+          cards(
+            others.filter(({ active }) => active),
+            "h2",
+          )}
         <More query={on} />
-        {isThere && rowsOf(off).length > 0 && (
-          <section class="section" aria-labelledby="own-off">
-            <h2 id="own-off">Switched off</h2>
-            {cards(rowsOf(off), "h3")}
-          </section>
-        )}
+        {isThere &&
+          section(
+            "own-off",
+            "Switched off",
+            others.filter(({ active }) => !active),
+          )}
         <More query={off} />
       </div>
     </Page>

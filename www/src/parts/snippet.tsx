@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks";
 import { CopyButton } from "./copy";
 
+const LONGEST_LINE = 80;
+
 export interface Call {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path and query. */
@@ -14,13 +16,19 @@ export interface Call {
 /** Quotes a text for a shell. */
 export const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
+/** A value as JSON: on one line if that is short. */
+export function inJson(value: unknown): string {
+  const line = JSON.stringify(value);
+  return line.length > LONGEST_LINE ? JSON.stringify(value, undefined, 2) : line;
+}
+
 /** The call in a shell; the key is in `$KEY`. */
 export function curl({ method, path, body }: Call): string {
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}${quoted(location.origin + path)}`,
     `-H "x-service-secret: $KEY"`,
   ];
-  if (body !== undefined) lines.push(`-H 'content-type: application/json'`, `-d ${quoted(JSON.stringify(body))}`);
+  if (body !== undefined) lines.push(`-H 'content-type: application/json'`, `-d ${quoted(inJson(body))}`);
   return lines.join(" \\\n  ");
 }
 
@@ -53,14 +61,21 @@ const LANGUAGES = [
   ["JavaScript", javascript],
 ] as const;
 
+/** A call that is shown once somebody asks for it. */
+export const Snippet = ({ call, title = "API request" }: { call: Call; title?: string }) => (
+  <details class="snippet">
+    <summary>{title}</summary>
+    <Code call={call} />
+  </details>
+);
+
 /** Shows a call in one of the languages. */
-export function Snippet({ call, title = "API request" }: { call: Call; title?: string }) {
+export function Code({ call }: { call: Call }) {
   const [shown, setShown] = useState(0);
   const [, write] = LANGUAGES[shown] ?? LANGUAGES[0];
   const code = write(call);
   return (
-    <details class="snippet">
-      <summary>{title}</summary>
+    <>
       <div class="snippet-bar" role="group" aria-label="Language">
         {LANGUAGES.map(([name], at) => (
           <button key={name} type="button" aria-pressed={at === shown} onClick={() => setShown(at)}>
@@ -72,6 +87,6 @@ export function Snippet({ call, title = "API request" }: { call: Call; title?: s
       <pre tabIndex={0} aria-label="Code">
         <code>{code}</code>
       </pre>
-    </details>
+    </>
   );
 }

@@ -1,3 +1,5 @@
+import { useEffect, useState } from "preact/hooks";
+
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 365 * 86_400_000],
   ["month", 30 * 86_400_000],
@@ -9,11 +11,29 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
 
+/** The unit in which a distance is told. */
+const unitOf = (distance: number) =>
+  STEPS.find(([, step]) => Math.abs(distance) >= step) ?? (["second", 1_000] as const);
+
 /** How long ago, or how soon, in words. */
 export function relative(at: string, now = Date.now()): string {
   const distance = Date.parse(at) - now;
-  const [unit, length] = STEPS.find(([, step]) => Math.abs(distance) >= step) ?? ["second", 1_000];
+  const [unit, length] = unitOf(distance);
   return RELATIVE.format(Math.round(distance / length), unit);
+}
+
+/** The time. It draws again as often as words about a moment may change. */
+export function useNow(at: string | null): number {
+  const [drawn, draw] = useState(0);
+  useEffect(() => {
+    if (at === null) return;
+    const [, length] = unitOf(Date.parse(at) - Date.now());
+    // What is days away changes while nobody looks.
+    if (length > 3_600_000) return;
+    const timer = setTimeout(() => draw(drawn + 1), length / 2);
+    return () => clearTimeout(timer);
+  }, [at, drawn]);
+  return Date.now();
 }
 
 /** The moment, in the reader's own time zone. */
@@ -21,14 +41,27 @@ export const exact = (at: string) => EXACT.format(new Date(at));
 
 /** A moment: how long ago, and exactly. */
 export function When({ at, both = false }: { at: string; both?: boolean }) {
+  const now = useNow(at);
   return (
     <time dateTime={at} title={at}>
-      {relative(at)}
+      {relative(at, now)}
       {both && <span class="exact muted small">{exact(at)}</span>}
+    </time>
+  );
+}
+
+/** For how long something has been so. */
+export function Since({ at }: { at: string }) {
+  const distance = useNow(at) - Date.parse(at);
+  const [unit, length] = unitOf(distance);
+  const form = new Intl.NumberFormat("en", { style: "unit", unit, unitDisplay: "long" });
+  return (
+    <time dateTime={at} title={at}>
+      {form.format(Math.round(distance / length))}
     </time>
   );
 }
 
 /** When something is due. Once that moment has passed, it can happen at any time. */
 export const Soon = ({ at, both = false }: { at: string; both?: boolean }) =>
-  Date.parse(at) > Date.now() ? <When at={at} both={both} /> : <>any moment now</>;
+  Date.parse(at) > useNow(at) ? <When at={at} both={both} /> : <>any moment now</>;

@@ -41,6 +41,7 @@ export function Ended({ reason }: { reason: EndedReason }) {
         <p class="muted small">Links expire after a while, so that nobody else can use an old one.</p>
       </div>
       <p class="muted small">
+        Do you run this service?{" "}
         <button type="button" class="link" onClick={() => setHasKey(true)}>
           Sign in with an API key
         </button>

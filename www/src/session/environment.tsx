@@ -92,6 +92,11 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
         type="password"
         placeholder={`sk_${other}_…`}
         value={secret}
+        hint={
+          <>
+            To make one: <code>{`npm run keys -- create --account ${who.account} --environment ${other}`}</code>
+          </>
+        }
         fault={fault}
         onInput={(text) => {
           setSecret(text);

@@ -13,6 +13,7 @@ const READ: Partial<Record<Scope, string>> = {
   "webhooks:read": "webhooks",
   "events:read": "events",
   "keys:read": "API keys",
+  "agents:read": "how agents sign in",
 };
 
 interface Props {

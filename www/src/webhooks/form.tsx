@@ -18,6 +18,10 @@ interface Props {
   focusAfter: () => HTMLElement | null;
 }
 
+const PUBLIC_URL = "It must begin with https and have a public host name and no port.";
+/** Whether the service runs on this machine, where `npm start` also lets it send to this machine. */
+const isHere = ["localhost", "127.0.0.1"].includes(location.hostname);
+
 /** Creates a webhook, or edits one. */
 export function WebhookForm({ webhook, onClose, onSaved, focusAfter }: Props) {
   return (
@@ -59,7 +63,7 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
         type="url"
         aria-required="true"
         placeholder="https://app.example.com/webhooks"
-        hint="It must begin with https and have a public host name and no port."
+        hint={isHere ? `${PUBLIC_URL} From this machine, http://localhost with any port works too.` : PUBLIC_URL}
         value={url}
         fault={faultAt(faults, "/url")}
         onInput={(text) => edit(() => setUrl(text))}

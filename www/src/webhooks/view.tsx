@@ -10,7 +10,7 @@ import { useOnce } from "../parts/once";
 import { Page } from "../parts/page";
 import { Secret } from "../parts/secret";
 import { Snippet } from "../parts/snippet";
-import { When } from "../parts/when";
+import { Since } from "../parts/when";
 import { useSession } from "../session/session";
 import { DeleteWebhook, RotateSecret } from "./ask";
 import { WebhookForm } from "./form";
@@ -218,7 +218,7 @@ function Trouble({ webhook: { disabled, failingSince } }: { webhook: Webhook }) 
       {disabled && disabled.httpStatus !== null && `The last answer had the HTTP status ${disabled.httpStatus}. `}
       {failingSince && (
         <>
-          Deliveries have been failing since <When at={failingSince} />.
+          Deliveries have been failing for <Since at={failingSince} />.
         </>
       )}
     </p>

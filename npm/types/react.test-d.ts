@@ -1,0 +1,48 @@
+// How the entries for pages are used, as far as types go.
+import { type ConnectError, type KnownPlatform, createConnect, errorText } from "connector-vault/connect";
+import {
+  ConnectButton,
+  type ConnectButtonProps,
+  type Platform,
+  VaultProvider,
+  useConnect,
+  useConnections,
+} from "connector-vault/react";
+import { createElement } from "react";
+
+// Editors complete the names of a union; any other name is taken all the same.
+const known: KnownPlatform = "github";
+const other: Platform = "a-platform-of-one-s-own";
+// @ts-expect-error: it is not well known
+const unknown: KnownPlatform = "githb";
+
+const props: ConnectButtonProps = {
+  platform: known,
+  ui: "page",
+  className: "x",
+  errorTexts: { denied: "You said no." },
+  onConnect: ({ id }) => id.length,
+  onError: ({ code }) => errorText(code),
+};
+// @ts-expect-error: the button decides what a click does
+const clicked: ConnectButtonProps = { onClick: () => {} };
+// @ts-expect-error: no such code
+const wrong: ConnectButtonProps = { errorTexts: { denyed: "" } };
+
+export function App() {
+  const { connect, error } = useConnect({ platform: other, connection: "x" });
+  const { connections } = useConnections({ state: "failed", active: false });
+  const rows: readonly { id: string }[] | undefined = connections;
+  const attempt: string | undefined = (error as ConnectError | undefined)?.attempt;
+  const button = createElement(ConnectButton, { ...props, onClickCapture: () => void connect() });
+  return createElement(
+    VaultProvider,
+    { baseUrl: "https://vault.example", token: async () => "st_test_x" },
+    button,
+    attempt,
+    rows?.length,
+  );
+}
+
+const { returned } = createConnect({ baseUrl: new URL("https://vault.example"), token: { token: "st_test_x" } });
+returned().then((back) => [back?.connection?.id, back?.error?.attempt, unknown, clicked, wrong]);

@@ -1,0 +1,355 @@
+"""What the synchronous and the asynchronous client share: requests and answers, without sending them."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, cast, final
+from urllib.parse import parse_qs, quote, urlsplit
+
+import httpx
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
+
+from ._version import __version__
+from .errors import BY_STATUS, Facts, Fault, NoResponseError, VaultError
+from .models import Connection, Session
+
+Row = TypeVar("Row")
+Result = TypeVar("Result")
+
+Json: TypeAlias = Any
+"""A JSON value."""
+
+SECRET_HEADER: Final = "x-service-secret"
+USER_AGENT: Final = f"connector-vault-python/{__version__}"
+FIRST_WAIT: Final = 0.5
+LONGEST_WAIT: Final = 8.0
+ROWS_AT_A_TIME: Final = 100
+# A token is renewed when this part of its lifetime is left, or this time if it is shorter.
+LAST_PART: Final = 0.1
+LAST_SECONDS: Final = 30.0
+UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+# A deletion whose response was lost leads to one of these when it is repeated.
+GONE: Final = frozenset(
+    {
+        "agent_grant_not_found",
+        "agent_sign_in_not_found",
+        "connection_not_found",
+        "key_not_found",
+        "oauth_client_not_found",
+        "webhook_not_found",
+    }
+)
+
+
+@final
+class Omitted:
+    """The type of `OMITTED`, which tells an argument that was left out from None."""
+
+    def __repr__(self) -> str:
+        return "OMITTED"
+
+
+OMITTED: Final = Omitted()
+
+
+class HasId(Protocol):
+    """Anything with an id, such as a connection."""
+
+    @property
+    def id(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """A page of a list."""
+
+    rows: list[Row]
+    """The rows of this page."""
+    cursor: str | None
+    """The cursor of the next page, to keep and to pass on with the same filters. None on the last page of a list, and in
+    lists without cursors. The feed of events always has one: pass it as `after` later."""
+
+
+@dataclass(frozen=True)
+class CountedPage(Page[Row]):
+    """A page of a list that says how many rows there are."""
+
+    total: int
+    """The number of rows in the whole list."""
+    total_is_minimum: bool
+    """Whether there are more rows than `total`: only a search over all actions does not count all of its matches."""
+    page: int
+    """The number of this page, from 1."""
+    pages: int
+    """The number of pages in the whole list."""
+
+
+@dataclass(frozen=True)
+class Call(Generic[Result]):
+    """A call of the API."""
+
+    method: str
+    path: str
+    result: Any
+    """The type of the result; None for a call that returns nothing."""
+    query: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: Json = OMITTED
+    if_match: str | None = None
+    repeatable: bool = True
+    """Whether doing it twice is the same as doing it once."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A secret that can be sent, and when it is to be renewed (`time.monotonic`); None for never."""
+
+    text: str
+    until: float | None = None
+
+    @property
+    def is_current(self) -> bool:
+        return self.until is None or time.monotonic() < self.until
+
+
+def at(*segments: str) -> str:
+    """A path below `/v1`. A segment `.` or `..` would lead elsewhere."""
+    for segment in segments:
+        if segment in ("", ".", ".."):
+            raise invalid(f"`{segment}` is not an id or a name")
+    return "/v1/" + "/".join(quote(segment, safe="") for segment in segments)
+
+
+def id_of(thing: str | HasId) -> str:
+    """The id of a thing that is given as its id or as itself."""
+    return thing if isinstance(thing, str) else thing.id
+
+
+def query_of(arguments: Mapping[str, object]) -> dict[str, str]:
+    """The query of named arguments. None is left out."""
+    found = {to_camel(name.rstrip("_")): value for name, value in arguments.items() if value is not None}
+    return {name: _text(name, value) for name, value in found.items()}
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (str, int)):
+        return str(value)
+    if isinstance(value, Iterable):
+        return ",".join(str(item) for item in cast("Iterable[object]", value))
+    raise invalid(f"`{name}` must be text, a number, a boolean or a list of texts")
+
+
+def body_of(arguments: Mapping[str, object]) -> dict[str, Json]:
+    """The body of named arguments. `OMITTED` is left out."""
+    return {to_camel(name.rstrip("_")): json_of(value) for name, value in arguments.items() if value is not OMITTED}
+
+
+def given(value: Result | None) -> Result | Omitted:
+    """An argument of which None says that it was left out."""
+    return OMITTED if value is None else value
+
+
+def json_of(value: object) -> Json:
+    """A value as JSON has it."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise invalid("a date and time must have a time zone")
+        return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return {str(name): json_of(member) for name, member in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
+        return [json_of(item) for item in cast("Sequence[object]", value)]
+    return value
+
+
+def entity_tag(if_match: str | Connection | None) -> str | None:
+    """The value of `If-Match` for a connection as it was read, or for an entity tag."""
+    if isinstance(if_match, Connection):
+        return f'"{if_match.id}-{if_match.version}"'
+    return if_match
+
+
+def invalid(message: str) -> VaultError:
+    return VaultError("invalid_argument", message)
+
+
+def base_of(base_url: str) -> str:
+    """The address of the service, without a slash at its end."""
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+        raise invalid("`base_url` must be the address of a service, such as https://vault.example.com")
+    return base_url.rstrip("/")
+
+
+def headers_of(call: Call[Any], secret: str) -> dict[str, str]:
+    headers = {SECRET_HEADER: secret, "accept": "application/json", "user-agent": USER_AGENT}
+    if call.if_match is not None:
+        headers["if-match"] = call.if_match
+    return headers
+
+
+def address_of(base: str, connection: str, path: str) -> str:
+    """The address of a call to a platform. A path that leads elsewhere is refused: the secret would open what is there."""
+    if not UUID.fullmatch(connection):
+        raise VaultError("connection_not_found", "`connection` must be the id of a connection", Facts(status=404))
+    place = f"{base}/v1/vault/connections/{connection}/proxy/"
+    path = path.removeprefix("/")
+    segments = re.split(r"[/\\]", path.split("?")[0])
+    if "#" in path or any(re.sub("(?i)%2e", ".", segment) in (".", "..") for segment in segments):
+        message = "`path` must be a path below the platform's server, without `.`, `..` and `#`"
+        raise VaultError("invalid_parameter", message, Facts(status=400))
+    return place + path
+
+
+def result_of(call: Call[Result], response: httpx.Response, secret: str) -> Result:
+    """The result of a call; fails with the error that the response tells."""
+    if not response.is_success:
+        raise error_of(response, secret)
+    if call.result is None:
+        return cast("Result", None)
+    try:
+        return cast("Result", adapter_of(call.result).validate_python(response.json()))
+    except (ValueError, ValidationError) as cause:
+        raise unexpected(response, "The response is not what the service returns.") from cause
+
+
+_adapters: dict[Any, TypeAdapter[Any]] = {}
+
+
+def adapter_of(kind: Any) -> TypeAdapter[Any]:
+    """What reads a type; kept, because it takes a while to make one."""
+    found = _adapters.get(kind)
+    if found is None:
+        found = _adapters[kind] = TypeAdapter(kind)
+    return found
+
+
+def error_of(response: httpx.Response, secret: str) -> VaultError:
+    """The error of a response of the service itself."""
+    if response.is_redirect:
+        return unexpected(response, "The response is a redirect, which is not followed.")
+    try:
+        # A service or a proxy may repeat what it was sent.
+        json = TypeAdapter(dict[str, Any]).validate_json(response.text.replace(secret, "…"))
+    except ValidationError:
+        json = {}
+    code, detail = json.get("code"), json.get("detail")
+    if not isinstance(code, str) or not isinstance(detail, str):
+        return unexpected(response, f"The response has the status {response.status_code} and describes no problem.")
+    connection = json.get("connectionId")
+    facts = Facts(
+        status=response.status_code,
+        request_id=response.headers.get("x-request-id"),
+        errors=tuple(_faults(json.get("errors"))),
+        suggestions=tuple(text for text in _list(json.get("suggestions")) if isinstance(text, str)),
+        connection_id=connection if isinstance(connection, str) else None,
+        retry_after=retry_after(response.headers),
+        headers=dict(response.headers),
+    )
+    return BY_STATUS.get(response.status_code, VaultError)(code, detail, facts)
+
+
+def _list(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def _faults(value: object) -> Iterable[Fault]:
+    for item in _list(value):
+        if isinstance(item, dict):
+            members = cast("dict[str, object]", item)
+            texts = {name: text for name, text in members.items() if isinstance(text, str)}
+            known = {name: texts.get(name) for name in ("parameter", "pointer", "suggestion")}
+            yield Fault(detail=texts.get("detail", ""), **known)
+
+
+def unexpected(response: httpx.Response, what: str) -> VaultError:
+    facts = Facts(
+        status=response.status_code,
+        request_id=response.headers.get("x-request-id"),
+        retry_after=retry_after(response.headers),
+        headers=dict(response.headers),
+    )
+    kind = BY_STATUS.get(response.status_code, VaultError)
+    return kind("unexpected_response", f"{what} Is `base_url` the address of a connector-vault?", facts)
+
+
+def no_response(cause: httpx.HTTPError) -> NoResponseError:
+    if isinstance(cause, httpx.TimeoutException):
+        return NoResponseError("timeout", "The service did not answer in time.")
+    message = "The service could not be reached. Is `base_url` right, and is there a network?"
+    return NoResponseError("no_response", message)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds of `Retry-After`, which has a number of them or a date."""
+    value = headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value)
+    try:
+        seconds = (parsedate_to_datetime(value) - datetime.now(timezone.utc)).total_seconds()
+    except (ValueError, TypeError):
+        return None
+    return max(seconds, 0.0)
+
+
+def wait_before_retry(error: VaultError, tries: int) -> float | None:
+    """How many seconds to wait before a call is repeated; None if that is of no use."""
+    if not isinstance(error, NoResponseError) and error.status not in (429, 503):
+        return None
+    if error.retry_after is not None:
+        return error.retry_after
+    # At random, so that calls that failed together do not come back together.
+    longest: float = min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT)
+    return longest * random.uniform(0.5, 1)
+
+
+def held_of(supplied: str | Session) -> Held:
+    """A secret as a function supplied it."""
+    if isinstance(supplied, str):
+        return Held(supplied)
+    life = (supplied.expires_at - datetime.now(timezone.utc)).total_seconds()
+    # With a shorter one, the clock is wrong or the token came late: it is used until the service rejects it.
+    if life < LAST_SECONDS:
+        return Held(supplied.token)
+    return Held(supplied.token, time.monotonic() + life - min(life * LAST_PART, LAST_SECONDS))
+
+
+def cursor_in(response: httpx.Response) -> str | None:
+    """The cursor in the header `Link`."""
+    address = response.links.get("next", {}).get("url")
+    return parse_qs(urlsplit(address).query).get("after", [None])[0] if address else None
+
+
+def counted_page(kind: Any, response: httpx.Response, call: Call[Any], secret: str) -> CountedPage[Any]:
+    answer = result_of(call, response, secret)
+    return CountedPage(
+        rows=answer.rows,
+        cursor=cursor_in(response),
+        total=answer.total,
+        total_is_minimum=getattr(answer, "total_is_minimum", None) is True,
+        page=answer.page,
+        pages=answer.pages,
+    )
+
+
+def query_after(page: CountedPage[Any], query: Mapping[str, str]) -> dict[str, str] | None:
+    """The query of the page after one; None after the last."""
+    rest = {name: value for name, value in query.items() if name not in ("page", "after")}
+    if not page.rows:
+        return None
+    if page.cursor is not None:
+        return None if page.cursor == query.get("after") else {**rest, "after": page.cursor}
+    # In a list with cursors, the last page has none.
+    if "after" in query or page.page >= page.pages or page.page < int(query.get("page", "1")):
+        return None
+    return {**rest, "page": str(page.page + 1)}

@@ -1,0 +1,110 @@
+"""The same tools, synchronously: written by `npm run python -- generate` from `_async_tools.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._sync import ConnectorVault
+from ._core import OMITTED
+from .errors import VaultError
+
+MOST_BYTES = 24_000
+"""The most bytes of what a platform answers: some 6,000 tokens."""
+
+
+class Tools:
+    """What an agent can do with a vault: with a token, what its user may."""
+
+    def __init__(self, vault: ConnectorVault) -> None:
+        self._vault = vault
+
+    def search_actions(self, query: str, platform: str | None = None, limit: int = 10) -> Any:
+        """Find actions of platforms by what they do. Returns the platform, key, title and method of each, the best match first.
+
+        Args:
+            query: What to do, such as `create github issue`.
+            platform: Only actions of this platform.
+            limit: How many to return, from 1 to 50.
+        """
+        try:
+            platforms = [platform] if platform else None
+            page = self._vault.actions.search(query, platforms=platforms, limit=max(1, min(limit, 50))).page()
+        except VaultError as error:
+            return told(error)
+        return [{"platform": row.platform, "key": row.key, "title": row.title, "method": row.method} for row in page.rows]
+
+    def describe_action(self, platform: str, key: str) -> Any:
+        """Get what an action takes: `input` is the JSON Schema of the input of run_action.
+
+        Args:
+            platform: The action's platform.
+            key: The action's key.
+        """
+        try:
+            action = self._vault.actions.get(platform, key)
+        except VaultError as error:
+            return told(error)
+        return action.model_dump(
+            mode="json",
+            by_alias=True,
+            include={"title", "key", "method", "platform", "path", "description", "deprecated", "input"},
+        )
+
+    def run_action(
+        self, platform: str, key: str, input: dict[str, Any] | None = None, connection: str | None = None
+    ) -> Any:
+        """Run an action as a connected account. May change or delete data if the action's method is not GET.
+
+        Returns the platform's status, headers and body; `omitted` names what is left out of a long body. An error lists
+        everything that is wrong with the input, or the accounts among which to choose.
+
+        Args:
+            platform: The action's platform.
+            key: The action's key.
+            input: The members `path`, `query`, `header`, `cookie` and `body`, as describe_action says.
+            connection: The id of the connected account, if the platform has several.
+        """
+        given = input or {}
+        unknown = sorted(given.keys() - {"path", "query", "header", "cookie", "body"})
+        if unknown:
+            return {"error": "invalid_body", "detail": f"`input` has no member {', '.join(unknown)}: see describe_action"}
+        try:
+            if connection is None:
+                accounts = (self._vault.connections.list(platform=platform, limit=20).page()).rows
+                if len(accounts) != 1:
+                    return choice(platform, [(one.id, one.identity, one.name) for one in accounts])
+                connection = accounts[0].id
+            answer = self._vault.actions.run(
+                connection,
+                key,
+                path=given.get("path"),
+                query=given.get("query"),
+                header=given.get("header"),
+                cookie=given.get("cookie"),
+                body=given.get("body", OMITTED),
+                max_bytes=MOST_BYTES,
+            )
+        except VaultError as error:
+            return told(error)
+        return answer.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def told(error: VaultError) -> dict[str, Any]:
+    """An error as an agent reads it, so that it can correct what it did."""
+    found: dict[str, Any] = {"error": error.code, "detail": error.message}
+    if error.errors:
+        places = [(fault.pointer or fault.parameter, fault) for fault in error.errors]
+        found["errors"] = [
+            {"at": place, "detail": fault.detail, "suggestion": fault.suggestion} for place, fault in places
+        ]
+    if error.suggestions:
+        found["suggestions"] = [*error.suggestions]
+    return found
+
+
+def choice(platform: str, accounts: list[tuple[str, str, str | None]]) -> dict[str, Any]:
+    """What an agent is told that has not said as which account to act."""
+    if not accounts:
+        return {"error": "not_connected", "detail": f"No account of {platform} is connected: the user must connect one."}
+    listed = [{"connection": id, "identity": identity, "name": name} for id, identity, name in accounts]
+    return {"error": "connection_needed", "detail": "Choose a `connection`.", "connections": listed}

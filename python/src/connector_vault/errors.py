@@ -1,0 +1,121 @@
+"""The errors of this package: one class, and a subclass where a program handles a failure in a way of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One error in a request. It concerns the request as a whole if it has neither `parameter` nor `pointer`."""
+
+    detail: str
+    """What is wrong, for people."""
+    parameter: str | None = None
+    """The query parameter."""
+    pointer: str | None = None
+    """Where in the body the error is: a JSON pointer (RFC 6901)."""
+    suggestion: str | None = None
+    """What you may have meant."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a failure besides its code and its message."""
+
+    status: int | None = None
+    request_id: str | None = None
+    errors: Sequence[Fault] = ()
+    suggestions: Sequence[str] = ()
+    connection_id: str | None = None
+    retry_after: float | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    attempt: str | None = None
+
+
+class VaultError(Exception):
+    """The base class of all errors of this package."""
+
+    code: str
+    """What went wrong, for programs. The codes of the service are explained at `<base_url>/problems/<code>`; this package
+    has `no_response`, `timeout`, `unexpected_response`, `invalid_argument`, `invalid_signature`, `secret_unavailable`, and
+    `expired` for an attempt to connect that its user did not finish."""
+    message: str
+    """What went wrong, for people."""
+    status: int | None
+    """The HTTP status; None without a response."""
+    request_id: str | None
+    """Identifies the request in the service's log; None without a response."""
+    errors: Sequence[Fault]
+    """All errors in the request."""
+    suggestions: Sequence[str]
+    """For an unknown platform or action: those that you may have meant."""
+    connection_id: str | None
+    """With `connection_exists`: the id of the connection that has the key."""
+    retry_after: float | None
+    """The number of seconds to wait before the next try, if the service said so."""
+    headers: Mapping[str, str]
+    """The headers of the response, with names in lower case; empty without a response."""
+
+    def __init__(self, code: str, message: str, facts: Facts | None = None) -> None:
+        super().__init__(code, message, facts)
+        facts = facts or Facts()
+        self.code = code
+        self.message = message
+        self.status = facts.status
+        self.request_id = facts.request_id
+        self.errors = facts.errors
+        self.suggestions = facts.suggestions
+        self.connection_id = facts.connection_id
+        self.retry_after = facts.retry_after
+        self.headers = facts.headers
+
+    def __str__(self) -> str:
+        details = [fault.detail for fault in self.errors if fault.detail != self.message]
+        request = f" (request {self.request_id})" if self.request_id else ""
+        return f"{self.code}: {' '.join([self.message, *details])}{request}"
+
+
+class AuthenticationError(VaultError):
+    """The key or the token is missing, unknown, revoked or expired (401)."""
+
+
+class NotFoundError(VaultError):
+    """The connection, the platform or the action does not exist (404)."""
+
+
+class ConflictError(VaultError):
+    """The connection already exists, has failed, or is in another state that does not allow the call (409)."""
+
+
+class PreconditionError(VaultError):
+    """The connection has changed since you read it (412). Nothing was written."""
+
+
+class RateLimitError(VaultError):
+    """Too many requests (429): `retry_after` says how long to wait."""
+
+
+class NoResponseError(VaultError):
+    """The service could not be reached, or did not answer in time. The call may or may not have been carried out."""
+
+
+class ConnectError(VaultError):
+    """An attempt to connect an account has failed: `code` says why."""
+
+    attempt: str | None
+    """The id of the attempt."""
+
+    def __init__(self, code: str, message: str, facts: Facts | None = None) -> None:
+        super().__init__(code, message, facts)
+        self.attempt = facts.attempt if facts else None
+
+
+BY_STATUS: Mapping[int, type[VaultError]] = {
+    401: AuthenticationError,
+    404: NotFoundError,
+    409: ConflictError,
+    412: PreconditionError,
+    429: RateLimitError,
+}

@@ -1,0 +1,25 @@
+"""Tools for LangChain and LangGraph: `pip install connector-vault[langchain]`."""
+
+from __future__ import annotations
+
+from langchain_core.tools import StructuredTool
+
+from ._async import AsyncConnectorVault
+from ._async_tools import AsyncTools
+from ._sync import ConnectorVault
+from ._sync_tools import Tools
+
+
+def tools(vault: ConnectorVault | AsyncConnectorVault) -> list[StructuredTool]:
+    """The tools to search, describe and run actions. With an asynchronous client, run the agent with `ainvoke`."""
+    if isinstance(vault, ConnectorVault):
+        found = Tools(vault)
+        return [
+            StructuredTool.from_function(function, parse_docstring=True)
+            for function in (found.search_actions, found.describe_action, found.run_action)
+        ]
+    awaited = AsyncTools(vault)
+    return [
+        StructuredTool.from_function(coroutine=function, parse_docstring=True)
+        for function in (awaited.search_actions, awaited.describe_action, awaited.run_action)
+    ]

@@ -1,0 +1,2490 @@
+# Written by `npm run python -- generate` from the OpenAPI document of the service.
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TypeAlias, Any, Literal
+
+from connector_vault._model import Model
+from pydantic import AwareDatetime, Field
+
+
+class AuthField(Model):
+    """
+    Something that the user is asked for.
+    """
+
+    name: str
+    """
+    Its name in requests to connect.
+    """
+    label: str
+    """
+    Its name for people.
+    """
+    description: str | None = None
+    """
+    Help with filling it in.
+    """
+    secret: bool
+    """
+    Whether it must not be shown.
+    """
+    required: bool
+    """
+    Whether it must be filled in.
+    """
+    pattern: str | None = None
+    """
+    A regular expression that the whole value matches.
+    """
+    enum: list[str] | None = None
+    """
+    All values that it may have; null for any.
+    """
+    default: str | None = None
+    """
+    The value if it is left empty.
+    """
+
+
+class PendingAttempt(Model):
+    """
+    An attempt that waits for the user.
+    """
+
+    id: str
+    """
+    Identifies the attempt.
+    """
+    status: Literal['pending'] = 'pending'
+    """
+    Always `pending`.
+    """
+    authorization_url: str = Field(..., alias='authorizationUrl')
+    """
+    A link for the user. It asks whether they started this, and leads to the platform. It works in one browser, until the attempt is over.
+    """
+    expires_at: AwareDatetime = Field(..., alias='expiresAt')
+    """
+    When the attempt expires: 10 minutes after it began.
+    """
+
+
+class ActionAnswer(Model):
+    """
+    What a platform answers to an action.
+    """
+
+    status: int
+    """
+    The HTTP status that the platform answers.
+    """
+    headers: dict[str, str]
+    """
+    Its headers, with names in lower case.
+    """
+    body: Any = None
+    """
+    JSON as it is, text as a string, anything else as `{ base64, contentType }`; null if there is none.
+    """
+    body_too_large: bool | None = Field(None, alias='bodyTooLarge')
+    """
+    True if the body has more than 8 MiB and is therefore null; else absent.
+    """
+    omitted: dict[str, Any] | None = None
+    """
+    What does not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`; else absent.
+    """
+
+
+class AgentContinuation(Model):
+    """
+    Where the user agrees or declines.
+    """
+
+    continue_url: str = Field(..., alias='continueUrl')
+    """
+    Where to redirect the user's browser. It works once.
+    """
+    expires_at: AwareDatetime = Field(..., alias='expiresAt')
+    """
+    Until when it works: 60 seconds from now.
+    """
+
+
+class WebhookTest(Model):
+    """
+    What a receiver answered.
+    """
+
+    delivered: bool
+    """
+    Whether it answered with a 2xx.
+    """
+    http_status: int | None = Field(None, alias='httpStatus')
+    """
+    The status of its answer.
+    """
+    error: str | None = None
+    """
+    Why there was no answer: `unreachable`, `timed_out` or `address_refused`.
+    """
+    duration_ms: int = Field(..., alias='durationMs')
+    """
+    How long it took, in milliseconds.
+    """
+
+
+class Replayed(Model):
+    """
+    How many events are sent.
+    """
+
+    queued: int
+    """
+    How many events are sent once more.
+    """
+    next: str | None = None
+    """
+    The `from` of the next request; `null` if there are no more.
+    """
+
+
+class ConnectorDetailServer(Model):
+    """
+    A base address of the API.
+    """
+
+    url: str
+    """
+    An absolute URL. Each `{name}` in it stands for the field of that name.
+    """
+    description: str | None = None
+    """
+    What the server is for.
+    """
+
+
+class ConnectorDetailLicense(Model):
+    """
+    A licence.
+    """
+
+    name: str | None = None
+    """
+    Its name, or its SPDX identifier.
+    """
+    url: str | None = None
+    """
+    Where its text is.
+    """
+
+
+class ConnectorDetailVerifyRejectedWhen(Model):
+    """
+    A value in a JSON response.
+    """
+
+    pointer: str
+    """
+    Where it is: a JSON Pointer.
+    """
+    value: Any = None
+    """
+    What it is; an array lists several values.
+    """
+
+
+class ConnectorDetailVerify(Model):
+    """
+    A request to the platform that shows whether it accepts credentials.
+    """
+
+    method: Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] | str
+    """
+    The HTTP method.
+    """
+    path: str
+    """
+    The path below the first server whose variables are all among the method's fields, or an absolute URL.
+    """
+    body: Any = None
+    """
+    The JSON body; null for none.
+    """
+    rejected: list[int]
+    """
+    The statuses with which the platform rejects credentials. All others but 2xx say nothing about them.
+    """
+    rejected_when: ConnectorDetailVerifyRejectedWhen | None = Field(
+        None, alias='rejectedWhen'
+    )
+    """
+    What a response contains if it rejects the credentials, whatever its status; null if none does.
+    """
+
+
+class ConnectorDetailAccount(Model):
+    """
+    A request to the platform that says whose account it is.
+    """
+
+    method: Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] | str
+    """
+    The HTTP method.
+    """
+    path: str
+    """
+    The path below the first server whose variables are all among the method's fields, or an absolute URL.
+    """
+    body: Any = None
+    """
+    The JSON body; null for none.
+    """
+    id: str
+    """
+    The JSON Pointer of the account's id in the answer.
+    """
+    name: str | None = None
+    """
+    The JSON Pointer of the account's name in the answer.
+    """
+
+
+class AuthMethodOauth2Scope(Model):
+    """
+    A scope.
+    """
+
+    name: str
+    """
+    What is asked for.
+    """
+    description: str
+    """
+    What it allows; can be empty.
+    """
+
+
+class AuthMethodOauth2LongLivedToken(Model):
+    """
+    A request for an access token that another access token authorizes.
+    """
+
+    method: Literal['GET', 'POST'] | str
+    """
+    The HTTP method.
+    """
+    url: str
+    """
+    An absolute URL.
+    """
+    parameters: dict[str, str]
+    """
+    All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name.
+    """
+
+
+class AuthMethodOauth2AccessTokenRefresh(Model):
+    """
+    A request for an access token that another access token authorizes.
+    """
+
+    method: Literal['GET', 'POST'] | str
+    """
+    The HTTP method.
+    """
+    url: str
+    """
+    An absolute URL.
+    """
+    parameters: dict[str, str]
+    """
+    All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name.
+    """
+
+
+class AuthMethodOauth2FieldSource(Model):
+    """
+    Where the platform says the value of a field.
+    """
+
+    field: str
+    """
+    The field's name.
+    """
+    from_: Literal['callback', 'token', 'account'] | str = Field(..., alias='from')
+    """
+    What says it: the redirect, the token response, or the response to the connector's `account` request.
+    """
+    at: str
+    """
+    The name of a parameter of the redirect, or a JSON Pointer into the response.
+    """
+    template: str | None = None
+    """
+    What the platform says, with `{field}` in place of the value; null if it says the value alone.
+    """
+
+
+class AuthMethodOauth2(Model):
+    """
+    OAuth 2.0 (RFC 6749). URLs may contain variables in braces.
+    """
+
+    id: str
+    """
+    Unique within the connector.
+    """
+    type: Literal['oauth2'] = 'oauth2'
+    grant: Literal['authorization_code', 'client_credentials', 'account_credentials'] | str
+    """
+    The grant type.
+    """
+    issuer: str | None = None
+    """
+    The issuer (RFC 9207); null if unknown.
+    """
+    authorization_url: str | None = Field(None, alias='authorizationUrl')
+    """
+    Where users are sent; null for client credentials.
+    """
+    token_url: str = Field(..., alias='tokenUrl')
+    """
+    Where codes and refresh tokens are exchanged.
+    """
+    refresh_url: str | None = Field(None, alias='refreshUrl')
+    """
+    Where refresh tokens are exchanged, if not at `tokenUrl`.
+    """
+    revocation_url: str | None = Field(None, alias='revocationUrl')
+    """
+    Where tokens are revoked (RFC 7009); null if unknown.
+    """
+    scopes: list[AuthMethodOauth2Scope]
+    """
+    The scopes that can be asked for.
+    """
+    scope_separator: str = Field(..., alias='scopeSeparator')
+    """
+    What stands between scopes.
+    """
+    pkce: Literal['S256', 'none'] | str
+    """
+    The method of PKCE (RFC 7636).
+    """
+    token_auth: (
+        Literal[
+            'client_secret_post',
+            'client_secret_basic',
+            'client_secret_basic_raw',
+            'none',
+        ]
+        | str
+    ) = Field(..., alias='tokenAuth')
+    """
+    How the client authenticates at `tokenUrl`.
+    """
+    client_id_parameter: str = Field(..., alias='clientIdParameter')
+    """
+    What the platform calls the parameter `client_id`.
+    """
+    authorization_parameters: dict[str, str] = Field(
+        ..., alias='authorizationParameters'
+    )
+    """
+    More parameters of the authorization request.
+    """
+    token_parameters: dict[str, str] = Field(..., alias='tokenParameters')
+    """
+    More parameters of the token request.
+    """
+    redirect_uri: str | None = Field(None, alias='redirectUri')
+    """
+    A template of the parameter `redirect_uri`; null for the service's callback address.
+    """
+    callback_parameters: list[str] = Field(..., alias='callbackParameters')
+    """
+    The parameters of the redirect that the exchange of the code repeats.
+    """
+    token_body: Literal['form', 'json'] | str = Field(..., alias='tokenBody')
+    """
+    The form of the token request.
+    """
+    token_headers: dict[str, str] = Field(..., alias='tokenHeaders')
+    """
+    Headers of token and revocation requests.
+    """
+    revocation_body: Literal['form', 'json'] | str = Field(..., alias='revocationBody')
+    """
+    The form of the revocation request.
+    """
+    revocation_token: Literal['refresh_token', 'access_token'] | str = Field(
+        ..., alias='revocationToken'
+    )
+    """
+    The token that a revocation request names.
+    """
+    token_pointer: str | None = Field(None, alias='tokenPointer')
+    """
+    The JSON Pointer of the object with the tokens; null for the whole answer.
+    """
+    token_fallback: str | None = Field(None, alias='tokenFallback')
+    """
+    The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other.
+    """
+    token_members: list[str] = Field(..., alias='tokenMembers')
+    """
+    The members of the token answer that are kept.
+    """
+    code_parameter: str = Field(..., alias='codeParameter')
+    """
+    What the platform calls the parameter `code` of the redirect.
+    """
+    expires_unit: Literal['s', 'ms'] | str = Field(..., alias='expiresUnit')
+    """
+    The unit in which the platform says how long an access token is valid.
+    """
+    long_lived_token: AuthMethodOauth2LongLivedToken | None = Field(
+        None, alias='longLivedToken'
+    )
+    """
+    The request that exchanges the first access token for one that is valid for longer; null if there is none.
+    """
+    access_token_refresh: AuthMethodOauth2AccessTokenRefresh | None = Field(
+        None, alias='accessTokenRefresh'
+    )
+    """
+    The request that renews an access token by itself, without a refresh token; null if there is none.
+    """
+    field_sources: list[AuthMethodOauth2FieldSource] = Field(..., alias='fieldSources')
+    """
+    Where the platform says the values of fields, which then need not be filled in.
+    """
+    fields: list[AuthField]
+    """
+    What the user is asked for.
+    """
+    headers: dict[str, str]
+    """
+    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    """
+    query: dict[str, str]
+    """
+    Query parameters of every request to the platform, as in `headers`.
+    """
+
+
+class AuthMethodApiKey(Model):
+    """
+    A key that is sent with each request.
+    """
+
+    id: str
+    """
+    Unique within the connector.
+    """
+    type: Literal['api_key'] = 'api_key'
+    in_: Literal['header', 'query', 'cookie'] | str = Field(..., alias='in')
+    """
+    Where it is sent.
+    """
+    name: str
+    """
+    The name of the header, parameter or cookie.
+    """
+    prefix: str
+    """
+    What comes before the key; can be empty. A space follows if it ends with a letter or a digit.
+    """
+    fields: list[AuthField]
+    """
+    What the user is asked for.
+    """
+    headers: dict[str, str]
+    """
+    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    """
+    query: dict[str, str]
+    """
+    Query parameters of every request to the platform, as in `headers`.
+    """
+
+
+class AuthMethodBasic(Model):
+    """
+    A user name and a password (RFC 7617).
+    """
+
+    id: str
+    """
+    Unique within the connector.
+    """
+    type: Literal['basic'] = 'basic'
+    username_label: str = Field(..., alias='usernameLabel')
+    """
+    What the platform calls the user name.
+    """
+    password_label: str = Field(..., alias='passwordLabel')
+    """
+    What the platform calls the password.
+    """
+    username: str | None = None
+    """
+    A template of the user name; null if the user enters it in the field `username`.
+    """
+    password: str | None = None
+    """
+    A template of the password; null if the user enters it in the field `password`.
+    """
+    fields: list[AuthField]
+    """
+    What the user is asked for.
+    """
+    headers: dict[str, str]
+    """
+    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    """
+    query: dict[str, str]
+    """
+    Query parameters of every request to the platform, as in `headers`.
+    """
+
+
+class AuthMethodBearer(Model):
+    """
+    A token in the header `Authorization` (RFC 6750).
+    """
+
+    id: str
+    """
+    Unique within the connector.
+    """
+    type: Literal['bearer'] = 'bearer'
+    prefix: str
+    """
+    What comes before the token. A space follows if it ends with a letter or a digit.
+    """
+    fields: list[AuthField]
+    """
+    What the user is asked for.
+    """
+    headers: dict[str, str]
+    """
+    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    """
+    query: dict[str, str]
+    """
+    Query parameters of every request to the platform, as in `headers`.
+    """
+
+
+class AuthMethodAwsSigv4(Model):
+    """
+    Requests signed with AWS Signature Version 4.
+    """
+
+    id: str
+    """
+    Unique within the connector.
+    """
+    type: Literal['aws_sigv4'] = 'aws_sigv4'
+    service: str
+    """
+    The name of the service in signatures.
+    """
+    regions: list[str]
+    """
+    Its regions; empty if unknown.
+    """
+    fields: list[AuthField]
+    """
+    What the user is asked for.
+    """
+    headers: dict[str, str]
+    """
+    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    """
+    query: dict[str, str]
+    """
+    Query parameters of every request to the platform, as in `headers`.
+    """
+
+
+class ActionDetailParameter(Model):
+    """
+    A parameter.
+    """
+
+    name: str
+    """
+    As the platform names it.
+    """
+    in_: Literal['path', 'query', 'header', 'cookie'] | str = Field(..., alias='in')
+    """
+    Where it is sent.
+    """
+    required: bool
+    """
+    Whether the platform needs it.
+    """
+    schema_: dict[str, Any] | bool = Field(..., alias='schema')
+    """
+    Its values. References lead into this answer.
+    """
+    style: str
+    """
+    How a list or an object is written, as in OpenAPI.
+    """
+    explode: bool
+    """
+    Whether its values stand for themselves, as in OpenAPI.
+    """
+    content_type: str | None = Field(None, alias='contentType')
+    """
+    The media type in which a value is written; null if `style` says it all.
+    """
+    allow_reserved: bool | None = Field(None, alias='allowReserved')
+    """
+    True if reserved characters are sent as they are, as in OpenAPI; else absent.
+    """
+
+
+class ActionDetailRequestBodyEncodingValue(Model):
+    """
+    How a member of a form is written, like a parameter of a query, or as a part.
+    """
+
+    style: str
+    """
+    How a list or an object is written, as in OpenAPI.
+    """
+    explode: bool
+    """
+    Whether its values stand for themselves, as in OpenAPI.
+    """
+    allow_reserved: bool | None = Field(None, alias='allowReserved')
+    """
+    Whether reserved characters stay as they are; else absent.
+    """
+    content_type: str | None = Field(None, alias='contentType')
+    """
+    The media types that a part may have, comma-separated; else absent.
+    """
+    headers: list[str] | None = None
+    """
+    The headers that a part may have; else absent.
+    """
+
+
+class ActionDetailRequestBody(Model):
+    """
+    The body of a request.
+    """
+
+    required: bool
+    """
+    Whether the platform needs it.
+    """
+    content_types: list[str] = Field(..., alias='contentTypes')
+    """
+    The media types; the schema describes the first.
+    """
+    schema_: dict[str, Any] | bool = Field(..., alias='schema')
+    """
+    Its content. References lead into this answer.
+    """
+    encoding: dict[str, ActionDetailRequestBodyEncodingValue] | None = None
+    """
+    Of a form: how members are written of which the document says so; else absent.
+    """
+
+
+class ActionDetailAuth(Model):
+    """
+    A way to authorize the action.
+    """
+
+    method: str
+    """
+    The id of one of the connector's auth methods.
+    """
+    scopes: list[str]
+    """
+    The scopes that are needed; empty if none are known.
+    """
+
+
+class ActionDetailResponse(Model):
+    """
+    What is answered with one status.
+    """
+
+    status: str
+    """
+    Such as `200`, `4XX` or `default`.
+    """
+    description: str
+    """
+    When it is answered; can be empty.
+    """
+    content_type: str | None = Field(None, alias='contentType')
+    """
+    The media type; null without a body.
+    """
+    schema_: dict[str, Any] | bool | None = Field(None, alias='schema')
+    """
+    A JSON Schema (2020-12) of the content; null if unknown.
+    """
+
+
+class ConnectionStatusReason(Model):
+    """
+    Why a connection is in its state.
+    """
+
+    code: str
+    """
+    The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, `not_checked` if the platform did not say whether it accepts new credentials, or `reported` if somebody reported the state.
+    """
+    detail: str | None = None
+    """
+    The reason, for people.
+    """
+    http_status: int | None = Field(None, alias='httpStatus')
+    """
+    The status of the platform's response.
+    """
+
+
+class ConnectionSummaryActive(Model):
+    """
+    By whether they are active.
+    """
+
+    true: int
+    """
+    The number of connections.
+    """
+    false: int
+    """
+    The number of connections.
+    """
+
+
+class ConnectionSummaryState(Model):
+    """
+    By state.
+    """
+
+    operational: int
+    """
+    The number of connections.
+    """
+    degraded: int
+    """
+    The number of connections.
+    """
+    failed: int
+    """
+    The number of connections.
+    """
+    unknown: int
+    """
+    The number of connections.
+    """
+
+
+class ConnectionSummaryIdentityType(Model):
+    """
+    By identity type.
+    """
+
+    user: int
+    """
+    The number of connections.
+    """
+    team: int
+    """
+    The number of connections.
+    """
+    organization: int
+    """
+    The number of connections.
+    """
+    project: int
+    """
+    The number of connections.
+    """
+
+
+class ConnectionSummaryPlatform(Model):
+    """
+    A platform and its number of connections.
+    """
+
+    platform: str
+    """
+    The platform's identifier.
+    """
+    total: int
+    """
+    The number of its connections.
+    """
+
+
+class ConnectAttemptError(Model):
+    """
+    Why an attempt failed.
+    """
+
+    code: Literal['denied', 'account_mismatch', 'connection_exists', 'connection_not_found', 'client_rejected', 'request_rejected', 'code_rejected', 'platform_unavailable', 'invalid_answer', 'issuer_mismatch', 'changed', 'interrupted'] | str
+    """
+    The reason, for programs.
+    """
+    detail: str
+    """
+    The reason, for people.
+    """
+
+
+class CredentialsOauth2(Model):
+    """
+    An access token of OAuth 2.0.
+    """
+
+    type: Literal['oauth2'] = 'oauth2'
+    auth_method: str = Field(..., alias='authMethod')
+    """
+    The id of the connector's auth method.
+    """
+    access_token: str = Field(..., alias='accessToken')
+    """
+    The access token.
+    """
+    token_type: str = Field(..., alias='tokenType')
+    """
+    What the platform calls its type, mostly `Bearer`.
+    """
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
+    """
+    When it expires; null if unknown.
+    """
+    scopes: list[str]
+    """
+    The scopes that the platform granted.
+    """
+    headers: dict[str, str]
+    """
+    Headers to add to a request to the platform; names in lower case.
+    """
+    query: dict[str, str]
+    """
+    Query parameters to add to a request to the platform, not encoded.
+    """
+    members: dict[str, Any] | None = None
+    """
+    Further members of the platform's token response that requests need.
+    """
+    fields: dict[str, str] | None = None
+    """
+    What else the user entered, such as variables of URLs.
+    """
+
+
+class CredentialsApiKey(Model):
+    """
+    A key.
+    """
+
+    type: Literal['api_key'] = 'api_key'
+    auth_method: str = Field(..., alias='authMethod')
+    """
+    The id of the connector's auth method.
+    """
+    api_key: str = Field(..., alias='apiKey')
+    """
+    The key.
+    """
+    headers: dict[str, str]
+    """
+    Headers to add to a request to the platform; names in lower case.
+    """
+    query: dict[str, str]
+    """
+    Query parameters to add to a request to the platform, not encoded.
+    """
+    fields: dict[str, str] | None = None
+    """
+    What else the user entered, such as variables of URLs.
+    """
+
+
+class CredentialsBasic(Model):
+    """
+    A user name and a password.
+    """
+
+    type: Literal['basic'] = 'basic'
+    auth_method: str = Field(..., alias='authMethod')
+    """
+    The id of the connector's auth method.
+    """
+    username: str
+    """
+    The user name.
+    """
+    password: str
+    """
+    The password.
+    """
+    headers: dict[str, str]
+    """
+    Headers to add to a request to the platform; names in lower case.
+    """
+    query: dict[str, str]
+    """
+    Query parameters to add to a request to the platform, not encoded.
+    """
+    fields: dict[str, str] | None = None
+    """
+    What else the user entered, such as variables of URLs.
+    """
+
+
+class CredentialsBearer(Model):
+    """
+    A token.
+    """
+
+    type: Literal['bearer'] = 'bearer'
+    auth_method: str = Field(..., alias='authMethod')
+    """
+    The id of the connector's auth method.
+    """
+    token: str
+    """
+    The token.
+    """
+    headers: dict[str, str]
+    """
+    Headers to add to a request to the platform; names in lower case.
+    """
+    query: dict[str, str]
+    """
+    Query parameters to add to a request to the platform, not encoded.
+    """
+    fields: dict[str, str] | None = None
+    """
+    What else the user entered, such as variables of URLs.
+    """
+
+
+class CredentialsAwsSigv4(Model):
+    """
+    Keys that sign requests with AWS Signature Version 4; `headers` and `query` are empty.
+    """
+
+    type: Literal['aws_sigv4'] = 'aws_sigv4'
+    auth_method: str = Field(..., alias='authMethod')
+    """
+    The id of the connector's auth method.
+    """
+    access_key_id: str = Field(..., alias='accessKeyId')
+    """
+    The id of the access key.
+    """
+    secret_access_key: str = Field(..., alias='secretAccessKey')
+    """
+    The secret access key.
+    """
+    session_token: str | None = Field(None, alias='sessionToken')
+    """
+    The token of a temporary session; null without.
+    """
+    region: str | None = None
+    """
+    The region; null if the method has none.
+    """
+    headers: dict[str, str]
+    """
+    Headers to add to a request to the platform; names in lower case.
+    """
+    query: dict[str, str]
+    """
+    Query parameters to add to a request to the platform, not encoded.
+    """
+    fields: dict[str, str] | None = None
+    """
+    What else the user entered, such as variables of URLs.
+    """
+
+
+class AgentGrantClient(Model):
+    """
+    The agent, as it describes itself.
+    """
+
+    name: str | None = None
+    """
+    What it calls itself. Nobody has checked that.
+    """
+    url: str | None = None
+    """
+    Its metadata document, whose host is checked; `null` if it registered itself.
+    """
+    redirect_uri: str = Field(..., alias='redirectUri')
+    """
+    Where the user was sent back to.
+    """
+
+
+class EventDataConnectionReason(Model):
+    """
+    Why it happened.
+    """
+
+    code: str
+    """
+    The reason, for programs, as in the status of a connection.
+    """
+    detail: str | None = None
+    """
+    The reason, for people.
+    """
+    http_status: int | None = Field(None, alias='httpStatus')
+    """
+    The status of the platform's response.
+    """
+
+
+class EventDataConnectionCall(Model):
+    """
+    What was called; only in events of the type `connection.called`. Never has a body, a header or a query.
+    """
+
+    method: str
+    """
+    The method of the request to the platform.
+    """
+    action: str | None = None
+    """
+    The key of the action that was run. Absent if a request was passed on.
+    """
+    path: str | None = None
+    """
+    The path that was passed on, percent-encoded, at most 500 characters of it. Absent if an action was run.
+    """
+    status: int | None = None
+    """
+    The status of the platform's response; null without one.
+    """
+    error: str | None = None
+    """
+    The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait for one.
+    """
+    duration_ms: int = Field(..., alias='durationMs')
+    """
+    Milliseconds until the platform's response began.
+    """
+    key_id: str = Field(..., alias='keyId')
+    """
+    The id of the API key that was used, or with which the token was created.
+    """
+    identity: str | None = None
+    """
+    The identity of the token that was used; null for a key.
+    """
+
+
+class EventDataOauthClientOauthClient(Model):
+    """
+    The OAuth client that the platform rejects.
+    """
+
+    platform: str
+    """
+    The platform.
+    """
+    client_id: str = Field(..., alias='clientId')
+    """
+    The client's id at the platform.
+    """
+
+
+class EventDataOauthClient(Model):
+    """
+    The OAuth client.
+    """
+
+    oauth_client: EventDataOauthClientOauthClient = Field(..., alias='oauthClient')
+    reason: EventDataConnectionReason | None = None
+
+
+class EventDataGrantGrant(Model):
+    """
+    What a platform had granted. In a reason, `refused` means that the platform does not revoke it, and `expired` that it could not be asked for 7 days.
+    """
+
+    id: str
+    """
+    The id of the deleted connection, or of the attempt or request that brought tokens which no connection holds.
+    """
+    platform: str
+    """
+    The platform.
+    """
+
+
+class EventDataGrant(Model):
+    """
+    The grant.
+    """
+
+    grant: EventDataGrantGrant
+    reason: EventDataConnectionReason | None = None
+
+
+class EventDataWebhookWebhook(Model):
+    """
+    The webhook that the service has disabled.
+    """
+
+    id: str
+    """
+    The webhook's id.
+    """
+
+
+class EventDataWebhook(Model):
+    """
+    The webhook.
+    """
+
+    webhook: EventDataWebhookWebhook
+    reason: EventDataConnectionReason | None = None
+
+
+class WebhookDisabled(Model):
+    """
+    Why the service has disabled it; `null` if it has not.
+    """
+
+    code: Literal['gone', 'no_success'] | str
+    """
+    Why: `gone` for a 410, `no_success` for 5 days without a 2xx.
+    """
+    http_status: int | None = Field(None, alias='httpStatus')
+    """
+    The status of the last answer.
+    """
+
+
+class AuthMethodOther(Model):
+    """
+    What a later release of the service adds to `AuthMethod`: `model_extra` has its members.
+    """
+
+    type: str
+
+
+class CredentialsOther(Model):
+    """
+    What a later release of the service adds to `Credentials`: `model_extra` has its members.
+    """
+
+    type: str
+
+
+class EventDataOther(Model):
+    """
+    What a later release of the service adds to `EventData`: `model_extra` has its members.
+    """
+
+
+class Connector(Model):
+    """
+    A platform that users can connect.
+    """
+
+    id: int
+    """
+    Derived from `key`, so it stays the same after every import.
+    """
+    name: str
+    """
+    The display name.
+    """
+    key: str
+    """
+    `api::<platform>::<platformVersion>`
+    """
+    platform: str
+    """
+    The platform's identifier.
+    """
+    platform_version: str = Field(..., alias='platformVersion')
+    """
+    The version of the platform's API.
+    """
+    status: Literal['generally_available', 'beta', 'alpha', 'not_available'] | str
+    """
+    The release stage of the connector.
+    """
+    description: str
+    """
+    A description in one line.
+    """
+    category: str
+    """
+    The category; `Other` if unknown.
+    """
+    image: str
+    """
+    The logo's absolute URL. Logos of well-known brands are on the service's own origin.
+    """
+    tags: list[str]
+    """
+    Free-form tags.
+    """
+    oauth: bool
+    """
+    Whether the platform offers OAuth.
+    """
+    tools: int
+    """
+    How many actions the platform has.
+    """
+    version: str
+    """
+    The version that the platform's own OpenAPI document states.
+    """
+    active: bool
+    """
+    Whether the operator offers the connector.
+    """
+
+
+class Action(Model):
+    """
+    Something that a platform can do.
+    """
+
+    title: str
+    """
+    A title in one line.
+    """
+    key: str
+    """
+    Unique within the platform.
+    """
+    method: Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] | str
+    """
+    The HTTP method that the action uses.
+    """
+    platform: str
+    """
+    The platform that the action belongs to.
+    """
+    model_name: str = Field(..., alias='modelName')
+    """
+    The resource that the action works on, in PascalCase; can be empty.
+    """
+
+
+class ActionDetail(Model):
+    """
+    An action, and what it takes and answers.
+    """
+
+    title: str
+    """
+    A title in one line.
+    """
+    key: str
+    """
+    Unique within the platform.
+    """
+    method: Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] | str
+    """
+    The HTTP method that the action uses.
+    """
+    platform: str
+    """
+    The platform that the action belongs to.
+    """
+    model_name: str = Field(..., alias='modelName')
+    """
+    The resource that the action works on, in PascalCase; can be empty.
+    """
+    path: str
+    """
+    The path below the server; a part in braces is a parameter.
+    """
+    server: str | None = None
+    """
+    The base address; null if unknown.
+    """
+    description: str
+    """
+    What the action does; can be empty.
+    """
+    deprecated: bool
+    """
+    Whether the platform advises against it.
+    """
+    documentation_url: str | None = Field(None, alias='documentationUrl')
+    """
+    The platform's documentation of it; null if unknown.
+    """
+    parameters: list[ActionDetailParameter]
+    """
+    What is sent besides the body.
+    """
+    request_body: ActionDetailRequestBody | None = Field(None, alias='requestBody')
+    """
+    The body; null if there is none.
+    """
+    response_types: list[str] = Field(..., alias='responseTypes')
+    """
+    The media types in which it answers when it succeeds, the preferred one first; empty if unknown.
+    """
+    auth: list[ActionDetailAuth]
+    """
+    The ways to authorize it; any one is enough. Empty if it needs none, or none of the connector's methods is enough.
+    """
+    input: dict[str, Any]
+    """
+    A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them.
+    """
+    responses: list[ActionDetailResponse] | None = None
+    """
+    What the action answers; only with `include=responses`.
+    """
+
+
+class Connection(Model):
+    """
+    A stored link between an identity and a platform.
+    """
+
+    id: str
+    """
+    A UUID in lower case.
+    """
+    platform_version: str = Field(..., alias='platformVersion')
+    """
+    The version of the platform's API.
+    """
+    name: str | None = None
+    """
+    The display name; null if unset.
+    """
+    type: Literal['api'] = 'api'
+    """
+    Always `api`.
+    """
+    key: str
+    """
+    `<environment>::<platform>::<label>::<identity>`; unique within an account.
+    """
+    environment: Literal['test', 'live'] | str
+    """
+    The environment of the API key.
+    """
+    platform: str
+    """
+    The platform's identifier.
+    """
+    identity: str
+    """
+    The identity that the connection belongs to.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str = Field(
+        ..., alias='identityType'
+    )
+    """
+    The type of the identity.
+    """
+    description: str
+    """
+    The connector's description when the connection was created.
+    """
+    state: Literal['operational', 'degraded', 'failed', 'unknown'] | str
+    """
+    `operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.
+    """
+    tags: list[str]
+    """
+    The tags, exactly as they were sent.
+    """
+    version: str
+    """
+    Starts at "1" and goes up by one with every change.
+    """
+    active: bool
+    """
+    Whether the connection is active.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When the connection was created: UTC, with milliseconds.
+    """
+
+
+class ConnectionStatus(Model):
+    """
+    The health of a connection.
+    """
+
+    state: Literal['operational', 'degraded', 'failed', 'unknown'] | str
+    """
+    The state of the connection.
+    """
+    since: AwareDatetime
+    """
+    Since when it has been in that state.
+    """
+    reason: ConnectionStatusReason | None = None
+    """
+    Why; null if there is nothing to say.
+    """
+    actor: Literal['user', 'account', 'nobody'] | str
+    """
+    Who must act. `user`: reconnect the connection. `account`: correct the OAuth client. `nobody`: nothing is wrong, or the service tries again.
+    """
+    attempts: int
+    """
+    The number of renewals that have failed since the last success.
+    """
+    next_attempt_at: AwareDatetime | None = Field(None, alias='nextAttemptAt')
+    """
+    When the next renewal is due; null if none is.
+    """
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
+    """
+    When the access token expires; null if unknown.
+    """
+    last_refreshed_at: AwareDatetime | None = Field(None, alias='lastRefreshedAt')
+    """
+    When the credentials were last stored or renewed; null if the vault holds none.
+    """
+    scopes: list[str]
+    """
+    The scopes that the platform granted.
+    """
+    missing_scopes: list[str] = Field(..., alias='missingScopes')
+    """
+    The scopes that were asked for, or granted before, and that the platform does not grant now.
+    """
+    holds_credentials: bool = Field(..., alias='holdsCredentials')
+    """
+    Whether the vault holds credentials of the connection.
+    """
+
+
+class ConnectionSummary(Model):
+    """
+    The exact number of connections of the key's account and environment.
+    """
+
+    total: int
+    """
+    All connections.
+    """
+    active: ConnectionSummaryActive
+    state: ConnectionSummaryState
+    identity_type: ConnectionSummaryIdentityType = Field(..., alias='identityType')
+    platforms: list[ConnectionSummaryPlatform]
+    """
+    The platforms with the most connections, in descending order.
+    """
+    other_platforms: int = Field(..., alias='otherPlatforms')
+    """
+    The number of connections of all other platforms.
+    """
+
+
+class ConnectAttempt(Model):
+    """
+    An attempt to connect an account.
+    """
+
+    id: str
+    """
+    Identifies the attempt.
+    """
+    platform: str
+    """
+    The platform's identifier.
+    """
+    status: Literal['pending', 'succeeded', 'failed', 'expired'] | str
+    """
+    `pending`: the user has not finished. `succeeded`: the account is connected. `failed`: it is not, for the reason in `error`. `expired`: the user did not come back in time.
+    """
+    connection: Connection | None = None
+    """
+    The connection; null unless it succeeded.
+    """
+    error: ConnectAttemptError | None = None
+    """
+    Why it failed; null unless it did.
+    """
+    expires_at: AwareDatetime = Field(..., alias='expiresAt')
+    """
+    When the attempt expires.
+    """
+
+
+class AttemptSummary(Model):
+    """
+    An attempt to connect an account, in a list.
+    """
+
+    id: str
+    """
+    Identifies the attempt.
+    """
+    platform: str
+    """
+    The platform's identifier.
+    """
+    auth_method: str = Field(..., alias='authMethod')
+    """
+    The id of one of the connector's `authMethods`.
+    """
+    identity: str
+    """
+    Whose connection it is to be.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str = Field(
+        ..., alias='identityType'
+    )
+    """
+    The type of the identity.
+    """
+    status: Literal['pending', 'succeeded', 'failed', 'expired'] | str
+    """
+    `pending`: the user has not finished. `succeeded`: the account is connected. `failed`: it is not, for the reason in `error`. `expired`: the user did not come back in time.
+    """
+    connection: str | None = None
+    """
+    The id of the connection that it has created, or that it reconnects; null if there is none.
+    """
+    error: ConnectAttemptError | None = None
+    """
+    Why it failed; null unless it did.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When it began.
+    """
+    expires_at: AwareDatetime = Field(..., alias='expiresAt')
+    """
+    When it expires.
+    """
+
+
+class OauthClient(Model):
+    """
+    The registration of an app at a platform.
+    """
+
+    platform: str
+    """
+    The platform's identifier.
+    """
+    auth_method: str | None = Field(None, alias='authMethod')
+    """
+    The auth method that it is for; null for all of OAuth 2.0.
+    """
+    client_id: str = Field(..., alias='clientId')
+    """
+    The client's id at the platform.
+    """
+    has_secret: bool = Field(..., alias='hasSecret')
+    """
+    Whether the service has the client's secret.
+    """
+    scopes: list[str]
+    """
+    The scopes to ask for when a request to connect names none.
+    """
+    authorization_parameters: dict[str, str] = Field(
+        ..., alias='authorizationParameters'
+    )
+    """
+    More parameters of the authorization request.
+    """
+    variables: dict[str, str]
+    """
+    Values of the variables in the platform's URLs.
+    """
+    start_url: str | None = Field(None, alias='startUrl')
+    """
+    The page of your app where users start to connect; null for none.
+    """
+    pkce: Literal['S256', 'none'] | str | None = None
+    """
+    Whether authorization requests use PKCE (RFC 7636); null for what the catalog says.
+    """
+    redirect_uri: str = Field(..., alias='redirectUri')
+    """
+    The redirect URI to register at the platform.
+    """
+    rejected_since: AwareDatetime | None = Field(None, alias='rejectedSince')
+    """
+    Since when the platform has rejected the client; null while it has not. Setting the client clears it.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When it was first set.
+    """
+    updated_at: AwareDatetime = Field(..., alias='updatedAt')
+    """
+    When it was last set.
+    """
+
+
+class StoredOauthClient(Model):
+    """
+    The registration of an app at a platform, as it was stored.
+    """
+
+    platform: str
+    """
+    The platform's identifier.
+    """
+    auth_method: str | None = Field(None, alias='authMethod')
+    """
+    The auth method that it is for; null for all of OAuth 2.0.
+    """
+    client_id: str = Field(..., alias='clientId')
+    """
+    The client's id at the platform.
+    """
+    has_secret: bool = Field(..., alias='hasSecret')
+    """
+    Whether the service has the client's secret.
+    """
+    scopes: list[str]
+    """
+    The scopes to ask for when a request to connect names none.
+    """
+    authorization_parameters: dict[str, str] = Field(
+        ..., alias='authorizationParameters'
+    )
+    """
+    More parameters of the authorization request.
+    """
+    variables: dict[str, str]
+    """
+    Values of the variables in the platform's URLs.
+    """
+    start_url: str | None = Field(None, alias='startUrl')
+    """
+    The page of your app where users start to connect; null for none.
+    """
+    pkce: Literal['S256', 'none'] | str | None = None
+    """
+    Whether authorization requests use PKCE (RFC 7636); null for what the catalog says.
+    """
+    redirect_uri: str = Field(..., alias='redirectUri')
+    """
+    The redirect URI to register at the platform.
+    """
+    rejected_since: AwareDatetime | None = Field(None, alias='rejectedSince')
+    """
+    Since when the platform has rejected the client; null while it has not. Setting the client clears it.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When it was first set.
+    """
+    updated_at: AwareDatetime = Field(..., alias='updatedAt')
+    """
+    When it was last set.
+    """
+    warnings: list[str] | None = None
+    """
+    What may be wrong with the client, such as that it asks for no scopes although the platform has some. Absent if there is nothing.
+    """
+
+
+class AgentSignIn(Model):
+    """
+    Who authenticates the users of agents.
+    """
+
+    endpoint: str
+    """
+    The MCP address of the account and environment, for agents.
+    """
+    type: Literal['oidc', 'app'] | str
+    """
+    `oidc`: an OpenID provider. `app`: your own app.
+    """
+    issuer: str | None = None
+    """
+    The provider's issuer; `null` with `app`.
+    """
+    client_id: str | None = Field(None, alias='clientId')
+    """
+    The client at the provider; `null` with `app`.
+    """
+    has_secret: bool = Field(..., alias='hasSecret')
+    """
+    Whether a client secret is stored. It is never returned.
+    """
+    identity_claim: str | None = Field(None, alias='identityClaim')
+    """
+    The claim that is the user's identity; `null` with `app`.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str | None = (
+        Field(None, alias='identityType')
+    )
+    """
+    The type of the users' identities; `null` for any.
+    """
+    redirect_uri: str | None = Field(None, alias='redirectUri')
+    """
+    The redirect URI to register at the provider; `null` with `app`.
+    """
+    url: str | None = None
+    """
+    Where your app authenticates users; `null` with `oidc`.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When sign-in was switched on.
+    """
+    updated_at: AwareDatetime = Field(..., alias='updatedAt')
+    """
+    When it was last configured.
+    """
+
+
+class AgentGrant(Model):
+    """
+    What a user lets an agent do.
+    """
+
+    id: str
+    """
+    The grant's id.
+    """
+    identity: str
+    """
+    The user whose connections the agent can use.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str | None = (
+        Field(None, alias='identityType')
+    )
+    """
+    Only connections of this type; `null` for all.
+    """
+    platforms: list[str] | None = None
+    """
+    Only these platforms; `null` for all.
+    """
+    access: Literal['read', 'write'] | str
+    """
+    `read`: the agent calls platforms by `GET` and `HEAD` only.
+    """
+    client: AgentGrantClient
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When the user came back to sign in.
+    """
+    last_used_at: AwareDatetime | None = Field(None, alias='lastUsedAt')
+    """
+    When the agent last got an access token.
+    """
+    expires_at: AwareDatetime = Field(..., alias='expiresAt')
+    """
+    When it expires unless it is used: 30 days after its last use.
+    """
+
+
+class Webhook(Model):
+    """
+    A webhook: where events are sent.
+    """
+
+    id: str
+    """
+    Identifies the webhook.
+    """
+    url: str
+    """
+    Where events are sent.
+    """
+    description: str | None = None
+    """
+    What it is for.
+    """
+    types: list[str]
+    """
+    The types of events that are sent; all if empty.
+    """
+    active: bool
+    """
+    Whether events are sent.
+    """
+    failing_since: AwareDatetime | None = Field(None, alias='failingSince')
+    """
+    Since when deliveries have failed; `null` if the last one succeeded.
+    """
+    disabled: WebhookDisabled | None
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When it was created.
+    """
+    updated_at: AwareDatetime = Field(..., alias='updatedAt')
+    """
+    When it was last changed.
+    """
+
+
+class WebhookWithSecret(Model):
+    """
+    A webhook, with its secret.
+    """
+
+    id: str
+    """
+    Identifies the webhook.
+    """
+    url: str
+    """
+    Where events are sent.
+    """
+    description: str | None = None
+    """
+    What it is for.
+    """
+    types: list[str]
+    """
+    The types of events that are sent; all if empty.
+    """
+    active: bool
+    """
+    Whether events are sent.
+    """
+    failing_since: AwareDatetime | None = Field(None, alias='failingSince')
+    """
+    Since when deliveries have failed; `null` if the last one succeeded.
+    """
+    disabled: WebhookDisabled | None
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When it was created.
+    """
+    updated_at: AwareDatetime = Field(..., alias='updatedAt')
+    """
+    When it was last changed.
+    """
+    secret: str
+    """
+    What signs deliveries. Returned only once.
+    """
+
+
+class Delivery(Model):
+    """
+    What became of an event at a webhook.
+    """
+
+    event: str
+    """
+    The event's id.
+    """
+    type: str
+    """
+    The event's type.
+    """
+    occurred_at: AwareDatetime = Field(..., alias='occurredAt')
+    """
+    When it happened.
+    """
+    state: Literal['pending', 'delivered', 'failed'] | str
+    """
+    `failed` deliveries are not sent again, unless they are replayed.
+    """
+    attempts: int
+    """
+    How often it was sent.
+    """
+    last_attempt_at: AwareDatetime | None = Field(None, alias='lastAttemptAt')
+    """
+    When it was last sent.
+    """
+    next_attempt_at: AwareDatetime | None = Field(None, alias='nextAttemptAt')
+    """
+    When it is sent next; `null` if it is over.
+    """
+    http_status: int | None = Field(None, alias='httpStatus')
+    """
+    The status of the last answer.
+    """
+    error: str | None = None
+    """
+    Why there was no answer: `unreachable`, `timed_out` or `address_refused`. `webhook_inactive` if the webhook was disabled before it was sent.
+    """
+    duration_ms: int | None = Field(None, alias='durationMs')
+    """
+    How long the last attempt took, in milliseconds.
+    """
+
+
+class ApiKey(Model):
+    """
+    An API key.
+    """
+
+    id: str
+    """
+    Identifies the key; reveals nothing of it.
+    """
+    name: str | None = None
+    """
+    What it is for.
+    """
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
+    """
+    What it may do.
+    """
+    state: Literal['active', 'expired', 'revoked'] | str
+    """
+    Whether it can be used.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When it was created.
+    """
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
+    """
+    When it expires; `null` for never.
+    """
+    revoked_at: AwareDatetime | None = Field(None, alias='revokedAt')
+    """
+    When it was revoked; `null` if it was not.
+    """
+    last_used_on: date | None = Field(None, alias='lastUsedOn')
+    """
+    The day of its last use, in UTC; `null` if no use is recorded.
+    """
+    replaced_by: str | None = Field(None, alias='replacedBy')
+    """
+    The id of the key that replaces it.
+    """
+    created_by: str | None = Field(None, alias='createdBy')
+    """
+    The id of the key that created it; `null` if the operator did.
+    """
+    current: bool
+    """
+    Whether it is the key of this request.
+    """
+
+
+class ApiKeyWithSecret(Model):
+    """
+    An API key, with its secret.
+    """
+
+    id: str
+    """
+    Identifies the key; reveals nothing of it.
+    """
+    name: str | None = None
+    """
+    What it is for.
+    """
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
+    """
+    What it may do.
+    """
+    state: Literal['active', 'expired', 'revoked'] | str
+    """
+    Whether it can be used.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When it was created.
+    """
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
+    """
+    When it expires; `null` for never.
+    """
+    revoked_at: AwareDatetime | None = Field(None, alias='revokedAt')
+    """
+    When it was revoked; `null` if it was not.
+    """
+    last_used_on: date | None = Field(None, alias='lastUsedOn')
+    """
+    The day of its last use, in UTC; `null` if no use is recorded.
+    """
+    replaced_by: str | None = Field(None, alias='replacedBy')
+    """
+    The id of the key that replaces it.
+    """
+    created_by: str | None = Field(None, alias='createdBy')
+    """
+    The id of the key that created it; `null` if the operator did.
+    """
+    current: bool
+    """
+    Whether it is the key of this request.
+    """
+    secret: str
+    """
+    The key itself: `sk_test_…` or `sk_live_…`. Returned only once.
+    """
+
+
+class Whoami(Model):
+    """
+    The API key or the token. Only tokens have the last four members.
+    """
+
+    account: str
+    """
+    The account that the key belongs to.
+    """
+    environment: Literal['test', 'live'] | str
+    """
+    The environment that the key belongs to.
+    """
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
+    """
+    The scopes of the key or the token.
+    """
+    expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
+    """
+    When the key or the token expires; null for never.
+    """
+    identity: str | None = None
+    """
+    The identity whose connections the token can access.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str | None = (
+        Field(None, alias='identityType')
+    )
+    """
+    The identity type that it is restricted to; null for all.
+    """
+    platforms: list[str] | None = None
+    """
+    The platforms that it is restricted to; null for all.
+    """
+    origins: list[str] | None = None
+    """
+    The web origins that it is restricted to; null for all.
+    """
+
+
+class Session(Model):
+    """
+    A token for a browser.
+    """
+
+    token: str
+    """
+    The token. Send it in the same header as a key.
+    """
+    expires_at: AwareDatetime = Field(..., alias='expiresAt')
+    """
+    When it expires.
+    """
+    environment: Literal['test', 'live'] | str
+    """
+    The environment of the API key.
+    """
+    identity: str
+    """
+    The identity whose connections the token can access.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str | None = (
+        Field(None, alias='identityType')
+    )
+    """
+    The identity type that it is restricted to; null for all.
+    """
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'connections:connect', 'connections:call'] | str]
+    """
+    The scopes of the token.
+    """
+    platforms: list[str] | None = None
+    """
+    The platforms that it is restricted to; null for all.
+    """
+    origins: list[str] | None = None
+    """
+    The web origins that it is restricted to; null for all.
+    """
+    connect_url: str | None = Field(None, alias='connectUrl')
+    """
+    With the scope `connections:connect`: the address of the window in which the token's user connects accounts. It works once.
+    """
+
+
+class EventDataConnection(Model):
+    """
+    The connection, as it was just after the event.
+    """
+
+    connection: Connection
+    reason: EventDataConnectionReason | None = None
+    call: EventDataConnectionCall | None = None
+
+
+class ConnectorPage(Model):
+    """
+    A page of the list of connectors.
+    """
+
+    rows: list[Connector]
+    """
+    The rows of this page; empty past the last page.
+    """
+    total: int
+    """
+    The exact number of rows in the whole list.
+    """
+    pages: int
+    """
+    The number of pages; 0 if there are no rows.
+    """
+    page: int
+    """
+    The number of this page.
+    """
+
+
+class ConnectorDetail(Model):
+    """
+    A connector, how users connect to its platform, and where the platform's API is.
+    """
+
+    id: int
+    """
+    Derived from `key`, so it stays the same after every import.
+    """
+    name: str
+    """
+    The display name.
+    """
+    key: str
+    """
+    `api::<platform>::<platformVersion>`
+    """
+    platform: str
+    """
+    The platform's identifier.
+    """
+    platform_version: str = Field(..., alias='platformVersion')
+    """
+    The version of the platform's API.
+    """
+    status: Literal['generally_available', 'beta', 'alpha', 'not_available'] | str
+    """
+    The release stage of the connector.
+    """
+    description: str
+    """
+    A description in one line.
+    """
+    category: str
+    """
+    The category; `Other` if unknown.
+    """
+    image: str
+    """
+    The logo's absolute URL. Logos of well-known brands are on the service's own origin.
+    """
+    tags: list[str]
+    """
+    Free-form tags.
+    """
+    oauth: bool
+    """
+    Whether the platform offers OAuth.
+    """
+    tools: int
+    """
+    How many actions the platform has.
+    """
+    version: str
+    """
+    The version that the platform's own OpenAPI document states.
+    """
+    active: bool
+    """
+    Whether the operator offers the connector.
+    """
+    auth_methods: list[AuthMethodOauth2 | AuthMethodApiKey | AuthMethodBasic | AuthMethodBearer | AuthMethodAwsSigv4 | AuthMethodOther] = (
+        Field(..., alias='authMethods')
+    )
+    """
+    The ways to connect, the preferred one first.
+    """
+    servers: list[ConnectorDetailServer]
+    """
+    The base addresses of the API, the default one first.
+    """
+    documentation_url: str | None = Field(None, alias='documentationUrl')
+    """
+    The platform's documentation; null if unknown.
+    """
+    license: ConnectorDetailLicense | None = None
+    """
+    The licence of the imported OpenAPI document; null if unknown.
+    """
+    headers: dict[str, str]
+    """
+    Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method.
+    """
+    verify: ConnectorDetailVerify | None = None
+    """
+    A request that succeeds only with good credentials; null if unknown.
+    """
+    account: ConnectorDetailAccount | None = None
+    """
+    How to find out whose account it is; null if unknown.
+    """
+
+
+class ActionPage(Model):
+    """
+    A page of the list of actions.
+    """
+
+    rows: list[Action]
+    """
+    The rows of this page; empty past the last page.
+    """
+    total: int
+    """
+    The exact number of rows in the whole list.
+    """
+    pages: int
+    """
+    The number of pages; 0 if there are no rows.
+    """
+    page: int
+    """
+    The number of this page.
+    """
+
+
+class ActionSearchPage(Model):
+    """
+    A page of the matches.
+    """
+
+    rows: list[Action]
+    """
+    The rows of this page; empty past the last page.
+    """
+    total: int
+    """
+    The number of matches; exact up to 10,000.
+    """
+    pages: int
+    """
+    The number of pages; 0 if there are no rows.
+    """
+    page: int
+    """
+    The number of this page.
+    """
+    total_is_minimum: Literal[True] | None = Field(None, alias='totalIsMinimum')
+    """
+    `true` if there are more matches than `total`; otherwise omitted.
+    """
+
+
+class ConnectionPage(Model):
+    """
+    A page of the list of connections.
+    """
+
+    rows: list[Connection]
+    """
+    The rows of this page; empty past the last page.
+    """
+    total: int
+    """
+    The exact number of rows in the whole list.
+    """
+    pages: int
+    """
+    The number of pages; 0 if there are no rows.
+    """
+    page: int
+    """
+    The number of this page.
+    """
+
+
+class AttemptSummaryPage(Model):
+    """
+    A page of attempts to connect.
+    """
+
+    rows: list[AttemptSummary]
+    """
+    The attempts of this page, the newest first.
+    """
+    next: str | None = None
+    """
+    The cursor for `before`; `null` on the last page.
+    """
+
+
+class OauthClientPage(Model):
+    """
+    A page of the list of OAuth clients.
+    """
+
+    rows: list[OauthClient]
+    """
+    The rows of this page; empty past the last page.
+    """
+    total: int
+    """
+    The exact number of rows in the whole list.
+    """
+    pages: int
+    """
+    The number of pages; 0 if there are no rows.
+    """
+    page: int
+    """
+    The number of this page.
+    """
+
+
+class AgentGrantPage(Model):
+    """
+    A page of grants.
+    """
+
+    rows: list[AgentGrant]
+    """
+    The grants of this page, newest first.
+    """
+    next: str | None = None
+    """
+    The cursor for `before`; `null` on the last page.
+    """
+
+
+class Event(Model):
+    """
+    Something that happened.
+    """
+
+    id: str
+    """
+    Identifies the event. Later events have greater ids.
+    """
+    type: Literal['connection.created', 'connection.updated', 'connection.deleted', 'connection.connected', 'connection.reconnected', 'connection.degraded', 'connection.recovered', 'connection.failed', 'connection.scopes_changed', 'connection.called', 'oauth_client.rejected', 'grant.revoked', 'grant.revocation_failed', 'webhook.disabled'] | str
+    """
+    What happened.
+    """
+    occurred_at: AwareDatetime = Field(..., alias='occurredAt')
+    """
+    When it happened.
+    """
+    data: EventDataConnection | EventDataOauthClient | EventDataGrant | EventDataWebhook | EventDataOther
+
+
+class WebhookPage(Model):
+    """
+    The webhooks.
+    """
+
+    rows: list[Webhook]
+    """
+    The webhooks, oldest first.
+    """
+
+
+class DeliveryPage(Model):
+    """
+    A page of deliveries.
+    """
+
+    rows: list[Delivery]
+    """
+    The deliveries of this page, those of the latest events first.
+    """
+    next: str | None = None
+    """
+    The cursor for `before`; `null` on the last page.
+    """
+
+
+class ApiKeyPage(Model):
+    """
+    A page of API keys.
+    """
+
+    rows: list[ApiKey]
+    """
+    The keys of this page, newest first.
+    """
+    next: str | None = None
+    """
+    The cursor for `before`; `null` on the last page.
+    """
+
+
+class EventPage(Model):
+    """
+    A page of events.
+    """
+
+    rows: list[Event]
+    """
+    The events of this page, in the order asked for.
+    """
+    next: str
+    """
+    The cursor for `after`: the id of the last event that was looked at.
+    """
+
+
+AuthMethod: TypeAlias = AuthMethodOauth2 | AuthMethodApiKey | AuthMethodBasic | AuthMethodBearer | AuthMethodAwsSigv4 | AuthMethodOther
+Credentials: TypeAlias = CredentialsOauth2 | CredentialsApiKey | CredentialsBasic | CredentialsBearer | CredentialsAwsSigv4 | CredentialsOther
+ConnectorStatus: TypeAlias = Literal["generally_available", "beta", "alpha", "not_available"] | str
+Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"] | str
+AuthMethodOauth2Grant: TypeAlias = Literal["authorization_code", "client_credentials", "account_credentials"] | str
+Pkce: TypeAlias = Literal["S256", "none"] | str
+AuthMethodOauth2TokenAuth: TypeAlias = Literal["client_secret_post", "client_secret_basic", "client_secret_basic_raw", "none"] | str
+AuthMethodOauth2TokenBody: TypeAlias = Literal["form", "json"] | str
+AuthMethodOauth2RevocationBody: TypeAlias = Literal["form", "json"] | str
+AuthMethodOauth2RevocationToken: TypeAlias = Literal["refresh_token", "access_token"] | str
+AuthMethodOauth2ExpiresUnit: TypeAlias = Literal["s", "ms"] | str
+AuthMethodOauth2LongLivedTokenMethod: TypeAlias = Literal["GET", "POST"] | str
+AuthMethodOauth2FieldSourceFrom: TypeAlias = Literal["callback", "token", "account"] | str
+AuthMethodApiKeyIn: TypeAlias = Literal["header", "query", "cookie"] | str
+ActionDetailParameterIn: TypeAlias = Literal["path", "query", "header", "cookie"] | str
+Environment: TypeAlias = Literal["test", "live"] | str
+IdentityType: TypeAlias = Literal["user", "team", "organization", "project"] | str
+State: TypeAlias = Literal["operational", "degraded", "failed", "unknown"] | str
+ConnectionStatusActor: TypeAlias = Literal["user", "account", "nobody"] | str
+ConnectAttemptStatus: TypeAlias = Literal["pending", "succeeded", "failed", "expired"] | str
+ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "connection_exists", "connection_not_found", "client_rejected", "request_rejected", "code_rejected", "platform_unavailable", "invalid_answer", "issuer_mismatch", "changed", "interrupted"] | str
+AgentSignInType: TypeAlias = Literal["oidc", "app"] | str
+Access: TypeAlias = Literal["read", "write"] | str
+EventType: TypeAlias = Literal["connection.created", "connection.updated", "connection.deleted", "connection.connected", "connection.reconnected", "connection.degraded", "connection.recovered", "connection.failed", "connection.scopes_changed", "connection.called", "oauth_client.rejected", "grant.revoked", "grant.revocation_failed", "webhook.disabled"] | str
+EventData: TypeAlias = EventDataConnection | EventDataOauthClient | EventDataGrant | EventDataWebhook | EventDataOther
+WebhookDisabledCode: TypeAlias = Literal["gone", "no_success"] | str
+DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str
+Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write"] | str
+ApiKeyState: TypeAlias = Literal["active", "expired", "revoked"] | str
+NewSessionScope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call"] | str

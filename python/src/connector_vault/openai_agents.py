@@ -1,0 +1,19 @@
+"""Tools for the OpenAI Agents SDK: `pip install connector-vault[openai-agents]`."""
+
+from __future__ import annotations
+
+from agents import FunctionTool, function_tool
+
+from ._async import AsyncConnectorVault
+from ._async_tools import AsyncTools
+
+
+def tools(vault: AsyncConnectorVault) -> list[FunctionTool]:
+    """The tools to search, describe and run actions, for `Agent(tools=…)`."""
+    found = AsyncTools(vault)
+    # The input of an action is any object, which a strict schema does not allow.
+    return [
+        function_tool(found.search_actions, strict_mode=False),
+        function_tool(found.describe_action, strict_mode=False),
+        function_tool(found.run_action, strict_mode=False),
+    ]

@@ -1,0 +1,16 @@
+"""Tools for Pydantic AI: `pip install connector-vault[pydantic-ai]`."""
+
+from __future__ import annotations
+
+from pydantic_ai.toolsets import FunctionToolset
+
+from ._async import AsyncConnectorVault
+from ._async_tools import AsyncTools
+
+
+def toolset(vault: AsyncConnectorVault) -> FunctionToolset[object]:
+    """The tools to search, describe and run actions, for `Agent(toolsets=[…])`."""
+    found = AsyncTools(vault)
+    return FunctionToolset(
+        [found.search_actions, found.describe_action, found.run_action], docstring_format="google"
+    )

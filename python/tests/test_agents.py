@@ -1,0 +1,175 @@
+"""The adapters with the libraries themselves: an agent whose model is made up uses each of the tools."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any, cast
+
+import pytest
+from agents import Agent as OpenAIAgent
+from agents import Runner, set_tracing_disabled
+from agents.items import ModelResponse
+from agents.models.interface import Model as OpenAIModel
+from agents.usage import Usage
+from langchain_core.tools import StructuredTool
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+from pydantic_ai import Agent as PydanticAgent
+from pydantic_ai.messages import ModelMessage, ModelRequest, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import ModelResponse as PydanticResponse
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from connector_vault import AsyncConnectorVault, ConnectorVault, langchain, openai_agents, pydantic_ai
+from connector_vault.models import Connection
+
+URL, KEY = os.environ["VAULT_URL"], os.environ["AGENTS_KEY"]
+IDENTITY = "agent@example.com"
+SCOPES = ["catalog:read", "connections:read", "connections:call"]
+# What the made-up model asks for, one after the other, and what it must be told.
+WISHES: list[tuple[str, dict[str, Any]]] = [
+    ("search_actions", {"query": "create a note"}),
+    ("describe_action", {"platform": "demo-notes", "key": "createNote"}),
+    ("run_action", {"platform": "demo-notes", "key": "createNote", "input": {"body": {"titel": "x"}}}),
+    ("run_action", {"platform": "demo-notes", "key": "createNote", "input": {"body": {"title": "By an agent"}}}),
+    ("run_action", {"platform": "called", "key": "getThing"}),
+    ("describe_action", {"platform": "demo-note", "key": "createNote"}),
+]
+
+
+def check(answers: Sequence[Any]) -> None:
+    found, described, refused, created, unconnected, unknown = answers
+    assert {"platform": "demo-notes", "key": "createNote", "title": "Create a note", "method": "POST"} == found[0]
+    assert described["input"]["properties"]["body"]["required"] == ["title"]
+    assert refused["error"] == "invalid_body"
+    assert {"/body/title", "/body/titel"} == {error["at"] for error in refused["errors"]}
+    assert (created["status"], created["body"]["title"]) == (201, "By an agent")
+    assert unconnected["error"] == "not_connected"
+    assert (unknown["error"], unknown["suggestions"]) == ("platform_not_found", ["demo-notes"])
+
+
+@pytest.fixture(scope="module")
+def token() -> Iterator[str]:
+    with ConnectorVault(URL, KEY) as vault:
+        made = vault.connect_attempts.start(
+            platform="demo-notes",
+            auth_method="api-key",
+            identity=IDENTITY,
+            identity_type="user",
+            fields={"apiKey": os.environ["NOTES_KEY"]},
+        )
+        yield vault.sessions.create(identity=IDENTITY, scopes=SCOPES).token
+        vault.connections.delete(cast(Connection, made))
+
+
+@pytest.fixture
+async def vault(token: str) -> AsyncIterator[AsyncConnectorVault]:
+    async with AsyncConnectorVault(URL, token) as vault:
+        yield vault
+
+
+class MadeUp(OpenAIModel):
+    """Asks for what `WISHES` says."""
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = []
+        self.tools: set[str] = set()
+
+    async def get_response(self, *args: Any, **named: Any) -> ModelResponse:
+        known = dict(zip(("system_instructions", "input", "model_settings", "tools"), args, strict=False)) | named
+        self.tools = {tool.name for tool in known["tools"]}
+        results = [item for item in known["input"] if item.get("type") == "function_call_output"]
+        self.answers = [read(item["output"]) for item in results]
+        if len(results) < len(WISHES):
+            name, arguments = WISHES[len(results)]
+            call = ResponseFunctionToolCall(
+                arguments=json.dumps(arguments), call_id=f"c{len(results)}", name=name, type="function_call"
+            )
+            return ModelResponse(output=[call], usage=Usage(), response_id=None)
+        text = ResponseOutputText(annotations=[], text="done", type="output_text")
+        said = ResponseOutputMessage(id="m", content=[text], role="assistant", status="completed", type="message")
+        return ModelResponse(output=[said], usage=Usage(), response_id=None)
+
+    def stream_response(self, *args: Any, **named: Any) -> Any:
+        raise NotImplementedError
+
+
+def read(output: str) -> Any:
+    """What a tool returned, as the SDK writes it for the model."""
+    try:
+        return json.loads(output)
+    except json.JSONDecodeError:
+        import ast
+
+        return ast.literal_eval(output)
+
+
+@pytest.mark.anyio
+async def test_openai_agents(vault: AsyncConnectorVault) -> None:
+    set_tracing_disabled(True)
+    model = MadeUp()
+    agent = OpenAIAgent(name="Assistant", model=model, tools=[*openai_agents.tools(vault)])
+    result = await Runner.run(agent, "Create a note.", max_turns=20)
+    assert result.final_output == "done"
+    assert model.tools == {"search_actions", "describe_action", "run_action"}
+    check(model.answers)
+
+
+@pytest.mark.anyio
+async def test_pydantic_ai(vault: AsyncConnectorVault) -> None:
+    answers: list[Any] = []
+
+    async def made_up(messages: list[ModelMessage], info: AgentInfo) -> PydanticResponse:
+        assert {tool.name for tool in info.function_tools} == {"search_actions", "describe_action", "run_action"}
+        requests = [message for message in messages if isinstance(message, ModelRequest)]
+        answers[:] = [
+            part.content for request in requests for part in request.parts if isinstance(part, ToolReturnPart)
+        ]
+        if len(answers) < len(WISHES):
+            return PydanticResponse(parts=[ToolCallPart(*WISHES[len(answers)])])
+        return PydanticResponse(parts=[TextPart("done")])
+
+    agent = PydanticAgent(FunctionModel(made_up), toolsets=[pydantic_ai.toolset(vault)])
+    assert (await agent.run("Create a note.")).output == "done"
+    check(answers)
+
+
+def schemas_say_what_each_argument_is(tools: Sequence[StructuredTool]) -> None:
+    for tool in tools:
+        assert tool.description
+        assert all(argument.get("description") for argument in tool.args.values()), tool.args
+
+
+@pytest.mark.anyio
+async def test_langchain_asynchronously(vault: AsyncConnectorVault) -> None:
+    tools = langchain.tools(vault)
+    schemas_say_what_each_argument_is(tools)
+    by_name = {tool.name: tool for tool in tools}
+    assert by_name.keys() == {"search_actions", "describe_action", "run_action"}
+    check([await by_name[name].ainvoke(arguments) for name, arguments in WISHES])
+
+
+def test_langchain_synchronously(token: str) -> None:
+    with ConnectorVault(URL, token) as vault:
+        tools = langchain.tools(vault)
+        schemas_say_what_each_argument_is(tools)
+        by_name = {tool.name: tool for tool in tools}
+        check([by_name[name].invoke(arguments) for name, arguments in WISHES])
+
+
+def test_an_agent_chooses_among_accounts_and_is_told_what_is_wrong(token: str) -> None:
+    with ConnectorVault(URL, KEY) as vault:
+        more = vault.connections.create(
+            platform="demo-notes", identity=IDENTITY, identity_type="user", label="second", name="Second"
+        )
+        run = {tool.name: tool for tool in langchain.tools(vault)}["run_action"]
+        try:
+            told = run.invoke({"platform": "demo-notes", "key": "getMe"})
+            ids = [one["connection"] for one in told["connections"]]
+            assert (told["error"], len(ids)) == ("connection_needed", 2)
+            first = next(id for id in ids if id != more.id)
+            assert run.invoke({"platform": "demo-notes", "key": "getMe", "connection": first})["status"] == 200
+            wrong = run.invoke({"platform": "demo-notes", "key": "getMe", "input": {"params": {}}})
+            assert (wrong["error"], "params" in wrong["detail"]) == ("invalid_body", True)
+        finally:
+            vault.connections.delete(more)

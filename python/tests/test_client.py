@@ -1,0 +1,736 @@
+"""The clients against the running service."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+import pickle
+import re
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import httpx
+import pytest
+
+from connector_vault import (
+    OMITTED,
+    AsyncConnectorVault,
+    AuthenticationError,
+    ConflictError,
+    ConnectError,
+    ConnectorVault,
+    NoResponseError,
+    NotFoundError,
+    PreconditionError,
+    RateLimitError,
+    VaultError,
+    webhooks,
+)
+from connector_vault.models import (
+    AuthMethodOther,
+    Connection,
+    ConnectorDetail,
+    CredentialsApiKey,
+    CredentialsBearer,
+    Event,
+    EventDataConnection,
+    EventDataOther,
+    PendingAttempt,
+    Session,
+)
+
+from .conftest import Visit
+
+URL, KEY = os.environ["VAULT_URL"], os.environ["VAULT_KEY"]
+UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
+
+Answer = Callable[[httpx.Request], httpx.Response | None]
+
+
+class Disturbed(httpx.BaseTransport):
+    """Answers in place of the service as long as `answers` has something to say; notes every request."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.requests: list[httpx.Request] = []
+        self._answers = [*answers]
+        self._real = httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        found = self._answers.pop(0)(request) if self._answers else None
+        return found or self._real.handle_request(request)
+
+    def close(self) -> None:
+        self._real.close()
+
+
+def lost(request: httpx.Request) -> httpx.Response:
+    raise httpx.ReadError("lost", request=request)
+
+
+def refusing(status: int, retry_after: str | None = "0", code: str = "unavailable") -> Answer:
+    headers = {} if retry_after is None else {"retry-after": retry_after}
+    body = {"code": code, "detail": "Not now.", "status": status}
+    return lambda request: httpx.Response(status, headers=headers, json=body)
+
+
+@contextmanager
+def client(transport: Disturbed, **options: Any) -> Generator[ConnectorVault, None, None]:
+    with httpx.Client(transport=transport) as http:
+        yield ConnectorVault(URL, options.pop("secret", KEY), http_client=http, **options)
+
+
+@pytest.fixture
+def bearer(vault: ConnectorVault) -> Iterator[Connection]:
+    """A connection to the platform that takes one token and tells what it was sent."""
+    made = vault.connections.create(platform="called", identity=f"py-{time.time_ns()}", identity_type="user")
+    vault.connections.set_credentials(made, "bearer", token=os.environ["PLATFORM_TOKEN"])
+    yield made
+    vault.connections.delete(made)
+
+
+@pytest.fixture
+async def awaited() -> AsyncIterator[AsyncConnectorVault]:
+    async with AsyncConnectorVault(URL, KEY) as vault:
+        yield vault
+
+
+# Lists
+
+
+def test_an_iteration_returns_every_row_once_in_order(vault: ConnectorVault) -> None:
+    rows = vault.connections.list().to_list()
+    counted = vault.connections.list(limit=1).page()
+    assert len(rows) == counted.total >= 230
+    assert len({row.id for row in rows}) == len(rows)
+    assert [row.created_at for row in rows] == sorted((row.created_at for row in rows), reverse=True)
+    assert [len(page.rows) for page in vault.connections.list(limit=100).pages()][:2] == [100, 100]
+    assert rows == [*vault.connections.list(limit=37)]
+
+
+def test_an_iteration_begins_where_page_or_cursor_says(vault: ConnectorVault) -> None:
+    rows = vault.connections.list().to_list()
+    first = vault.connections.list(limit=50).page()
+    assert (first.page, first.pages, first.total_is_minimum) == (1, -(-len(rows) // 50), False)
+    assert vault.connections.list(limit=50, after=first.cursor).to_list() == rows[50:]
+    assert vault.connections.list(limit=50, page=3).to_list() == rows[100:]
+    assert vault.connections.list().to_list(max=7) == rows[:7]
+    assert vault.connections.list().to_list(max=0) == []
+
+
+def test_a_numbered_list_goes_through_all_pages(vault: ConnectorVault) -> None:
+    keys = [action.key for action in vault.actions.list("demo-notes", limit=2)]
+    page = vault.actions.list("demo-notes", limit=500).page()
+    assert keys == [action.key for action in page.rows]
+    assert len(keys) == page.total > 4
+    assert page.cursor is None
+
+
+def test_filters_are_sent_as_the_service_takes_them(vault: ConnectorVault) -> None:
+    both = vault.connections.list(tags=["all", "third"]).page().total
+    either = vault.connections.list(tags=["third", "t-1"], tags_match="any").page().total
+    only = vault.connections.list(tags="third").page().total
+    assert 0 < both == only < either
+    assert vault.connections.list(active=False).page().total == 0
+    keys = [row.key for row in vault.connections.list(limit=2).page().rows]
+    assert {row.key for row in vault.connections.list(key=keys)} == {*keys}
+
+
+def test_nothing_is_sent_before_a_list_is_read() -> None:
+    transport = Disturbed()
+    with httpx.Client(transport=transport) as http:
+        listed = ConnectorVault(URL, KEY, http_client=http).connections.list()
+        assert transport.requests == []
+        next(iter(listed))
+        assert [request.url.params["limit"] for request in transport.requests] == ["100"]
+
+
+def test_the_feed_of_events_ends_with_the_latest_and_goes_on_from_there(vault: ConnectorVault) -> None:
+    made = vault.connections.create(platform="called", identity=f"feed-{time.time_ns()}", identity_type="user")
+    vault.connections.update(made, tags=["x"])
+    page = vault.events.list(connection=made).page()
+    assert [event.type for event in page.rows] == ["connection.created", "connection.updated"]
+    assert [event.type for event in vault.events.list(connection=made, limit=1)] == [row.type for row in page.rows]
+    assert vault.events.list(connection=made, after=page.cursor).to_list() == []
+    vault.connections.delete(made)
+    (last,) = vault.events.list(connection=made, after=page.cursor)
+    assert last.type == "connection.deleted"
+    assert isinstance(last.data, EventDataConnection) and last.data.connection.id == made.id
+
+
+def test_a_service_that_names_the_same_page_again_ends_the_iteration(vault: ConnectorVault) -> None:
+    row = vault.connections.list(limit=1).page().rows[0].model_dump(mode="json", by_alias=True)
+
+    def same(request: httpx.Request) -> httpx.Response:
+        link = f'<{URL}/v1/vault/connections?after=again>; rel="next"'
+        body = {"rows": [row], "total": 9, "pages": 9, "page": 1}
+        return httpx.Response(200, headers={"link": link}, json=body)
+
+    with httpx.Client(transport=httpx.MockTransport(same)) as http:
+        assert len(ConnectorVault(URL, KEY, http_client=http).connections.list().to_list()) == 2
+
+
+# Changes
+
+
+def test_a_connection_lives_as_its_calls_say(vault: ConnectorVault) -> None:
+    identity = f"ann-{time.time_ns()}"
+    made = vault.connections.create(platform="called", identity=identity, identity_type="user", tags=["a"], label="b")
+    assert (made.version, made.active, made.name, made.tags) == ("1", True, None, ["a"])
+    assert made.created_at.tzinfo is not None
+    assert vault.connections.get(made.id) == made
+    assert vault.connections.set_name(made, "Work").name == "Work"
+    assert vault.connections.set_name(made, None).name is None
+    failed = vault.connections.set_state(made, "failed", active=False, reason="Revoked.")
+    assert (failed.state, failed.active) == ("failed", False)
+    status = vault.connections.status(made)
+    assert status.reason is not None and status.reason.detail == "Revoked."
+    vault.connections.delete(made, if_match=failed)
+    with pytest.raises(NotFoundError) as caught:
+        vault.connections.get(made)
+    assert caught.value.code == "connection_not_found"
+
+
+def test_a_change_of_what_somebody_else_has_changed_is_refused(vault: ConnectorVault, bearer: Connection) -> None:
+    read = vault.connections.get(bearer)
+    vault.connections.update(read, tags=["somebody"])
+    with pytest.raises(PreconditionError):
+        vault.connections.update(read, tags=["me"], if_match=read)
+    now = vault.connections.get(read)
+    assert vault.connections.update(now, tags=[*now.tags, "me"], if_match=now).tags == ["somebody", "me"]
+
+
+def test_a_key_taken_names_the_connection_that_has_it(vault: ConnectorVault, bearer: Connection) -> None:
+    with pytest.raises(ConflictError) as caught:
+        vault.connections.create(platform="called", identity=bearer.identity, identity_type="user")
+    assert (caught.value.code, caught.value.connection_id) == ("connection_exists", bearer.id)
+
+
+def test_credentials_are_of_their_type_and_are_not_printed(vault: ConnectorVault, bearer: Connection) -> None:
+    found = vault.connections.get_credentials(bearer)
+    assert isinstance(found, CredentialsBearer)
+    assert found.headers == {"authorization": f"Bearer {os.environ['PLATFORM_TOKEN']}"}
+    session = vault.sessions.create(identity="ann", ttl_seconds=60)
+    for shown in (repr(found), str(found), f"{found!r}", repr(session), str(session)):
+        assert os.environ["PLATFORM_TOKEN"] not in shown and session.token not in shown
+
+
+def test_an_oauth_client_keeps_a_secret_that_is_left_out(vault: ConnectorVault) -> None:
+    clients = vault.oauth_clients
+    before = clients.get("demo-notes")
+    try:
+        with_secret = clients.set("demo-notes", client_id=before.client_id, client_secret="s", scopes=before.scopes)
+        assert with_secret.has_secret
+        assert clients.set("demo-notes", client_id=before.client_id, client_secret=OMITTED).has_secret
+        assert not clients.set("demo-notes", client_id=before.client_id, client_secret=None).has_secret
+        assert [one.platform for one in clients.list()] == ["demo-notes"]
+    finally:
+        clients.set("demo-notes", client_id=before.client_id, client_secret=None, scopes=before.scopes)
+
+
+def test_api_keys_are_created_rotated_and_revoked(vault: ConnectorVault) -> None:
+    ends = datetime.now(timezone.utc) + timedelta(days=1)
+    made = vault.keys.create(scopes=["connections:read"], name="export", expires_at=ends)
+    assert made.expires_at is not None and abs(made.expires_at - ends) < timedelta(seconds=1)
+    with ConnectorVault(URL, made.secret) as other:
+        assert other.whoami().scopes == ["connections:read"]
+        with pytest.raises(VaultError) as refused:
+            other.connectors.list().page()
+        assert (refused.value.code, refused.value.status) == ("insufficient_scope", 403)
+    successor = vault.keys.rotate(made)
+    for key in (made, successor):
+        vault.keys.revoke(key)
+    states = {key.id: key.state for key in vault.keys.list(limit=1)}
+    assert (states[made.id], states[successor.id]) == ("revoked", "revoked")
+    with pytest.raises(VaultError) as naive:
+        vault.keys.create(scopes=["connections:read"], expires_at=datetime(2100, 1, 1))
+    assert naive.value.code == "invalid_argument"
+
+
+# Connecting
+
+
+def test_credentials_of_a_user_connect_at_once(vault: ConnectorVault) -> None:
+    identity = f"ada-{time.time_ns()}"
+    account: dict[str, Any] = dict(
+        platform="demo-notes", auth_method="api-key", identity=identity, identity_type="user"
+    )
+    with pytest.raises(VaultError) as rejected:
+        vault.connect_attempts.start(**account, fields={"apiKey": "wrong"})
+    assert (rejected.value.code, rejected.value.status) == ("credentials_rejected", 422)
+    made = vault.connect_attempts.start(**account, fields={"apiKey": os.environ["NOTES_KEY"]})
+    assert isinstance(made, Connection) and made.state == "operational"
+    assert isinstance(vault.connections.get_credentials(made), CredentialsApiKey)
+    assert vault.connections.check(made).state == "operational"
+    vault.connections.delete(made)
+
+
+def test_an_attempt_is_waited_for(vault: ConnectorVault, visit: Visit) -> None:
+    account: dict[str, Any] = dict(platform="demo-notes", auth_method="oauth2", identity_type="user")
+    attempt = vault.connect_attempts.start(**account, identity="ben")
+    assert isinstance(attempt, PendingAttempt)
+    user = threading.Thread(target=visit, args=(attempt.authorization_url, "allow"))
+    user.start()
+    made = vault.connect_attempts.wait(attempt)
+    user.join()
+    assert (made.identity, made.state) == ("ben", "operational")
+    denied = vault.connect_attempts.start(**account, identity="carl")
+    assert isinstance(denied, PendingAttempt)
+    visit(denied.authorization_url, "deny")
+    with pytest.raises(ConnectError) as caught:
+        vault.connect_attempts.wait(denied.id)
+    assert (caught.value.code, caught.value.attempt) == ("denied", denied.id)
+    pending = vault.connect_attempts.start(**account, identity="dora")
+    assert isinstance(pending, PendingAttempt)
+    with pytest.raises(NoResponseError):
+        vault.connect_attempts.wait(pending, timeout=0)
+    listed = {one.id: one.status for one in vault.connect_attempts.list(platform="demo-notes", limit=1)}
+    assert [listed[one.id] for one in (attempt, denied, pending)] == ["succeeded", "failed", "pending"]
+
+
+# Calling platforms
+
+
+def test_a_platform_is_called_as_asked(vault: ConnectorVault, bearer: Connection) -> None:
+    got = vault.call_platform(bearer, "GET", "/users/a%2Fb?x=%20&y", params={"z": "1&2"})
+    assert (got.status_code, got.json()["method"]) == (200, "GET")
+    assert got.json()["url"].startswith("/api/users/a%2Fb?x=")
+    assert got.json()["url"].endswith("z=1%262")
+    sent = vault.call_platform(bearer, "PUT", "things", json={"a": ["é", None]}, headers={"X-Own": "1"})
+    told = sent.json()
+    assert (told["method"], told["body"]) == ("PUT", '{"a": ["\\u00e9", null]}')
+    assert told["headers"]["x-own"] == "1"
+    assert told["headers"]["content-type"] == "application/json"
+    assert told["headers"]["authorization"] == "Bearer " + os.environ["PLATFORM_TOKEN"]
+    assert not any(KEY in value for value in told["headers"].values())
+    other = vault.call_platform(bearer, "GET", "x", server=f"{os.environ['PLATFORM_URL']}/other")
+    assert other.json()["url"] == "/other/x"
+    assert vault.call_platform(bearer, "DELETE", "none").status_code == 204
+
+
+def test_bodies_stream_both_ways(vault: ConnectorVault, bearer: Connection) -> None:
+    size = 3_000_000
+    with vault.stream_platform(bearer, "GET", "large", params={"bytes": size}) as response:
+        assert sum(len(piece) for piece in response.iter_bytes()) >= size
+    pieces = (b"x" * 1000 for _ in range(500))
+    assert vault.call_platform(bearer, "POST", "form", content=pieces).json()["size"] == 500_000
+
+
+@pytest.mark.parametrize("path", ["../x", "a/../../x", "..", "%2e%2E/x", "./x", "a#b", "a\\..\\x"])
+def test_a_path_that_leads_elsewhere_is_refused(path: str) -> None:
+    with httpx.Client(transport=httpx.MockTransport(lost)) as http:
+        vault = ConnectorVault(URL, KEY, http_client=http)
+        with pytest.raises(VaultError) as caught:
+            vault.call_platform(UNKNOWN, "GET", path)
+        assert caught.value.code == "invalid_parameter"
+        with pytest.raises(VaultError):
+            vault.call_platform("../../sessions", "GET", "x")
+        for name in ("..", ".", ""):
+            with pytest.raises(VaultError):
+                vault.connections.get(name)
+
+
+def test_what_the_service_itself_answers_is_an_error(vault: ConnectorVault, bearer: Connection) -> None:
+    with pytest.raises(NotFoundError):
+        vault.call_platform(UNKNOWN, "GET", "x")
+    with pytest.raises(VaultError) as server:
+        vault.call_platform(bearer, "GET", "x", server="https://example.com")
+    assert server.value.status == 400
+    with pytest.raises(VaultError) as both:
+        vault.call_platform(bearer, "POST", "x", json={}, content=b"")
+    assert both.value.code == "invalid_argument"
+
+
+def test_an_action_is_checked_and_run(vault: ConnectorVault, bearer: Connection) -> None:
+    answer = vault.actions.run(
+        bearer, "createThing", path={"owner": "a b"}, query={"tags": ["x", "y"]}, body={"name": "é", "size": 3}
+    )
+    assert (answer.status, answer.body["url"]) == (200, "/api/owners/a%20b/things?tags=x&tags=y")
+    with pytest.raises(VaultError) as caught:
+        vault.actions.run(bearer, "createThing", query={"tags": ["X"]}, body={"nme": "x"})
+    pointers = {fault.pointer for fault in caught.value.errors}
+    assert {"/path", "/query/tags/0", "/body/nme"} <= pointers or len(pointers) >= 3
+    with pytest.raises(NotFoundError) as unknown:
+        vault.actions.run(bearer, "createThin")
+    assert unknown.value.code == "action_not_found"
+    detail = vault.actions.get("called", "createThing", responses=True)
+    assert detail.responses is not None and detail.input["properties"].keys() == {"path", "query", "body"}
+
+
+# Errors and retries
+
+
+def test_errors_tell_what_the_service_tells(vault: ConnectorVault) -> None:
+    with pytest.raises(VaultError) as caught:
+        vault.connections.create(platform="demo-note", identity="x", identity_type="usr")
+    error = caught.value
+    assert (type(error), error.status, error.code) == (VaultError, 400, "invalid_body")
+    assert {(fault.pointer, fault.suggestion) for fault in error.errors} == {
+        ("/identityType", "user"),
+        ("/platform", "demo-notes"),
+    }
+    assert error.request_id is not None and error.request_id in str(error)
+    assert error.headers["content-type"] == "application/problem+json"
+    for again in (copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
+        assert (again.code, again.errors, str(again)) == (error.code, error.errors, str(error))
+    with pytest.raises(AuthenticationError) as unknown:
+        with ConnectorVault(URL, "sk_test_wrong") as wrong:
+            wrong.whoami()
+    assert unknown.value.code == "invalid_key"
+    with pytest.raises(VaultError) as parameter:
+        vault.connections.list(limit=501).page()
+    assert parameter.value.errors[0].parameter == "limit"
+
+
+def test_an_error_never_repeats_the_secret() -> None:
+    def parrot(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(400, json={"code": "invalid_body", "detail": f"You sent {KEY}.", "errors": [{"detail": KEY}]})
+
+    with httpx.Client(transport=httpx.MockTransport(parrot)) as http:
+        with pytest.raises(VaultError) as caught:
+            ConnectorVault(URL, KEY, http_client=http).whoami()
+        assert KEY not in f"{caught.value} {caught.value!r} {caught.value.errors}"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(200, text="<html>"),
+        httpx.Response(200, json=[]),
+        httpx.Response(404, text="<html>"),
+        httpx.Response(500, json={"code": 1}),
+        httpx.Response(302, headers={"location": "https://example.com"}),
+    ],
+)
+def test_an_answer_of_something_else_is_an_error_of_its_own(answer: httpx.Response) -> None:
+    with httpx.Client(transport=httpx.MockTransport(lambda request: answer), follow_redirects=True) as http:
+        with pytest.raises(VaultError) as caught:
+            ConnectorVault(URL, KEY, http_client=http).whoami()
+        assert caught.value.code == "unexpected_response"
+
+
+@pytest.mark.parametrize("disturbance", [lost, refusing(503), refusing(429, code="too_many_requests")])
+def test_a_read_is_repeated_and_a_create_is_not(disturbance: Answer) -> None:
+    transport = Disturbed(disturbance, disturbance)
+    with client(transport) as vault:
+        assert vault.whoami().environment == "test"
+        assert len(transport.requests) == 3
+    again = Disturbed(disturbance)
+    with client(again) as vault, pytest.raises(VaultError):
+        vault.connections.create(platform="called", identity="never", identity_type="user")
+    assert len(again.requests) == 1
+    conditional = Disturbed(disturbance)
+    with client(conditional) as vault, pytest.raises(VaultError):
+        vault.connections.update(UNKNOWN, tags=[], if_match='"1"')
+    assert len(conditional.requests) == 1
+
+
+def test_retries_end() -> None:
+    transport = Disturbed(*[refusing(429, code="too_many_requests")] * 9)
+    with client(transport, max_retries=3) as vault, pytest.raises(RateLimitError) as caught:
+        vault.whoami()
+    assert (len(transport.requests), caught.value.retry_after) == (4, 0)
+    # What would take longer than the call may is not waited for.
+    patient = Disturbed(refusing(503, "3600"))
+    with client(patient) as vault, pytest.raises(VaultError) as later:
+        vault.whoami()
+    assert (len(patient.requests), later.value.retry_after) == (1, 3600)
+    other = Disturbed(refusing(500))
+    with client(other) as vault, pytest.raises(VaultError):
+        vault.whoami()
+    assert len(other.requests) == 1
+
+
+def test_the_time_of_retry_after_is_kept() -> None:
+    transport = Disturbed(refusing(503, "1"))
+    begun = time.monotonic()
+    with client(transport) as vault:
+        vault.whoami()
+    assert time.monotonic() - begun >= 1
+
+
+def test_a_delete_whose_response_was_lost_counts_as_done(vault: ConnectorVault) -> None:
+    made = vault.connections.create(platform="called", identity=f"gone-{time.time_ns()}", identity_type="user")
+
+    def done_and_lost(request: httpx.Request) -> httpx.Response:
+        vault.connections.delete(made)
+        return lost(request)
+
+    with client(Disturbed(done_and_lost)) as disturbed:
+        disturbed.connections.delete(made)
+    with client(Disturbed()) as plain, pytest.raises(NotFoundError):
+        plain.connections.delete(made)
+
+
+def test_no_service_is_an_error_with_its_cause() -> None:
+    with ConnectorVault("http://127.0.0.1:1", KEY, max_retries=0) as vault, pytest.raises(NoResponseError) as caught:
+        vault.whoami()
+    assert caught.value.code == "no_response"
+    assert isinstance(caught.value.__cause__, httpx.ConnectError)
+    for wrong in ("localhost:8787", "", "https://x.example/?a", "ftp://x.example"):
+        with pytest.raises(VaultError):
+            ConnectorVault(wrong, KEY)
+
+
+# Tokens
+
+
+def test_a_function_supplies_tokens_and_is_asked_again_when_one_is_rejected(vault: ConnectorVault) -> None:
+    supplied: list[str | Session] = ["st_test_rejected", vault.sessions.create(identity="Group-00001")]
+    calls: list[str | Session] = []
+
+    def secret() -> str | Session:
+        calls.append(supplied[min(len(calls), 1)])
+        return calls[-1]
+
+    transport = Disturbed()
+    with client(transport, secret=secret) as limited:
+        rows = limited.connections.list(limit=10).to_list()
+        assert len(calls) == 2
+        assert {row.identity for row in rows} == {"Group-00001"}
+    wrong = Disturbed()
+    with client(wrong, secret=lambda: "st_test_wrong") as limited, pytest.raises(AuthenticationError):
+        limited.whoami()
+    assert len(wrong.requests) == 2
+
+    def failing() -> str:
+        raise LookupError("nobody is signed in")
+
+    with ConnectorVault(URL, failing) as limited, pytest.raises(VaultError) as caught:
+        limited.whoami()
+    assert caught.value.code == "secret_unavailable"
+    assert isinstance(caught.value.__cause__, LookupError)
+
+
+def test_a_platform_is_called_once_more_with_another_token(vault: ConnectorVault, bearer: Connection) -> None:
+    good = vault.sessions.create(identity=bearer.identity, scopes=["connections:call"])
+    supplied: Iterator[str | Session] = iter(["st_test_rejected", good])
+    with ConnectorVault(URL, lambda: next(supplied)) as limited:
+        assert limited.call_platform(bearer, "POST", "x", content="sent").json()["body"] == "sent"
+
+
+# Webhooks
+
+
+def test_webhooks_come_signed(vault: ConnectorVault) -> None:
+    received: list[tuple[bytes, dict[str, str]]] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            received.append((self.rfile.read(int(self.headers["content-length"])), dict(self.headers)))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Receiver) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            made = vault.webhooks.create(f"http://127.0.0.1:{server.server_port}/hooks", types=["connection.failed"])
+            assert vault.webhooks.test(made).delivered
+        finally:
+            server.shutdown()
+            thread.join()
+    body, headers = received[0]
+    event = webhooks.verify(body, headers, made.secret)
+    assert event.type == "webhook.test"
+    rotated = vault.webhooks.rotate(made)
+    assert webhooks.verify(body.decode(), headers, [rotated.secret, made.secret]) == event
+    forged: list[tuple[bytes, dict[str, str], str]] = [
+        (body + b" ", headers, made.secret),
+        (body, headers, rotated.secret),
+        (body, {}, made.secret),
+        (b"\xff", headers, made.secret),
+        (body, {**headers, "webhook-timestamp": "9" * 30}, made.secret),
+        (body, {**headers, "webhook-signature": "v1"}, made.secret),
+    ]
+    for request in forged:
+        with pytest.raises(VaultError) as caught:
+            webhooks.verify(*request)
+        assert caught.value.code == "invalid_signature"
+    unusable: list[str | list[str]] = ["", "whsec_", "whsec_é", []]
+    for secret in unusable:
+        with pytest.raises(VaultError) as refused:
+            webhooks.verify(body, headers, secret)
+        assert refused.value.code == "invalid_argument"
+    assert vault.webhooks.update(made, types=[], description="x").description == "x"
+    assert vault.webhooks.update(made, description=None).description is None
+    assert [one.id for one in vault.webhooks.list()] == [made.id]
+    assert vault.webhooks.deliveries(made, state="pending").to_list() == []
+    first = vault.events.list(limit=1).page().rows[0]
+    assert vault.webhooks.replay(made, from_=first.id, to=first.id).queued <= 1
+    vault.webhooks.delete(made)
+
+
+# Coverage
+
+
+def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> None:
+    """A method is called with made-up arguments, and its request held against the OpenAPI document."""
+    document = httpx.get(f"{URL}/v1/openapi.json").json()
+    paths = document["paths"]
+    operations = {
+        f"{method.upper()} {path}"
+        for path, item in paths.items()
+        for method in item
+        if method in ("get", "put", "post", "patch", "delete") and path not in ("/health", "/v1/openapi.json")
+    }
+    patterns = {
+        one: re.compile("".join(re.escape(part) if n % 2 == 0 else (".+" if part == "path" else "[^/]+") for n, part in parts))
+        for one in operations
+        for parts in [list(enumerate(re.split(r"[{}]", one)))]
+    }
+    seen: set[str] = set()
+
+    def note(request: httpx.Request) -> httpx.Response:
+        line = f"{request.method} {request.url.path}"
+        # A literal segment goes before a parameter.
+        found = sorted((one for one, pattern in patterns.items() if pattern.fullmatch(line)), key=lambda one: one.count("{"))
+        assert found, line
+        seen.add(found[0])
+        return httpx.Response(500, json={"code": "internal", "detail": "Noted."})
+
+    def made_up(function: Callable[..., Any]) -> dict[str, Any]:
+        needed = inspect.signature(function).parameters.values()
+        values = {"scopes": ["x"], "tags": ["x"]}
+        return {one.name: values.get(one.name, UNKNOWN) for one in needed if one.default is inspect.Parameter.empty}
+
+    with httpx.Client(transport=httpx.MockTransport(note)) as http:
+        client = ConnectorVault(URL, KEY, http_client=http, max_retries=0)
+        resources: list[object] = [one for name, one in vars(client).items() if not name.startswith("_")]
+        functions: list[Callable[..., Any]] = [
+            function
+            for one in resources
+            for name, function in inspect.getmembers(one, inspect.ismethod)
+            if not name.startswith("_")
+        ]
+        assert len(resources) >= 11 and len(functions) >= 40
+        functions.append(client.whoami)
+        for function in functions:
+            with pytest.raises(VaultError):
+                function(**made_up(function)).page()
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            with pytest.raises(VaultError):
+                client.call_platform(UNKNOWN, method, "x")
+    assert operations - seen == set()
+
+
+def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVault) -> None:
+    document = httpx.get(f"{URL}/v1/openapi.json").json()
+    methods: dict[str, Callable[..., Any]] = {
+        "listConnectors": vault.connectors.list,
+        "searchActions": vault.actions.search,
+        "listActions": vault.actions.list,
+        "listConnections": vault.connections.list,
+        "listAttempts": vault.connect_attempts.list,
+        "listOauthClients": vault.oauth_clients.list,
+        "listEvents": vault.events.list,
+        "listDeliveries": vault.webhooks.deliveries,
+        "listKeys": vault.keys.list,
+        "listAgentGrants": vault.agent_grants.list,
+        "getAction": vault.actions.get,
+        "getAttempt": vault.connect_attempts.get,
+        "getCredentials": vault.connections.get_credentials,
+        "createConnection": vault.connections.create,
+        "updateConnection": vault.connections.update,
+        "setConnectionState": vault.connections.set_state,
+        "setConnectionName": vault.connections.set_name,
+        "setCredentials": vault.connections.set_credentials,
+        "runAction": vault.actions.run,
+        "connect": vault.connect_attempts.start,
+        "setOauthClient": vault.oauth_clients.set,
+        "createWebhook": vault.webhooks.create,
+        "updateWebhook": vault.webhooks.update,
+        "replayEvents": vault.webhooks.replay,
+        "createKey": vault.keys.create,
+        "createSession": vault.sessions.create,
+        "setAgentSignIn": vault.agent_sign_in.set,
+        "createAgentGrant": vault.agent_grants.create,
+    }
+    renamed = {"include": "responses", "from": "from_"}
+
+    def members(schema: dict[str, Any]) -> set[str]:
+        if "$ref" in schema:
+            return members(document["components"]["schemas"][schema["$ref"].split("/")[-1]])
+        parts = [members(one) for one in schema.get("oneOf", [])]
+        return set(schema.get("properties", {})).union(*parts)
+
+    checked = set[str]()
+    for item in document["paths"].values():
+        for operation in item.values():
+            parameters = [one for one in operation.get("parameters", []) if one.get("in") == "query"]
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            names = {one["name"] for one in parameters} | members(content.get("schema", {}))
+            if not names or operation["operationId"].startswith("proxy"):
+                continue
+            method = methods[operation["operationId"]]
+            checked.add(operation["operationId"])
+            arguments = inspect.signature(method).parameters
+            snake = {renamed.get(name) or re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name) for name in names}
+            if operation["operationId"] == "searchActions":
+                snake = {"platforms" if name == "platform" else name for name in snake}
+            assert snake - set(arguments) == set(), operation["operationId"]
+    assert checked == set(methods)
+
+
+# Other releases of the service
+
+
+def test_what_another_release_adds_or_lacks_is_no_error(vault: ConnectorVault) -> None:
+    detail = vault.connectors.get("demo-notes").model_dump(mode="json", by_alias=True)
+    detail["authMethods"].append({"id": "x", "type": "passkey", "fields": [], "ceremony": "webauthn"})
+    later = ConnectorDetail.model_validate({**detail, "status": "retired", "colour": "red"})
+    assert (later.status, later.model_extra) == ("retired", {"colour": "red"})
+    added = later.auth_methods[-1]
+    assert isinstance(added, AuthMethodOther) and added.type == "passkey"
+    assert added.model_extra is not None and added.model_extra["ceremony"] == "webauthn"
+    assert not any(isinstance(method, AuthMethodOther) for method in later.auth_methods[:-1])
+    without = {name: value for name, value in detail.items() if value is not None}
+    assert ConnectorDetail.model_validate(without) == ConnectorDetail.model_validate(detail)
+    event = {"id": "evt_1", "type": "moon.risen", "occurredAt": "2030-01-01T00:00:00.000Z", "data": {"moon": 1}}
+    assert isinstance(Event.model_validate(event).data, EventDataOther)
+
+
+# Asynchronously
+
+
+@pytest.mark.anyio
+async def test_the_asynchronous_client_does_the_same(awaited: AsyncConnectorVault, visit: Visit) -> None:
+    rows = await awaited.connections.list().to_list()
+    assert len({row.id for row in rows}) == (await awaited.connections.list(limit=1).page()).total >= 230
+    made = await awaited.connections.create(platform="called", identity=f"a-{time.time_ns()}", identity_type="user")
+    await awaited.connections.set_credentials(made, "bearer", token=os.environ["PLATFORM_TOKEN"])
+    response = await awaited.call_platform(made, "POST", "x", json=1)
+    assert response.json()["body"] == "1"
+    async with awaited.stream_platform(made, "GET", "large", params={"bytes": 100_000}) as stream:
+        assert sum([len(piece) async for piece in stream.aiter_bytes()]) >= 100_000
+    assert [page.status_code async for page in awaited.platform_pages(made, "x")] == [200]
+    with pytest.raises(NotFoundError):
+        await awaited.connectors.get("demo-note")
+    await awaited.connections.delete(made)
+
+
+@pytest.mark.anyio
+async def test_calls_that_wait_for_a_token_ask_for_one(awaited: AsyncConnectorVault) -> None:
+    import asyncio
+
+    session = await awaited.sessions.create(identity="Group-00002")
+    calls: list[Session] = []
+
+    async def secret() -> Session:
+        await asyncio.sleep(0)
+        calls.append(session)
+        return session
+
+    async with AsyncConnectorVault(URL, secret) as limited:
+        found = await asyncio.gather(*(limited.whoami() for _ in range(8)))
+    assert {one.identity for one in found} == {"Group-00002"}
+    assert len(calls) == 1

@@ -1,0 +1,50 @@
+"""The examples of the README run as they are, and print what they say."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from connector_vault import AsyncConnectorVault, ConnectorVault
+
+from .conftest import Visit
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+# Those of agents need a model: test_agents.py has them run with one that is made up.
+EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def matches(said: str, told: str) -> bool:
+    return re.fullmatch(re.escape(told).replace(r"\ …", ".*"), said) is not None or said == told
+
+
+def test_examples_print_what_they_say(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VAULT_KEY", os.environ["README_KEY"])
+    monkeypatch.setenv("WEBHOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    assert len(EXAMPLES) >= 8
+    names: dict[str, object] = {"__name__": "readme"}
+    for code in EXAMPLES:
+        printed: list[str] = []
+
+        def say(*values: object, printed: list[str] = printed) -> None:
+            text = " ".join(map(str, values))
+            link = re.search(r"http\S+/connect/go/\S+", text)
+            if link is None:
+                printed.append(text)
+            else:
+                visit(link[0], "allow")
+
+        names["print"] = say
+        exec(compile(code, "README.md", "exec"), names)
+        told = re.findall(r"# → (.*)$", code, re.MULTILINE)
+        assert len(printed) == len(told), f"{printed} instead of {told} in\n{code}"
+        for said, expected in zip(printed, told, strict=True):
+            assert matches(said, expected), f"{said} instead of {expected} in\n{code}"
+    vault, for_ann = names["vault"], names["for_ann"]
+    assert isinstance(vault, ConnectorVault) and isinstance(for_ann, AsyncConnectorVault)
+    vault.close()
+    asyncio.run(for_ann.aclose())

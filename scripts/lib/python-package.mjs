@@ -1,0 +1,220 @@
+// What is generated of the Python package in python/: its models from the OpenAPI document, and its synchronous client from
+// the asynchronous one.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pythonPackages, pythonProgram } from "../setup/python.mjs";
+import { root } from "./paths.mjs";
+import { Problem } from "./problem.mjs";
+import { run } from "./run.mjs";
+
+const DOCUMENT = join(root, "www", "public", "v1", "openapi.json");
+const PACKAGE = join(root, "python");
+const SOURCES = join(PACKAGE, "src", "connector_vault");
+const OUT = join(root, "target", "python-package");
+/** The set of packages that the package is generated, checked and tested with. */
+const SET = "package";
+
+/** The path of a program of that set, once it is installed. */
+export async function packageProgram(name) {
+  await pythonPackages(SET, join("python", "requirements.txt"));
+  return pythonProgram(SET, name);
+}
+
+// What a client must not check: a later release of the service may allow more.
+const LIMITS = new Set([
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "uniqueItems",
+  "additionalProperties",
+]);
+const TEXT_FORMATS = new Set(["uuid", "uri"]);
+
+const isNullable = ({ description, type, oneOf = [], anyOf = [], ...rest } = {}) =>
+  [type].flat().includes("null") ||
+  [...oneOf, ...anyOf].some((one) => one.type === "null") ||
+  // Anything may be null.
+  (type === undefined && oneOf.length + anyOf.length + Object.keys(rest).length === 0);
+
+/**
+ * A schema as the models have it: without limits, open to values that a later release adds, and content without members that an
+ * earlier release lacks, as far as they can be null.
+ */
+function open(schema) {
+  if (Array.isArray(schema)) return schema.map(open);
+  if (schema === null || typeof schema !== "object") return schema;
+  const kept = {};
+  for (const [name, value] of Object.entries(schema)) {
+    if (LIMITS.has(name) && (name !== "additionalProperties" || value === false)) continue;
+    if (name === "format" && TEXT_FORMATS.has(value)) continue;
+    // Members and definitions may have the name of a keyword.
+    const isNamed = (name === "properties" || name === "schemas" || name === "$defs") && typeof value === "object";
+    kept[name] = isNamed
+      ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, open(member)]))
+      : ["enum", "const", "default", "example", "examples", "required"].includes(name)
+        ? value
+        : open(value);
+  }
+  if (Array.isArray(kept.required))
+    kept.required = kept.required.filter((name) => !isNullable(schema.properties?.[name]));
+  if (kept.enum?.every((value) => typeof value === "string")) {
+    const { enum: values, description, ...rest } = kept;
+    return {
+      ...(description && { description }),
+      anyOf: [{ type: "string", enum: values, ...rest }, { type: "string" }],
+    };
+  }
+  return kept;
+}
+
+/** The names of the schemas that a schema refers to, directly or not. */
+function reached(schema, all, found = new Set()) {
+  for (const [, name] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    if (found.has(name)) continue;
+    found.add(name);
+    reached(all[name], all, found);
+  }
+  return found;
+}
+
+const nameOf = ({ $ref }) => $ref.split("/").at(-1);
+
+/**
+ * What the models are made from: the schemas of what the service returns, and the names of unions and of texts of which some
+ * are known. What it takes are the arguments of the client's methods.
+ */
+function schemas() {
+  const { openapi, info, paths, components } = JSON.parse(readFileSync(DOCUMENT, "utf8"));
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const answers = operations.flatMap(({ responses }) => Object.entries(responses ?? {}));
+  const successes = answers.filter(([status]) => status.startsWith("2"));
+  const names = reached(successes, components.schemas);
+  names.delete("Health");
+  const kept = Object.entries(components.schemas).filter(([name]) => names.has(name));
+  const opened = open({ schemas: Object.fromEntries(kept) }).schemas;
+  const aliases = {};
+  for (const [name, schema] of kept) {
+    if (schema.enum) {
+      aliases[name] = `Literal[${schema.enum.map((value) => JSON.stringify(value)).join(", ")}] | str`;
+    } else if (schema.oneOf?.every((one) => one.$ref)) {
+      // A further member: what a later release adds to the union is read as that.
+      const other = `${name}Other`;
+      const isTagged = schema.oneOf.every((one) => components.schemas[nameOf(one)].properties.type?.const);
+      opened[other] = {
+        type: "object",
+        description: `What a later release of the service adds to \`${name}\`: \`model_extra\` has its members.`,
+        ...(isTagged && { required: ["type"], properties: { type: { type: "string" } } }),
+      };
+      const members = [...schema.oneOf, { $ref: `#/components/schemas/${other}` }];
+      opened[name] = { anyOf: members };
+      aliases[name] = members.map(nameOf).join(" | ");
+      // Nothing refers to it, so that it would be a class.
+      if (!JSON.stringify(kept).includes(`"#/components/schemas/${name}"`)) delete opened[name];
+    }
+  }
+  return { document: { openapi, info, paths: {}, components: { schemas: opened } }, aliases };
+}
+
+async function models() {
+  const input = join(OUT, "schemas.json");
+  const output = join(OUT, "models.py");
+  const { document, aliases } = schemas();
+  writeFileSync(input, JSON.stringify(document));
+  await run(
+    await packageProgram("datamodel-codegen"),
+    [
+      [
+        "--input",
+        input,
+        "--input-file-type",
+        "openapi",
+        "--output",
+        output,
+        "--output-model-type",
+        "pydantic_v2.BaseModel",
+      ],
+      ["--base-class", "connector_vault._model.Model", "--target-python-version", "3.10", "--formatters", "builtin"],
+      ["--snake-case-field", "--enum-field-as-literal", "all", "--collapse-root-models", "--use-schema-description"],
+      ["--use-field-description", "--use-standard-collections", "--use-union-operator", "--disable-timestamp"],
+      ["--use-one-literal-as-default", "--output-datetime-class", "AwareDatetime"],
+    ].flat(),
+  );
+  // `Any` is null as well, and anything can be done with it.
+  const text = readFileSync(output, "utf8").replaceAll(": Any | None = None", ": Any = None");
+  const [first, ...rest] = text.split("from typing import ");
+  const named = Object.entries(aliases).map(([name, type]) => `${name}: TypeAlias = ${type}\n`);
+  const head = first.replace(
+    /^(#.*\n)+/,
+    `# Written by \`npm run python -- generate\` from the OpenAPI document of the service.\n`,
+  );
+  return `${head}from typing import TypeAlias, ${rest.join("from typing import ")}\n\n${named.join("")}`;
+}
+
+// How the synchronous client differs from the asynchronous one.
+const SYNCHRONOUS = [
+  [
+    /"""The asynchronous client\. .*"""/,
+    '"""The synchronous client: written by `npm run python -- generate` from `_async.py`."""',
+  ],
+  [
+    /"""The tools of agents, .*"""/,
+    '"""The same tools, synchronously: written by `npm run python -- generate` from `_async_tools.py`."""',
+  ],
+  [/\b_async\b(?!\.py)/g, "_sync"],
+  [/import asyncio\n/, ""],
+  [/import time\n/, "import threading\nimport time\n"],
+  [/asyncio\.sleep/g, "time.sleep"],
+  [/asyncio\.Lock/g, "threading.Lock"],
+  [
+    /AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable/,
+    "Callable, Generator, Iterable, Iterator",
+  ],
+  [/AsyncGenerator\[([\w.]+), None\]/g, "Generator[$1, None, None]"],
+  [/Awaitable\[((?:[^[\]]|\[[^\]]*\])*)\]/g, "$1"],
+  [/httpx\.AsyncClient/g, "httpx.Client"],
+  [/asynccontextmanager/g, "contextmanager"],
+  [/\ba(close|read)\(/g, "$1("],
+  [/__a(iter|enter|exit)__/g, "__$1__"],
+  [/\basync (def|for|with)\b/g, "$1"],
+  [/\bawait /g, ""],
+  [/\bAsync([A-Z]\w+)/g, "$1"],
+];
+
+/** The synchronous counterpart of a module. */
+const synchronous = (name) => () =>
+  SYNCHRONOUS.reduce((text, [from, to]) => text.replace(from, to), readFileSync(join(SOURCES, name), "utf8"));
+
+const GENERATED = {
+  "models.py": models,
+  "_sync.py": synchronous("_async.py"),
+  "_sync_tools.py": synchronous("_async_tools.py"),
+};
+
+/** Everything that is generated: [the path of a file, its content]. */
+async function contents() {
+  mkdirSync(OUT, { recursive: true });
+  return Promise.all(Object.entries(GENERATED).map(async ([name, make]) => [join(SOURCES, name), await make()]));
+}
+
+/** Writes what is generated. */
+export async function generate() {
+  for (const [path, content] of await contents()) writeFileSync(path, content);
+}
+
+/** Fails if what is generated is not what would be generated now. */
+export async function checkGenerated() {
+  for (const [path, content] of await contents()) {
+    let committed = "";
+    try {
+      committed = readFileSync(path, "utf8");
+    } catch (error) {
+      if (error.code !== "ENOENT") throw error;
+    }
+    if (committed !== content)
+      throw new Problem(`${path} is not what would be generated now.`, { hint: "Run `npm run python -- generate`." });
+  }
+}

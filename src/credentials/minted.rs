@@ -1,0 +1,138 @@
+//! Secrets that show who made them: half is random, the other half is derived from the first and one of the operator's keys.
+//! What somebody made up is refused without a look at the database.
+//!
+//! This does not replace the lookup: the database still says whether a secret was given out, and what for. All keys of
+//! `VAULT_KEYS` are accepted, so what is open while keys are rotated stays valid for as long as it could be opened.
+
+use base64ct::{Base64UrlUnpadded, Encoding as _};
+use hkdf::Hkdf;
+use sha2::Sha256;
+
+use super::keys::VaultKeys;
+use crate::ports::Random;
+
+/// What tells these secrets from all else that is derived from a key.
+const LABEL: &[u8] = b"connector-vault/minted-secret/v1\n";
+/// Bytes of each half.
+const HALF: usize = 16;
+/// The characters of a secret, as many as of any other (see [`Random::secret`]).
+const LENGTH: usize = 43;
+
+/// What a secret is for: one of another purpose is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A link that leads a user to a platform.
+    Link,
+    /// The parameter `state` of an authorization request.
+    State,
+    /// The cookie of a browser that connects accounts.
+    Browser,
+}
+
+impl Purpose {
+    const fn name(self) -> &'static [u8] {
+        match self {
+            Self::Link => b"link\n",
+            Self::State => b"state\n",
+            Self::Browser => b"browser\n",
+        }
+    }
+}
+
+impl VaultKeys {
+    /// Makes a secret of 128 random bits, in 43 characters that a URL may contain. Returns `None` without a key.
+    #[must_use]
+    pub fn mint(&self, purpose: Purpose, random: &impl Random) -> Option<String> {
+        let mut bytes = [0; 2 * HALF];
+        let (half, proof) = bytes.split_at_mut(HALF);
+        random.fill(half);
+        proof.copy_from_slice(&proof_of(self.bytes(self.first()?)?, purpose, half)?);
+        Some(Base64UrlUnpadded::encode_string(&bytes))
+    }
+
+    /// Whether one of the keys made this secret for this purpose. Characters before it say its database.
+    #[must_use]
+    pub fn has_minted(&self, purpose: Purpose, secret: &str) -> bool {
+        let own = secret.len().checked_sub(LENGTH).and_then(|at| secret.get(at..));
+        let mut bytes = [0; 2 * HALF];
+        let decoded = own.and_then(|own| Base64UrlUnpadded::decode(own, &mut bytes).ok());
+        if decoded.is_none_or(|decoded| decoded.len() != 2 * HALF) {
+            return false;
+        }
+        let (half, proof) = bytes.split_at(HALF);
+        let is_proof = |id: &str| {
+            let expected = self.bytes(id).and_then(|key| proof_of(key, purpose, half));
+            // Takes as long wherever they differ.
+            let differs = |expected: [u8; HALF]| {
+                expected.iter().zip(proof).fold(0, |all, (one, other)| all | (one ^ other))
+            };
+            expected.is_some_and(|expected| differs(expected) == 0)
+        };
+        self.ids().any(is_proof)
+    }
+}
+
+/// The second half of a secret.
+fn proof_of(key: &[u8], purpose: Purpose, half: &[u8]) -> Option<[u8; HALF]> {
+    let mut proof = [0; HALF];
+    let info = [LABEL, purpose.name(), half];
+    Hkdf::<Sha256>::new(None, key).expand_multi_info(&info, &mut proof).ok()?;
+    Some(proof)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Purpose::{Browser, Link, State};
+    use super::{LENGTH, VaultKeys};
+    use crate::ports::Random;
+
+    struct Counting(std::cell::Cell<u8>);
+
+    impl Random for Counting {
+        fn fill(&self, bytes: &mut [u8]) {
+            for byte in bytes {
+                *byte = self.0.replace(self.0.get().wrapping_add(1));
+            }
+        }
+    }
+
+    fn keys(ids: &[(&str, u8)]) -> VaultKeys {
+        use base64ct::{Base64, Encoding as _};
+        let entry =
+            |(id, byte): &(&str, u8)| format!("{id}:{}", Base64::encode_string(&[*byte; 32]));
+        VaultKeys::parse(&ids.iter().map(entry).collect::<Vec<_>>().join(",")).unwrap()
+    }
+
+    #[test]
+    fn a_secret_is_known_by_its_key_and_purpose_alone() {
+        let random = Counting(std::cell::Cell::new(0));
+        let (old, both, new) = (keys(&[("a", 1)]), keys(&[("b", 2), ("a", 1)]), keys(&[("b", 2)]));
+        let secret = old.mint(Link, &random).unwrap();
+        assert_eq!(secret.len(), LENGTH);
+        assert_ne!(old.mint(Link, &random).unwrap(), secret);
+        for (keys, purpose, text, is_known) in [
+            (&old, Link, secret.clone(), true),
+            (&old, Link, format!("0z{secret}"), true),
+            // While keys are rotated, and after that.
+            (&both, Link, secret.clone(), true),
+            (&new, Link, secret.clone(), false),
+            (&VaultKeys::default(), Link, secret.clone(), false),
+            (&old, State, secret.clone(), false),
+            (&old, Browser, secret.clone(), false),
+            (&old, Link, random.secret(), false),
+            (&old, Link, String::new(), false),
+            (&old, Link, secret[1..].to_owned(), false),
+            (&old, Link, "é".repeat(30), false),
+            (&old, Link, format!("{}!", &secret[..42]), false),
+        ] {
+            assert_eq!(keys.has_minted(purpose, &text), is_known, "{purpose:?} {text}");
+        }
+        for at in 0..LENGTH {
+            let mut letters: Vec<char> = secret.chars().collect();
+            letters[at] = if letters[at] == 'A' { 'B' } else { 'A' };
+            let changed: String = letters.into_iter().collect();
+            assert!(!old.has_minted(Link, &changed), "{at}");
+        }
+        assert_eq!(VaultKeys::default().mint(Link, &random), None);
+    }
+}

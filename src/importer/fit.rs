@@ -1,0 +1,138 @@
+//! Whether a document is about the platform of an entry of `providers.toml`, by the hosts of their servers. A document's
+//! name does not settle it: directories file documents under the name of a site that only hosts them.
+
+use std::net::IpAddr;
+
+use crate::catalog::detail::Server;
+
+/// Hosts of servers that stand for others: mock servers and examples.
+const PLACEHOLDERS: [&str; 6] = [
+    "apiblueprint.org",
+    "apiary-mock.com",
+    "swaggerhub.com",
+    "example.com",
+    "example.org",
+    "example.net",
+];
+/// The last labels of names that nobody can register (RFC 6761, RFC 6762).
+const RESERVED: [&str; 6] = ["local", "localhost", "example", "test", "invalid", "internal"];
+
+/// The first server of a document on another host than those of an entry. Returns `None` when they have a host in common,
+/// or one of them does not say on which host it is.
+#[must_use]
+pub fn stranger<'a>(document: &'a [Server], entry: &[Server]) -> Option<&'a str> {
+    if entry.iter().any(|server| !says(&server.url)) {
+        return None;
+    }
+    let known: Vec<String> = entry.iter().filter_map(|server| host(&server.url)).collect();
+    let said = document.iter().filter(|server| says(&server.url));
+    let said: Vec<(&str, String)> =
+        said.filter_map(|server| Some((server.url.as_str(), host(&server.url)?))).collect();
+    let is_own = said.iter().any(|(_, one)| known.iter().any(|other| is_same(one, other)));
+    if is_own || known.is_empty() {
+        return None;
+    }
+    said.first().map(|(url, _)| *url)
+}
+
+/// The host of a URL, in lower case, with `{` in place of each variable.
+fn host(url: &str) -> Option<String> {
+    let rest = url.split_once("//")?.1;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?.to_lowercase();
+    let mut plain = String::new();
+    let mut is_variable = false;
+    for letter in host.chars() {
+        match letter {
+            '{' => {
+                is_variable = true;
+                plain.push('{');
+            }
+            '}' => is_variable = false,
+            ':' if !is_variable => break,
+            _ if is_variable => {}
+            other => plain.push(other),
+        }
+    }
+    (!plain.is_empty()).then_some(plain)
+}
+
+/// Whether the host of a URL says whose it is.
+fn says(url: &str) -> bool {
+    let Some(host) = host(url) else { return false };
+    let is_below = |domain: &&str| {
+        host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    host.contains('.')
+        && host.parse::<IpAddr>().is_err()
+        && !PLACEHOLDERS.iter().any(|domain| is_below(domain))
+        && !RESERVED.iter().any(|label| host.ends_with(&format!(".{label}")))
+}
+
+/// Whether two hosts may be the same, or one is above the other.
+fn is_same(one: &str, other: &str) -> bool {
+    let is_above = |above: &str, below: &str| {
+        below.strip_suffix(above).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    if !one.contains('{') && !other.contains('{') {
+        return is_above(one, other) || is_above(other, one);
+    }
+    // What stands before the first and behind the last variable.
+    let ends = |host: &str| {
+        let first = host.split('{').next().unwrap_or_default().to_owned();
+        let last = host.rsplit('{').next().unwrap_or_default().to_owned();
+        if host.contains('{') { (first, last) } else { (host.to_owned(), host.to_owned()) }
+    };
+    let ((before, behind), (other_before, other_behind)) = (ends(one), ends(other));
+    let agree = |one: &str, other: &str, is_end: fn(&str, &str) -> bool| {
+        is_end(one, other) || is_end(other, one)
+    };
+    agree(&before, &other_before, |whole, part| whole.starts_with(part))
+        && agree(&behind, &other_behind, |whole, part| whole.ends_with(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stranger;
+    use crate::catalog::detail::Server;
+
+    #[test]
+    fn a_document_is_about_a_platform_if_they_have_a_host_in_common() {
+        let servers = |urls: &[&str]| -> Vec<Server> {
+            urls.iter().map(|url| Server { url: (*url).to_owned(), description: None }).collect()
+        };
+        for (document, entry, is_own) in [
+            (&["https://api.github.com"][..], "https://api.github.com", true),
+            (&["https://raw.github.com/x/y.png"], "https://api.github.com", false),
+            (
+                &["https://raw.github.com/x", "https://api.github.com/v3"],
+                "https://api.github.com",
+                true,
+            ),
+            // One is above the other.
+            (&["https://trello.com/1"], "https://api.trello.com/1", true),
+            (&["https://nottrello.com/1"], "https://trello.com/1", false),
+            // Each customer has a host.
+            (&["https://www.docusign.net/restapi"], "https://{server}.docusign.net/restapi", true),
+            (&["https://your-domain.atlassian.net"], "https://{subdomain}.atlassian.net", true),
+            (&["https://connect.squareup.com"], "https://connect.{domain}", true),
+            (&["https://demo.netbox.dev/api"], "https://{host:url}/api", true),
+            (&["https://{shop}.myshopify.com"], "https://{store}.myshopify.com", true),
+            (&["https://a.other.net"], "https://{server}.docusign.net", false),
+            // Nothing is said.
+            (&["https://polls.apiblueprint.org"], "https://api.clickup.com/api/v2", true),
+            (
+                &["http://okta.local", "/", "http://localhost:80"],
+                "https://{subdomain}.okta.com",
+                true,
+            ),
+            (&["http://127.0.0.1/x", "https://example.com"], "https://api.acme.example", true),
+            (&["//API.postmarkapp.com:443/x"], "https://api.postmarkapp.com", true),
+            (&[], "https://api.svix.com", true),
+        ] {
+            let found = stranger(&servers(document), &servers(&[entry])).map(str::to_owned);
+            assert_eq!(found.is_none(), is_own, "{document:?} {entry}");
+        }
+        assert_eq!(stranger(&servers(&["https://a.com"]), &[]), None);
+    }
+}

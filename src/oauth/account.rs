@@ -1,0 +1,83 @@
+//! What a platform says of an account: its id and its name. Both are a stranger's text.
+
+use serde_json::Value;
+
+use crate::invisible::visible;
+
+/// The most bytes of an id.
+const MAX_ID: usize = 255;
+/// The most characters of a name; a longer one is cut.
+const MAX_NAME: usize = 200;
+
+/// Whether an id can be stored, shown and asked for.
+#[must_use]
+pub fn is_id(text: &str) -> bool {
+    (1..=MAX_ID).contains(&text.len())
+        && !text.contains(char::is_control)
+        && visible(text).eq(text.chars())
+}
+
+/// A name on one line, without what can't be seen or changes the direction of writing. Returns `None` when nothing is left.
+#[must_use]
+pub fn name(text: &str) -> Option<String> {
+    let plain: String =
+        visible(text).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let name: String = words.join(" ").chars().take(MAX_NAME).collect();
+    let name = name.trim_end();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// The name in the claims of an ID token: what tells two accounts of one person apart comes first (`OpenID` Connect Core,
+/// 5.1).
+#[must_use]
+pub fn name_in(claims: &Value) -> Option<String> {
+    let claim = |claim: &str| claims.get(claim).and_then(Value::as_str).and_then(name);
+    ["email", "preferred_username", "name"].into_iter().find_map(claim)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{is_id, name, name_in};
+
+    #[test]
+    fn names_are_one_visible_line() {
+        for (text, expected) in [
+            ("Ann", Some("Ann")),
+            ("  Ann \t\r\n Lee ", Some("Ann Lee")),
+            ("evil\u{202e}moc.elpmaxe", Some("evilmoc.elpmaxe")),
+            ("a\u{0}b\u{7f}c", Some("a b c")),
+            ("\u{200b}\u{2066}", None),
+            ("", None),
+            ("علی\u{200c}رضا", Some("علی\u{200c}رضا")),
+        ] {
+            assert_eq!(name(text).as_deref(), expected, "{text:?}");
+        }
+        assert_eq!(name(&"é".repeat(201)), Some("é".repeat(200)));
+        assert_eq!(name(&format!("{} b", "a".repeat(199))), Some("a".repeat(199)));
+    }
+
+    #[test]
+    fn ids_are_short_and_visible() {
+        for (text, expected) in
+            [("7", true), ("a|b c", true), ("", false), ("a\nb", false), ("a\u{202e}b", false)]
+        {
+            assert_eq!(is_id(text), expected, "{text:?}");
+        }
+        assert!(is_id(&"a".repeat(255)) && !is_id(&"a".repeat(256)));
+    }
+
+    #[test]
+    fn the_name_that_tells_accounts_apart_comes_first() {
+        for (claims, expected) in [
+            (json!({"name": "Ann", "email": "ann@acme.example"}), Some("ann@acme.example")),
+            (json!({"name": "Ann", "preferred_username": "ann"}), Some("ann")),
+            (json!({"name": "Ann", "email": ""}), Some("Ann")),
+            (json!({"name": 7}), None),
+        ] {
+            assert_eq!(name_in(&claims).as_deref(), expected, "{claims}");
+        }
+    }
+}

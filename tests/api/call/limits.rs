@@ -1,0 +1,370 @@
+//! Limits of tokens: each call beyond them is refused before anything reaches a platform, says which access is missing, and
+//! lists show only what the token may use.
+
+use connector_vault::api::{Request, Response};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::connect::token;
+use crate::support::{action, anonymous, as_secret, column, units, with_body};
+use crate::vault::code;
+use connector_vault::terms::Method;
+
+fn stored(key: &str, method: &str) -> Value {
+    json!({
+        "title": key, "key": key, "method": method, "modelName": "Thing", "facts": {"path": format!("/{key}")},
+        "parameters": [], "responses": [],
+    })
+}
+
+/// `acme` with actions of several methods, and two connections of ann. Returns their paths.
+fn api() -> (Api, String, String) {
+    let all = [
+        stored("getThing", "GET"),
+        stored("listThing", "GET"),
+        stored("makeThing", "POST"),
+        stored("things/remove", "DELETE"),
+    ];
+    let api = calling(&[], units(json!({}), &all, &[]));
+    platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+    let (one, other) = (acme(&api), held(&api, "bearer", &json!({"type": "bearer", "token": "t"})));
+    sent(&api);
+    (api, one, other)
+}
+
+/// A token of ann that may do everything, within limits.
+fn limited(api: &Api, limits: &Value) -> String {
+    let mut wish = json!({"identity": "ann", "scopes": [
+        "catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call",
+    ]});
+    for (name, value) in limits.as_object().unwrap() {
+        wish[name] = value.clone();
+    }
+    token(api, &wish)
+}
+
+fn run(api: &Api, token: &str, path: &str, key: &str) -> Response {
+    let key = connector_vault::percent::encode(key);
+    api.send(&with_body(as_secret(token, "POST", &format!("{path}/actions/{key}")), "{}"))
+}
+
+fn proxied(api: &Api, token: &str, method: &str, path: &str) -> Response {
+    api.send(&as_secret(token, method, &format!("{path}/proxy/x")))
+}
+
+/// Calls a tool as a token at `/mcp`.
+fn mcp(token: &str, method: &str, params: &Value) -> Request {
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let request = with_body(anonymous("POST", "/mcp"), &message.to_string());
+    with_header(request, "authorization", &format!("Bearer {token}"))
+}
+
+#[test]
+fn a_call_beyond_the_limits_of_a_token_is_refused_and_says_what_is_missing() {
+    let (api, path, _) = api();
+    let actions = ["getThing", "listThing", "makeThing", "things/remove"];
+    for (limits, allowed, methods, missing) in [
+        (json!({}), &actions[..], &["GET", "HEAD", "POST", "DELETE"][..], ""),
+        (json!({"access": "write"}), &actions, &["GET", "HEAD", "POST", "DELETE"], ""),
+        (json!({"access": "read"}), &actions[..2], &["GET", "HEAD"], "the access `write`"),
+        (json!({"actions": ["acme/makeThing"]}), &actions[2..3], &[], "limited to `actions`"),
+        (json!({"actions": ["ACME/things/*"]}), &actions[3..], &[], "limited to `actions`"),
+        (json!({"actions": ["acme/*"]}), &actions, &[], "limited to `actions`"),
+        (
+            json!({"actions": ["bearer/*", "acme/getThing"]}),
+            &actions[..1],
+            &[],
+            "limited to `actions`",
+        ),
+    ] {
+        let token = limited(&api, &limits);
+        for key in actions {
+            let response = run(&api, &token, &path, key);
+            let is_allowed = allowed.contains(&key);
+            assert_eq!(response.status == 200, is_allowed, "{limits} {key} {}", text(&response));
+            assert_eq!(sent(&api).len(), usize::from(is_allowed), "{limits} {key}");
+            if !is_allowed {
+                assert_eq!(
+                    (response.status, code(&response).as_str()),
+                    (403, "insufficient_scope")
+                );
+                assert!(body(&response)["detail"].as_str().unwrap().contains(missing), "{limits}");
+            }
+        }
+        for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] {
+            let response = proxied(&api, &token, method, &path);
+            let is_allowed = methods.contains(&method)
+                || methods.contains(&"DELETE") && matches!(method, "PUT" | "PATCH");
+            assert_eq!(response.status == 200, is_allowed, "{limits} {method}");
+            assert_eq!(sent(&api).len(), usize::from(is_allowed), "{limits} {method}");
+            assert!(is_allowed || response.status == 403);
+        }
+        // Agents get the same.
+        for key in actions {
+            let id = path.rsplit('/').next().unwrap();
+            let params = json!({"name": "run_action", "arguments": {"connection": id, "key": key}});
+            let result = &body(&api.send(&mcp(&token, "tools/call", &params)))["result"];
+            let is_allowed = allowed.contains(&key);
+            assert_eq!(result["isError"], !is_allowed, "{limits} {key} {result}");
+            assert_eq!(sent(&api).len(), usize::from(is_allowed));
+            if !is_allowed {
+                assert!(result["content"][0]["text"].as_str().unwrap().contains(missing));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_token_of_some_connections_sees_and_makes_no_others() {
+    let (api, path, other) = api();
+    let id = path.rsplit('/').next().unwrap().to_owned();
+    let token = limited(&api, &json!({"connections": [id.to_uppercase()]}));
+    let get = |path: &str| api.send(&as_secret(&token, "GET", path));
+    for list in [
+        "/v1/vault/connections",
+        "/v1/vault/connections?active=true&limit=1",
+        "/v1/vault/connections?q=a",
+        "/v1/vault/connections?identity=ann",
+        "/v1/vault/connections?key=test::acme::default::ann,test::bearer::default::ann",
+    ] {
+        let response = get(list);
+        assert_eq!(
+            (column(&response, "id"), body(&response)["total"].clone()),
+            (vec![id.clone()], json!(1)),
+            "{list}"
+        );
+    }
+    assert_eq!(body(&get("/v1/vault/connections?platform=bearer"))["total"], 0);
+    assert_eq!(body(&get("/v1/vault/summary"))["total"], 1);
+    assert_eq!(get(&path).status, 200);
+    assert_eq!(get(&other).status, 404);
+    assert_eq!(proxied(&api, &token, "GET", &path).status, 200);
+    for method in ["GET", "DELETE"] {
+        assert_eq!(code(&proxied(&api, &token, method, &other)), "connection_not_found");
+    }
+    assert_eq!(api.send(&as_secret(&token, "DELETE", &other)).status, 404);
+    let new = json!({"platform": "basic", "identity": "ann", "identityType": "user"});
+    for at in ["/v1/vault/connections", "/v1/vault/connect"] {
+        let response = api.send(&with_body(as_secret(&token, "POST", at), &new.to_string()));
+        assert_eq!(
+            (response.status, code(&response).as_str()),
+            (403, "insufficient_scope"),
+            "{at}"
+        );
+        assert!(text(&response).contains("`connections`"), "{}", text(&response));
+    }
+    // Its own can be connected again, and no other token sees that.
+    let again = json!({"connection": id}).to_string();
+    let begun = api.send(&with_body(as_secret(&token, "POST", "/v1/vault/connect"), &again));
+    assert_eq!(begun.status, 202, "{}", text(&begun));
+    let attempt = format!("/v1/vault/connect/{}", body(&begun)["id"].as_str().unwrap());
+    assert_eq!(get(&attempt).status, 200);
+    let other = limited(&api, &json!({"connections": [other.rsplit('/').next().unwrap()]}));
+    assert_eq!(api.send(&as_secret(&other, "GET", &attempt)).status, 404);
+    assert_eq!(body(&api.send(&as_secret(&other, "GET", "/v1/vault/connect")))["rows"], json!([]));
+}
+
+#[test]
+fn a_token_says_how_it_is_limited() {
+    let (api, path, _) = api();
+    let id = path.rsplit('/').next().unwrap();
+    let wish = json!({"access": "read", "actions": ["Acme/get*", "bearer/x"], "connections": [id]});
+    let token = limited(&api, &wish);
+    let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
+    assert_eq!(who["access"], "read");
+    assert_eq!(who["actions"], json!(["acme/get*", "bearer/x"]));
+    assert_eq!(who["platforms"], json!(["acme", "bearer"]));
+    assert_eq!(who["connections"], json!([id]));
+    let free = body(&api.send(&as_secret(&limited(&api, &json!({})), "GET", "/v1/whoami")));
+    for (name, value) in
+        [("access", json!("write")), ("actions", json!(null)), ("connections", json!(null))]
+    {
+        assert_eq!(free[name], value, "{name}");
+    }
+}
+
+#[test]
+fn limits_that_can_not_be_meant_are_refused() {
+    let (api, ..) = api();
+    let many: Vec<String> = (0..101).map(|nth| format!("acme/a{nth}")).collect();
+    let ids: Vec<String> =
+        (0..21).map(|nth| format!("00000000-0000-4000-8000-{nth:012}")).collect();
+    for (wish, pointer) in [
+        (json!({"access": "all"}), "/access"),
+        (json!({"access": null}), "/access"),
+        (json!({"actions": []}), "/actions"),
+        (json!({"actions": "acme/a"}), "/actions"),
+        (json!({"actions": ["acme"]}), "/actions/0"),
+        (json!({"actions": ["acme/a", "*"]}), "/actions/1"),
+        (json!({"actions": ["acme/a*b"]}), "/actions/0"),
+        (json!({"actions": ["acme/a,b"]}), "/actions/0"),
+        (json!({"actions": ["acme/a", "acme/a"]}), "/actions/1"),
+        (json!({"actions": ["unknown/a"]}), "/actions/0"),
+        (json!({"actions": ["basic/a"], "platforms": ["acme"]}), "/actions/0"),
+        (json!({"actions": many}), "/actions"),
+        (json!({"connections": []}), "/connections"),
+        (json!({"connections": ["x"]}), "/connections/0"),
+        (json!({"connections": ids}), "/connections"),
+    ] {
+        let mut sent = json!({"identity": "ann"});
+        for (name, value) in wish.as_object().unwrap() {
+            sent[name] = value.clone();
+        }
+        let response = send(&api, "POST", "/v1/sessions", &sent);
+        assert_eq!(response.status, 400, "{wish}");
+        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{wish}");
+    }
+    // A hundred actions with names as they are fit.
+    let usual: Vec<String> =
+        (0..100).map(|nth| format!("acme/repos-list-for-authenticated-user-{nth}")).collect();
+    assert_eq!(
+        send(&api, "POST", "/v1/sessions", &json!({"identity": "ann", "actions": usual})).status,
+        201
+    );
+    let long: Vec<String> = (0..100).map(|nth| format!("acme/{nth:0>200}")).collect();
+    let response = send(&api, "POST", "/v1/sessions", &json!({"identity": "ann", "actions": long}));
+    assert_eq!(body(&response)["errors"][0]["pointer"], "/actions");
+}
+
+#[test]
+fn lists_and_tools_show_only_what_a_token_may_use() {
+    let api = Api::with_sessions(crate::sessions::SECRET, "");
+    let mut catalog = crate::support::small_catalog();
+    let platform = catalog[0].0.platform.clone();
+    catalog[0].2 = vec![
+        action(&platform, "Get a widget", "widgets-get", Method::Get),
+        action(&platform, "List widgets", "widgets-list", Method::Get),
+        action(&platform, "Create a widget", "widgets-create", Method::Post),
+        action(&platform, "Delete a gadget", "gadgets-delete", Method::Delete),
+        action(&platform, "Get a gadget", "gadgets-get", Method::Get),
+    ];
+    catalog[0].0.tools = 5;
+    api.world.publish(catalog);
+    let list = format!("/v1/available-actions/{platform}");
+    let all = ["widgets-create", "gadgets-delete", "gadgets-get", "widgets-get", "widgets-list"];
+    let entry = |key: &str| format!("{platform}/{key}");
+    for (limits, shown) in [
+        (json!({}), &all[..]),
+        (json!({"access": "read"}), &all[2..]),
+        (
+            json!({"actions": [entry("widgets-*")]}),
+            &["widgets-create", "widgets-get", "widgets-list"],
+        ),
+        (
+            json!({"actions": [entry("widgets-*")], "access": "read"}),
+            &["widgets-get", "widgets-list"],
+        ),
+        (json!({"actions": [entry("gadgets-delete"), entry("none")]}), &["gadgets-delete"]),
+        (json!({"actions": [entry("gadgets-delete")], "access": "read"}), &[]),
+    ] {
+        let token = limited(&api, &limits);
+        let get = |path: &str| api.send(&as_secret(&token, "GET", path));
+        let response = get(&list);
+        assert_eq!(column(&response, "key"), shown, "{limits}");
+        assert_eq!(body(&response)["total"], shown.len(), "{limits}");
+        // Page by page, the same; and no other token's answer is remembered for it.
+        let pages = (1..=all.len())
+            .flat_map(|page| column(&get(&format!("{list}?limit=1&page={page}")), "key"));
+        assert_eq!(pages.collect::<Vec<_>>(), shown, "{limits}");
+        for q in ["widget", "gadget", "delete a gadget"] {
+            for key in column(
+                &get(&format!("/v1/available-actions?q={q}&limit=50").replace(' ', "%20")),
+                "key",
+            ) {
+                assert!(shown.contains(&key.as_str()), "{limits} {q} {key}");
+            }
+        }
+        for key in shown {
+            let found = column(&get(&format!("/v1/available-actions?q={key}&limit=50")), "key");
+            assert!(found.iter().any(|found| found == key), "{limits} {key} {found:?}");
+        }
+        let tag = response.header("etag").unwrap().to_owned();
+        let other = limited(&api, &json!({"access": "read", "actions": [entry("nothing")]}));
+        let cached = with_header(as_secret(&other, "GET", &list), "if-none-match", &tag);
+        assert_eq!(api.send(&cached).status, 200, "{limits}");
+        // What the tools say.
+        let tools =
+            body(&api.send(&mcp(&token, "tools/list", &json!({}))))["result"]["tools"].clone();
+        let run =
+            tools.as_array().unwrap().iter().find(|tool| tool["name"] == "run_action").unwrap();
+        let only_reads = limits["access"] == "read";
+        assert_eq!(run["annotations"]["readOnlyHint"], only_reads);
+        assert_eq!(run["annotations"]["destructiveHint"], !only_reads);
+        assert_eq!(run["description"].as_str().unwrap().contains("You may only read"), only_reads);
+    }
+    // A tool whose scope the token lacks is not listed.
+    let reader = token(&api, &json!({"identity": "ann", "scopes": ["catalog:read"]}));
+    let tools = body(&api.send(&mcp(&reader, "tools/list", &json!({}))))["result"]["tools"].clone();
+    let names: Vec<&str> =
+        tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["search_actions", "describe_action"]);
+}
+
+#[test]
+fn an_action_that_a_token_can_not_run_is_not_described() {
+    let (api, ..) = api();
+    let token = limited(&api, &json!({"access": "read"}));
+    let get = |key: &str| {
+        api.send(&as_secret(&token, "GET", &format!("/v1/available-actions/acme/{key}")))
+    };
+    assert_eq!(get("getThing").status, 200);
+    assert_eq!(
+        (get("makeThing").status, code(&get("makeThing"))),
+        (403, "insufficient_scope".to_owned())
+    );
+    assert_eq!(get("none").status, 404);
+}
+
+#[test]
+fn nothing_overrides_the_method_of_a_call() {
+    let (api, path, _) = api();
+    let key = api.key.reveal().to_owned();
+    for secret in [key.clone(), limited(&api, &json!({"access": "read"}))] {
+        for (query, expected) in [
+            ("_method=DELETE&a=1", "a=1"),
+            ("a=1&%5Fmethod=DELETE", "a=1"),
+            ("_HttpMethod=PATCH", ""),
+            ("method=delete&a=1", "a=1"),
+            ("method=flickr.photos.search", "method=flickr.photos.search"),
+            ("X-HTTP-Method-Override=PUT", ""),
+            ("payment_method=DELETE", "payment_method=DELETE"),
+        ] {
+            let mut request = as_secret(&secret, "GET", &format!("{path}/proxy/x?{query}"));
+            for name in [
+                "x-http-method-override",
+                "x-http-method",
+                "x-method-override",
+                "x_http_method_override",
+            ] {
+                request = with_header(request, name, "DELETE");
+            }
+            assert_eq!(api.send(&request).status, 200);
+            let [request] = sent(&api).try_into().unwrap();
+            let found = request.url.split_once('?').map_or("", |(_, query)| query);
+            assert_eq!((request.method.as_str(), found), ("GET", expected), "{query}");
+            let overrides = request.headers.iter().filter(|(name, _)| name.contains("method"));
+            assert_eq!(overrides.count(), 0, "{:?}", request.headers);
+        }
+    }
+}
+
+#[test]
+fn a_release_without_limits_does_not_accept_a_token_with_some() {
+    let (api, ..) = api();
+    let claims = |token: &str| -> Value {
+        use base64ct::{Base64UrlUnpadded, Encoding as _};
+        let text = token.rsplit('_').next().unwrap();
+        let text = token.split_once("st_test_").map_or(text, |(_, rest)| rest);
+        let claims = text.split('.').next().unwrap();
+        serde_json::from_slice(&Base64UrlUnpadded::decode_vec(claims).unwrap()).unwrap()
+    };
+    assert_eq!(claims(&limited(&api, &json!({})))["v"], 1);
+    assert_eq!(claims(&limited(&api, &json!({"access": "write"})))["v"], 1);
+    for limits in [
+        json!({"access": "read"}),
+        json!({"actions": ["acme/a"]}),
+        json!({"connections": ["00000000-0000-4000-8000-000000000000"]}),
+    ] {
+        assert_eq!(claims(&limited(&api, &limits))["v"], 2, "{limits}");
+    }
+}

@@ -1,0 +1,96 @@
+//! The tool `call_platform`: an agent reaches the API of a platform without an action.
+
+use serde_json::{Value, json};
+
+use super::mcp::{api, content, tool};
+use super::*;
+
+fn call(api: &Api, id: &str, more: Value) -> Value {
+    let mut arguments = json!({"connection": id, "path": "/tickets"});
+    for (name, value) in more.as_object().unwrap() {
+        arguments[name] = value.clone();
+    }
+    tool(api, "call_platform", &arguments)
+}
+
+#[test]
+fn an_agent_calls_the_platform_of_a_connection() {
+    let api = api();
+    let path = acme(&api);
+    let id = path.rsplit('/').next().unwrap();
+    let json_type = [("content-type", "application/json")];
+    platform(&api, move |_| Ok(answered(200, &json_type, r#"{"items":[{"id":1},{"id":2}]}"#)));
+    let got = call(&api, id, json!({"query": {"state": "open"}, "select": ["/items/*/id"]}));
+    assert_eq!(
+        (&got["isError"], got.get("structuredContent"), &content(&got)["status"]),
+        (&json!(false), None, &json!(200))
+    );
+    assert_eq!(content(&got)["body"], json!({"items": [{"id": 1}, {"id": 2}]}));
+    let posted = call(&api, id, json!({"method": "POST", "body": {"title": "x"}, "maxBytes": 500}));
+    assert_eq!(posted["isError"], false);
+    let sent = sent(&api);
+    let [get, post] = &sent[sent.len() - 2..] else { panic!("{sent:?}") };
+    assert_eq!(
+        (get.method.as_str(), get.url.as_str()),
+        ("GET", "https://api.acme.example/v2/tickets?state=open")
+    );
+    assert_eq!(
+        (post.method.as_str(), post.body.as_slice()),
+        ("POST", br#"{"title":"x"}"#.as_slice())
+    );
+    let names: Vec<&str> = post.headers.iter().map(|(name, _)| name.as_str()).collect();
+    // Nothing of the protocol's own headers.
+    for name in &names {
+        assert!(
+            ["accept", "authorization", "content-type", "user-agent"].contains(name),
+            "{names:?}"
+        );
+    }
+}
+
+#[test]
+fn an_agent_can_leave_neither_the_connection_nor_its_server() {
+    let api = api();
+    let path = acme(&api);
+    let id = path.rsplit('/').next().unwrap();
+    sent(&api);
+    for (more, code) in [
+        (json!({"path": "../../../v1/keys"}), "invalid_parameter"),
+        (json!({"path": "%2e%2e/x"}), "invalid_parameter"),
+        (json!({"path": "https://evil.example/x"}), "invalid_parameter"),
+        (json!({"connection": "x/../y"}), "connection_not_found"),
+        (json!({"body": {}}), "invalid_body"),
+        (json!({"select": ["items"]}), "invalid_body"),
+    ] {
+        let refused = call(&api, id, more.clone());
+        assert_eq!(
+            (&refused["isError"], &refused["structuredContent"]["code"]),
+            (&json!(true), &json!(code)),
+            "{more}"
+        );
+    }
+    for (more, said) in [
+        (
+            json!({"method": "HEAD"}),
+            "`method` must be one of `GET`, `POST`, `PUT`, `PATCH`, `DELETE`.",
+        ),
+        (json!({"maxBytes": 499}), "`maxBytes` must be a whole number from 500 to 8388608."),
+    ] {
+        assert_eq!(call(&api, id, more)["content"][0]["text"], said);
+    }
+    assert_eq!(sent(&api).len(), 0);
+}
+
+#[test]
+fn a_long_answer_is_cut_as_that_of_an_action_is() {
+    let api = api();
+    let path = acme(&api);
+    let id = path.rsplit('/').next().unwrap();
+    let long = json!({"text": "x".repeat(9000)}).to_string();
+    let json_type = [("content-type", "application/json")];
+    platform(&api, move |_| Ok(answered(200, &json_type, &long)));
+    let got = call(&api, id, json!({"maxBytes": 600}));
+    let text = got["content"][0]["text"].as_str().unwrap();
+    assert!(text.len() <= 600, "{}", text.len());
+    assert_eq!(content(&got)["omitted"]["parts"][0]["pointer"], "/body/text");
+}

@@ -1,0 +1,94 @@
+//! Links and callbacks that nobody gave out: anybody can send them, so they are refused without the database.
+
+use super::*;
+use crate::support::whole;
+
+const OTHER: &str = "two:ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=";
+
+/// What a request costs the database, with its status.
+fn cost(api: &Api, request: &Request) -> (u16, u64) {
+    let before = api.world.db_calls.get();
+    let response = whole(api.send(request));
+    (response.status, u64::try_from(api.world.db_calls.get() - before).unwrap())
+}
+
+/// As the service, with other keys, over the same storage.
+fn with_keys(api: &mut Api, keys: &str) {
+    let settings: Vec<_> = SETTINGS
+        .into_iter()
+        .filter(|(name, _)| *name != "VAULT_KEYS")
+        .chain([("VAULT_KEYS", keys)])
+        .collect();
+    api.service = connector_vault::api::Service::new(config(&settings));
+}
+
+#[test]
+fn what_is_made_up_costs_no_look_at_the_database() {
+    let api = api();
+    set_client(&api, "acme");
+    let (_, link) = begin(&api, &of_ann("acme"));
+    let (browser, state) = follow(&api, &link);
+    let secret = link.rsplit('/').next().unwrap();
+    let changed = |text: &str| {
+        let first = if text.starts_with('A') { "B" } else { "A" };
+        format!("{first}{}", &text[1..])
+    };
+    for link in [changed(secret), "x".repeat(43), "x".repeat(45), "x".into(), state.clone()] {
+        let path = format!("/connect/go/{link}");
+        assert_eq!(cost(&api, &browser.request("GET", &path)), (410, 0), "{link}");
+        let posted = with_header(browser.request("POST", &path), "origin", ORIGIN);
+        assert_eq!(cost(&api, &posted), (410, 0), "{link}");
+    }
+    for query in [
+        format!("code=c&state={}", changed(&state)),
+        format!("error=access_denied&state={}", "x".repeat(43)),
+        format!("code=c&state={secret}"),
+    ] {
+        let path = format!("/connect/callback?{query}");
+        assert_eq!(cost(&api, &browser.request("GET", &path)), (410, 0), "{query}");
+    }
+    // A cookie names an attempt only if the service made it.
+    api.get("/v1/whoami");
+    let start = anonymous("GET", "/connect/callback?error=access_denied");
+    cost(&api, &start);
+    let forged = format!("__Host-connect={}.{}", "A".repeat(43), "0".repeat(64));
+    assert_eq!(cost(&api, &with_header(start, "cookie", &forged)).1, 0);
+}
+
+#[test]
+fn keys_can_be_rotated_while_users_are_at_the_platform() {
+    let mut api = api();
+    set_client(&api, "acme");
+    let (id, link) = begin(&api, &of_ann("acme"));
+    with_keys(&mut api, &format!("{OTHER},{KEYS}"));
+    agree(&api, &link, &json!({"access_token": "a"}));
+    assert_eq!(attempt(&api, &id)["status"], "succeeded");
+    // The new key makes links now; without it, they are nobody's.
+    let mut bob = of_ann("acme");
+    bob["identity"] = json!("bob");
+    let (id, link) = begin(&api, &bob);
+    with_keys(&mut api, KEYS);
+    let browser = Browser::default();
+    assert_eq!(cost(&api, &browser.request("GET", &link)), (410, 0));
+    with_keys(&mut api, OTHER);
+    // The OAuth client's secret needs the old key still, and the link does not.
+    assert_eq!(browser.request("GET", &link).method, "GET");
+    assert_eq!(cost(&api, &browser.request("GET", &link)).0, 200);
+    with_keys(&mut api, &format!("{OTHER},{KEYS}"));
+    agree(&api, &link, &json!({"access_token": "b"}));
+    assert_eq!(attempt(&api, &id)["status"], "succeeded");
+}
+
+#[test]
+fn a_link_that_is_opened_without_end_meets_the_rate_limit() {
+    let api = api();
+    set_client(&api, "acme");
+    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, other) = begin(&api, &of_ann("acme"));
+    let open = |link: &str| cost(&api, &Browser::default().request("GET", link));
+    assert_eq!(open(&link).0, 200);
+    api.world.limited.set(true);
+    assert_eq!(open(&link), (429, 0));
+    api.world.limited.set(false);
+    assert_eq!(open(&other).0, 200);
+}

@@ -1,0 +1,138 @@
+//! Which connectors accounts can be connected to: what the connect window offers.
+
+use connector_vault::terms::{Environment, Scope};
+
+use super::*;
+use crate::format1;
+use crate::support::{as_key, column};
+
+const DIRECT: [&str; 4] = ["amazon", "elsewhere", "keyed", "plain"];
+
+fn offered(api: &Api, query: &str) -> Vec<String> {
+    column(&api.get(&format!("/v1/available-connectors?limit=500&{query}")), "platform")
+}
+
+#[test]
+fn a_platform_is_offered_with_a_client_or_a_method_that_needs_none() {
+    let api = api();
+    assert_eq!(offered(&api, "connectable=true"), DIRECT);
+    assert_eq!(offered(&api, "hasOauthClient=true"), [""; 0]);
+    for (path, offers) in [("acme", true), ("app", true), ("plain", true)] {
+        set_client(&api, path);
+        assert_eq!(offered(&api, "connectable=true").contains(&path.to_owned()), offers);
+    }
+    let with_acme = ["acme", "amazon", "app", "elsewhere", "keyed", "plain"];
+    assert_eq!(offered(&api, "connectable=true"), with_acme);
+    assert_eq!(offered(&api, "hasOauthClient=true"), ["acme", "app", "plain"]);
+    assert_eq!(offered(&api, "connectable=true&q=acme"), ["acme"]);
+    assert_eq!(offered(&api, "connectable=true&q=shops"), [""; 0]);
+    assert_eq!(offered(&api, "connectable=true&platform=acme"), ["acme"]);
+    assert_eq!(offered(&api, "connectable=true&platform=shops"), [""; 0]);
+    assert_eq!(offered(&api, "connectable=true&platform=old-acme"), ["acme"]);
+    assert_eq!(offered(&api, "connectable=true&key=api::acme::v1"), ["acme"]);
+    assert_eq!(offered(&api, "connectable=true&name=the%20acme"), ["acme"]);
+    assert_eq!(offered(&api, "connectable=true&name=the%20shops"), [""; 0]);
+    // All of them is what no filter asks for.
+    let all = offered(&api, "");
+    assert_eq!(offered(&api, "connectable=false&hasOauthClient=false"), all);
+
+    assert_eq!(api.send(&api.request("DELETE", "/v1/oauth-clients/acme")).status, 204);
+    assert!(!offered(&api, "connectable=true").contains(&"acme".to_owned()));
+}
+
+#[test]
+fn whether_a_platform_is_enabled_for_hosted_authorization_is_another_question() {
+    let api = Api::new(config(&SETTINGS));
+    let platform = |name: &str, authkit, method: &Value| Platform {
+        connector: connector(name, name, "Email", 0),
+        detail: serde_json::from_value(json!({
+            "authMethods": [method], "servers": [], "documentationUrl": null, "license": null,
+            "verify": null, "account": null,
+        }))
+        .unwrap(),
+        authkit,
+        aliases: Vec::new(),
+        actions: Vec::new(),
+        units: Units::default(),
+    };
+    let (oauth, key) = (oauth("oauth", &json!({})), api_key(&[]));
+    api.world.publish_platforms(
+        Sizes::PUBLISHED,
+        &[
+            platform("a", true, &oauth),
+            platform("b", false, &oauth),
+            platform("c", true, &key),
+            platform("d", false, &key),
+        ],
+    );
+    set_client(&api, "b");
+    assert_eq!(offered(&api, "authkit=true"), ["a", "c"]);
+    assert_eq!(offered(&api, "connectable=true"), ["b", "c", "d"]);
+    assert_eq!(offered(&api, "authkit=true&connectable=true"), ["c"]);
+    assert_eq!(offered(&api, "hasOauthClient=true&authkit=true"), [""; 0]);
+}
+
+#[test]
+fn a_token_is_offered_its_own_platforms_and_learns_nothing_of_other_clients() {
+    let api = api();
+    set_client(&api, "acme");
+    set_client(&api, "shops");
+    let wish = json!({
+        "identity": "ann", "scopes": ["connections:connect", "catalog:read"],
+        "platforms": ["acme", "keyed", "hosted"],
+    });
+    let session = send(&api, "POST", "/v1/sessions", &wish);
+    let token = body(&session)["token"].as_str().unwrap().to_owned();
+    let get = |query: &str| {
+        let path = format!("/v1/available-connectors?{query}");
+        column(&api.send(&as_secret(&token, "GET", &path)), "platform")
+    };
+    assert_eq!(get("connectable=true"), ["acme", "keyed"]);
+    assert_eq!(get("hasOauthClient=true"), ["acme"]);
+    assert_eq!(get("hasOauthClient=true&platform=shops"), [""; 0]);
+}
+
+#[test]
+fn another_account_and_environment_have_clients_of_their_own() {
+    let api = api();
+    set_client(&api, "acme");
+    for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
+        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let get = |query: &str| {
+            let path = format!("/v1/available-connectors?limit=500&{query}");
+            column(&api.send(&as_key(&key, "GET", &path)), "platform")
+        };
+        assert_eq!(get("connectable=true"), DIRECT);
+        assert_eq!(get("hasOauthClient=true"), [""; 0]);
+    }
+}
+
+#[test]
+fn the_database_is_asked_once_and_reads_a_row_for_each_client() {
+    let api = api();
+    for platform in ["acme", "app", "shops"] {
+        set_client(&api, platform);
+    }
+    let calls = api.world.db_calls.get();
+    assert_eq!(offered(&api, "connectable=true").len(), DIRECT.len() + 3);
+    assert_eq!(api.world.db_calls.get() - calls, 1);
+}
+
+#[test]
+fn an_answer_that_the_caller_has_is_not_repeated_until_a_client_changes() {
+    let api = api();
+    let path = "/v1/available-connectors?connectable=true";
+    let known = api.get(path).header("etag").unwrap().to_owned();
+    let again = || api.send(&with_header(api.request("GET", path), "if-none-match", &known));
+    assert_eq!(again().status, 304);
+    set_client(&api, "acme");
+    let changed = again();
+    assert_eq!((changed.status, column(&changed, "platform").len()), (200, DIRECT.len() + 1));
+}
+
+#[test]
+fn a_catalog_of_format_1_does_not_say_what_needs_a_client_so_everything_is_offered() {
+    let api = Api::new(config(&SETTINGS));
+    format1::publish(&api.world, vec![(connector("old", "Old", "Email", 0), false, Vec::new())]);
+    assert_eq!(offered(&api, "connectable=true"), ["old"]);
+}

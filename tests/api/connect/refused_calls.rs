@@ -1,0 +1,36 @@
+//! Calls that a platform refuses say something about the credentials that were sent with them.
+
+use super::*;
+
+#[test]
+fn a_refused_key_is_checked_soon() {
+    let api = api();
+    let connected = |platform: &str, fields: Value, answers: &[(u16, Value)]| {
+        let mut sent = of_ann(platform);
+        sent["fields"] = fields;
+        script(&api, answers);
+        let made = connect(&api, &sent);
+        assert_eq!(made.status, 201, "{}", text(&made));
+        body(&made)["id"].as_str().unwrap().to_owned()
+    };
+    let keyed =
+        connected("keyed", json!({"apiKey": "k"}), &[(200, json!({})), (200, json!({"id": "u"}))]);
+    // This platform has no request that checks credentials.
+    let mut plain = of_ann("plain");
+    plain["authMethod"] = json!("basic");
+    plain["fields"] = json!({"username": "u", "password": "p"});
+    let plain = body(&connect(&api, &plain))["id"].as_str().unwrap().to_owned();
+    let later = api.world.now.get() + 1_000_000;
+    for (id, status, is_due) in
+        [(&keyed, 403, false), (&keyed, 200, false), (&plain, 401, false), (&keyed, 401, true)]
+    {
+        let sql = "UPDATE credentials SET check_at = ?1";
+        api.world.database.execute(sql, [i64::try_from(later).unwrap()]).unwrap();
+        script(&api, &[(status, json!({}))]);
+        assert_eq!(api.get(&format!("/v1/vault/connections/{id}/proxy/me")).status, status);
+        let sql = "SELECT check_at FROM credentials WHERE connection_id = ?1";
+        let at: i64 = api.world.database.query_row(sql, [id], |row| row.get(0)).unwrap();
+        let expected = if is_due { api.world.now.get() } else { later };
+        assert_eq!(u64::try_from(at).unwrap(), expected, "{id} {status}");
+    }
+}

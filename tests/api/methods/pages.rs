@@ -1,0 +1,59 @@
+//! The next page of a list, where only the body of the platform's response says it.
+
+use super::*;
+
+const PROVIDERS: &str = "[platforms.acme]\nname = 'Acme'\ndocuments = ['acme']\nservers = ['https://api.acme.example/v1']\npagination = [{ next = '/meta/next', parameter = 'cursor' }]\n\n[[platforms.acme.auth]]\nid = 'key'\ntype = 'api_key'\nin = 'header'\nname = 'X-Key'\nsource = 's'\nread = '2026-11-27'\n";
+
+const JSON: (&str, &str) = ("content-type", "application/json; charset=utf-8");
+
+fn acme(name: &str) -> (Api, String) {
+    let paths = json!({"/users": {"get": operation("listUsers", &json!({}))}});
+    let document = document(&json!({}), &json!([]), &paths);
+    let api = imported(name, &[document], PROVIDERS);
+    let path = connected(&api, "acme", None, &json!({"apiKey": "k"}));
+    (api, path)
+}
+
+#[test]
+fn the_body_of_a_response_can_say_where_a_list_goes_on() {
+    let (api, path) = acme("pages");
+    let long = format!("{{\"meta\": {{\"next\": \"c\"}}, \"x\": \"{}\"}}", "x".repeat(600_000));
+    for (headers, status, answer, expected) in [
+        (vec![JSON], 200, r#"{"meta": {"next": "c=2"}}"#, Some("users?a=1&cursor=c%3D2")),
+        (vec![JSON], 200, r#"{"meta": {"next": ""}}"#, None),
+        (vec![JSON], 200, r#"{"meta": {}}"#, None),
+        (vec![JSON], 200, "no JSON", None),
+        (vec![JSON], 404, r#"{"meta": {"next": "c"}}"#, None),
+        (vec![("content-type", "text/plain")], 200, r#"{"meta": {"next": "c"}}"#, None),
+        (vec![], 200, r#"{"meta": {"next": "c"}}"#, None),
+        (vec![JSON], 200, &long, None),
+        (
+            vec![JSON, ("link", "</v1/users?page=2>; rel=next")],
+            200,
+            r#"{"meta": {"next": "c"}}"#,
+            Some("users?page=2"),
+        ),
+    ] {
+        let sent_back = answer.to_owned();
+        platform(&api, move |_| Ok(answered(status, &headers, &sent_back)));
+        let request = format!("{path}/proxy/users?a=1&cursor=c1");
+        let response = api.get(&request);
+        assert_eq!(response.header("x-vault-next"), expected, "{status} {answer:.40}");
+        let passed = response.passed.as_ref().unwrap().body.downcast_ref::<Vec<u8>>().unwrap();
+        assert_eq!(passed, answer.as_bytes(), "the body is passed on whole");
+    }
+    platform(&api, |_| Ok(answered(200, &[JSON], r#"{"meta": {"next": "c"}}"#)));
+    let posted = send(&api, "POST", &format!("{path}/proxy/users"), &json!({}));
+    assert_eq!(posted.header("x-vault-next"), None, "nobody knows where a POST takes it");
+}
+
+#[test]
+fn an_action_says_it_too() {
+    let (api, path) = acme("pages-of-actions");
+    platform(&api, |_| Ok(answered(200, &[JSON], r#"{"meta": {"next": 7}, "data": [1]}"#)));
+    let response =
+        send(&api, "POST", &format!("{path}/actions/listUsers"), &json!({"select": ["/data"]}));
+    assert_eq!(response.status, 200, "{}", body(&response));
+    assert_eq!(response.header("x-vault-next"), Some("users?cursor=7"));
+    assert_eq!(body(&response)["body"], json!({"data": [1]}));
+}

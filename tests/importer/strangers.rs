@@ -1,0 +1,53 @@
+//! Documents that bear the name of a platform of `providers.toml` and are about something else.
+
+use std::fs;
+
+use connector_vault::importer::licence::Wanted;
+use connector_vault::importer::providers::Providers;
+use connector_vault::importer::{Import, gather};
+
+use crate::support::{Silent, folder, platforms_of};
+
+const GITHUB: &str = "[platforms.github]\nname = \"GitHub\"\ndocuments = [\"github\"]\nservers = [\"https://api.github.com\"]\n";
+
+fn document(title: &str, server: &str) -> String {
+    format!(
+        "openapi: 3.0.0\ninfo: {{title: {title}, version: 1, x-providerName: github.com}}\nservers: [{{url: \"{server}\"}}]\npaths: {{/calls: {{post: {{summary: Hang up a call}}}}}}\n"
+    )
+}
+
+#[test]
+fn a_document_whose_server_is_elsewhere_is_a_platform_of_its_own() {
+    for (title, server, own) in [
+        ("Eqivo API", "https://raw.github.com/x/y.png", Some("github-eqivo")),
+        ("GitHub REST API", "https://api.github.com", None),
+        ("GitHub REST API", "/", None),
+    ] {
+        let folder = folder("strangers");
+        fs::write(folder.join("github.com.yaml"), document(title, server)).unwrap();
+        let job = Import {
+            sources: vec![folder],
+            licence: Wanted::Any,
+            providers: Providers::parse("providers.toml", GITHUB).unwrap(),
+            ..Import::default()
+        };
+        let (summary, platforms) = gather(&job, &Silent).unwrap();
+        let actions = |name: &str| {
+            let found = platforms.iter().find(|one| one.connector.platform == name);
+            found.map(|platform| platform.actions.len())
+        };
+        let warning = summary.warnings.iter().any(|warning| {
+            warning.contains("filed under the name of GitHub") && warning.contains(server)
+        });
+        match own {
+            Some(own) => {
+                assert_eq!(platforms_of(&platforms), ["github", own]);
+                assert_eq!((actions("github"), actions(own), warning), (Some(0), Some(1), true));
+            }
+            None => {
+                assert_eq!(platforms_of(&platforms), ["github"]);
+                assert_eq!((actions("github"), warning), (Some(1), false));
+            }
+        }
+    }
+}

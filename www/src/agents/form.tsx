@@ -1,0 +1,152 @@
+import type { AgentSignIn, IdentityType, NewAgentSignIn } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { useCheckedForm } from "../parts/checked-form";
+import { told } from "../parts/failure";
+import { faultAt, faultsOf } from "../parts/faults";
+import { TextField } from "../parts/field";
+import { Modal } from "../parts/modal";
+import { useOnce } from "../parts/once";
+import { Select } from "../parts/select";
+import { useSession } from "../session/session";
+import { useAgentsChanged } from "./hooks";
+
+interface Props {
+  /** What is edited; null for a new one. */
+  signIn: AgentSignIn | null;
+  onClose: () => void;
+  onSaved: () => void;
+  focusAfter: () => HTMLElement | null;
+}
+
+const TYPES: readonly (readonly [type: string, word: string])[] = [
+  ["", "Any type"],
+  ["user", "User"],
+  ["team", "Team"],
+  ["organization", "Organization"],
+  ["project", "Project"],
+];
+
+/** Configures who authenticates the users of agents. */
+export const SignInForm = ({ signIn, onClose, onSaved, focusAfter }: Props) => (
+  <Modal title="Sign-in for agents" kind="form" onClose={onClose} focusAfter={focusAfter}>
+    <Form signIn={signIn} onClose={onClose} onSaved={onSaved} />
+  </Modal>
+);
+
+function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
+  const { vault } = useSession();
+  const changed = useAgentsChanged();
+  const [type, setType] = useState<AgentSignIn["type"]>(signIn?.type ?? "oidc");
+  const [issuer, setIssuer] = useState(signIn?.issuer ?? "");
+  const [clientId, setClientId] = useState(signIn?.clientId ?? "");
+  const [clientSecret, setClientSecret] = useState("");
+  const [identityClaim, setIdentityClaim] = useState(signIn?.identityClaim ?? "sub");
+  const [identityType, setIdentityType] = useState<string>(signIn?.identityType ?? "");
+  const [url, setUrl] = useState(signIn?.url ?? "");
+  const ofProvider: NewAgentSignIn = {
+    type: "oidc",
+    issuer: issuer.trim(),
+    clientId: clientId.trim(),
+    ...(clientSecret === "" ? {} : { clientSecret }),
+    identityClaim: identityClaim.trim(),
+    ...(identityType === "" ? {} : { identityType: identityType as IdentityType }),
+  };
+  const wanted: NewAgentSignIn = type === "oidc" ? ofProvider : { type: "app", url: url.trim() };
+  const saving = useOnce({
+    mutationFn: () => vault.agentSignIn.set(wanted),
+    onSuccess: () => {
+      void changed();
+      onSaved();
+    },
+  });
+  const { error, isPending } = saving;
+  const { form, faults, edit, submit } = useCheckedForm(saving, vault.agentSignIn.validateSet(wanted));
+  return (
+    <form class="section" ref={form} onSubmit={submit(saving.ask)} noValidate autocomplete="off">
+      <Select
+        label="Who authenticates your users"
+        value={type}
+        options={[
+          ["oidc", "Your OpenID provider"],
+          ["app", "Your own app"],
+        ]}
+        fault={faultAt(faults, "/type")}
+        onChange={(value) => edit(() => setType(value === "app" ? "app" : "oidc"))}
+      />
+      {type === "oidc" ? (
+        <>
+          <TextField
+            label="Issuer"
+            type="url"
+            aria-required="true"
+            placeholder="https://login.example.com"
+            hint="The provider's address, as its discovery document states it."
+            value={issuer}
+            fault={faultAt(faults, "/issuer")}
+            onInput={(text) => edit(() => setIssuer(text))}
+          />
+          <TextField
+            label="Client ID"
+            aria-required="true"
+            value={clientId}
+            fault={faultAt(faults, "/clientId")}
+            onInput={(text) => edit(() => setClientId(text))}
+          />
+          <TextField
+            label="Client secret (optional)"
+            type="password"
+            hint={
+              signIn?.hasSecret ? "The service has one. Leave this empty to keep it." : "For a client that has one."
+            }
+            value={clientSecret}
+            fault={faultAt(faults, "/clientSecret")}
+            onInput={(text) => edit(() => setClientSecret(text))}
+          />
+          <TextField
+            label="Claim with the identity"
+            hint="Its value is the identity of the user's connections. `email` counts only if the provider has verified it."
+            value={identityClaim}
+            fault={faultAt(faults, "/identityClaim")}
+            onInput={(text) => edit(() => setIdentityClaim(text))}
+          />
+          <Select
+            label="Type of the identities"
+            value={identityType}
+            options={TYPES}
+            fault={faultAt(faults, "/identityType")}
+            onChange={(value) => edit(() => setIdentityType(value))}
+          />
+        </>
+      ) : (
+        <TextField
+          label="Page of your app"
+          type="url"
+          aria-required="true"
+          placeholder="https://app.example.com/agents"
+          hint="It authenticates the user, and then calls POST /v1/agent-grants."
+          value={url}
+          fault={faultAt(faults, "/url")}
+          onInput={(text) => edit(() => setUrl(text))}
+        />
+      )}
+      <p class="muted small">
+        Agents act with at most the scopes of the key that you are signed in with, until it is revoked or expires.
+      </p>
+      {error && (
+        <p class="note" data-tone="bad" role="alert">
+          {faultsOf(error).length > 0
+            ? "The service rejected this. Check the marked fields above."
+            : `${told(error)} It may not be saved. Look at the page before you try again.`}
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" aria-disabled={isPending} onClick={() => !saving.isAsked() && onClose()}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" aria-disabled={isPending}>
+          {isPending ? "Saving…" : "Save"}
+        </button>
+      </div>
+    </form>
+  );
+}
