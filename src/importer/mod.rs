@@ -334,12 +334,12 @@ fn names(
     providers: &Providers,
     warnings: &mut Vec<String>,
 ) -> Vec<Vec<String>> {
-    let named: Vec<_> =
+    let taking_part: Vec<_> =
         namings.iter().copied().zip(places).filter(|(naming, _)| naming.takes_part()).collect();
-    let own: Vec<&Naming> = named.iter().map(|(naming, _)| *naming).collect();
+    let own: Vec<&Naming> = taking_part.iter().map(|(naming, _)| *naming).collect();
     let mut given = clash::names(&own);
     let entries = providers.pair(&given);
-    for (nth, (naming, (path, servers))) in named.into_iter().enumerate() {
+    for (nth, (naming, (path, servers))) in taking_part.into_iter().enumerate() {
         let Some(name) = given.get(nth).filter(|_| naming.assigned.is_none()) else { continue };
         let Some((entry, known)) =
             entries.get(name).and_then(|entry| providers.0.get_key_value(*entry))

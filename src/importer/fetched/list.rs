@@ -168,12 +168,11 @@ impl Entry {
                 if !is_hash(&sha256) {
                     fault("`sha256` must be 64 of 0-9 and a-f");
                 }
-                match day.parse() {
-                    Ok(read) => Some(Pin { sha256, operations, read, hosts: self.hosts }),
-                    Err(_) => {
-                        fault("`read` must be a date, such as 2026-11-27");
-                        None
-                    }
+                if let Ok(read) = day.parse() {
+                    Some(Pin { sha256, operations, read, hosts: self.hosts })
+                } else {
+                    fault("`read` must be a date, such as 2026-11-27");
+                    None
                 }
             }
             _ => {
