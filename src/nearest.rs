@@ -151,6 +151,7 @@ fn begins(whole: &str, with: &str) -> bool {
 /// typo (an extra, missing or wrong letter, or two swapped) is accepted from three letters on, two from six, three from
 /// ten. Two or more are accepted only when the first letters agree: few people mistype the first letter and another
 /// one.
+#[must_use]
 pub fn mistyped(sent: &str, known: &str) -> Option<usize> {
     let [of_sent, of_known] = [sent, known].map(|text| text.chars().count());
     let length = of_sent.max(of_known);

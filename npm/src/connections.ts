@@ -205,7 +205,9 @@ export function connections(caller: Caller): Connections {
   };
 
   return {
-    list: (filters, options) => caller.list(listing, filters, options),
+    // With `include`, the service adds `account` to each.
+    list: (filters?: ConnectionFilters, options?: CallOptions) =>
+      caller.list(listing, filters, options) as List<ConnectionWithAccount>,
     validateList: (filters) => caller.faultsOfList(listing, filters),
     get: async (id, options) =>
       caller.one(() => Call.getConnection(text(id, "id")), callOptions(options), isConnection),

@@ -59,7 +59,9 @@ export interface PlatformCall {
 }
 
 /** A platform was called as the user of a connection. */
-export type CallEvent = EventOf<"connection.called", { connection: Connection; account: PlatformAccount | null; call: PlatformCall }
+export type CallEvent = EventOf<
+  "connection.called",
+  { connection: Connection; account: PlatformAccount | null; call: PlatformCall }
 >;
 
 /** A platform rejects an OAuth client. Connections that need it can't be renewed until it is corrected. */

@@ -67,6 +67,7 @@ pub const MAX_MEMBERS: usize = 50;
 #[derive(Debug)]
 pub struct BodyReader {
     fields: Vec<(&'static str, Value)>,
+    sent: Vec<&'static str>,
     faults: Vec<Fault>,
 }
 
@@ -90,7 +91,7 @@ impl BodyReader {
         let Value::Object(members) = body else {
             return Err(whole("The body must be a JSON object.".into()));
         };
-        let mut reader = Self { fields: Vec::new(), faults: Vec::new() };
+        let mut reader = Self { fields: Vec::new(), sent: Vec::new(), faults: Vec::new() };
         for (name, value) in members {
             reader.take(&name, value, known);
         }
@@ -119,6 +120,13 @@ impl BodyReader {
             return self.invalid(&[name], "is given more than once");
         }
         self.fields.push((field.name, value));
+        self.sent.push(field.name);
+    }
+
+    /// Whether a field was sent, whether or not it has been taken out.
+    #[must_use]
+    pub fn was_sent(&self, field: &str) -> bool {
+        self.sent.contains(&field)
     }
 
     /// Whether a field was sent, and has not been taken out.

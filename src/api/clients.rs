@@ -13,6 +13,7 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::api::transaction::{Statements as Asked, Transaction};
 use crate::catalog::cache::CatalogCache;
+use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
 use crate::connect::method::objection;
@@ -104,6 +105,19 @@ fn no_client(platform: &str) -> Problem {
     Problem::new(Code::OauthClientNotFound, format!("There is no OAuth client for `{shown}`."))
 }
 
+/// The warning of a client that asks for no scopes. Returns `None` when the methods have none.
+fn no_scopes(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
+    let known = methods.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
+    let known: Vec<String> =
+        known.take(SUGGESTED).map(|scope| format!("`{}`", scope.name)).collect();
+    (!known.is_empty()).then(|| {
+        format!(
+            "The client asks for no scopes, so {platform} grants only what it grants by default. Set those that your calls need, such as {}: `authMethods` of the connector lists all.",
+            known.join(", ")
+        )
+    })
+}
+
 /// The stored secret is sent to the hosts that the variables and the method name, so whoever changes them must know it.
 fn secret_needed(changed: &str) -> Problem {
     let what = format!("is required when `{changed}` changes: it decides where the secret is sent");
@@ -176,17 +190,7 @@ impl PutClient<'_> {
         let chosen =
             methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
         let chosen: Vec<_> = chosen.collect();
-        let known =
-            chosen.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
-        let known: Vec<String> =
-            known.take(SUGGESTED).map(|scope| format!("`{}`", scope.name)).collect();
-        let warning = (scopes == "[]" && !known.is_empty()).then(|| {
-            format!(
-                "The client asks for no scopes, so {} grants only what it grants by default. Set those that your calls need, such as {}: `authMethods` of the connector lists all.",
-                connector.name,
-                known.join(", ")
-            )
-        });
+        let warning = if scopes == "[]" { no_scopes(&connector.name, &chosen) } else { None };
         let fields: Vec<_> = chosen.iter().flat_map(|method| &method.fields).collect();
         let matcher = Matcher::new(ports);
         for (name, value) in &variables {

@@ -77,7 +77,7 @@ pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
     let mut between = '?';
     for pair in query.split('&') {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let [decoded, value] = [name, value].map(|text| decode_form(text));
+        let [decoded, value] = [name, value].map(decode_form);
         if !is_own(decoded.as_deref().unwrap_or(name), value.as_deref().unwrap_or_default()) {
             kept.push(between);
             kept.push_str(pair);

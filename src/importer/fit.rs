@@ -65,7 +65,7 @@ fn says(url: &str) -> bool {
     };
     host.contains('.')
         && host.parse::<IpAddr>().is_err()
-        && !PLACEHOLDERS.iter().any(|domain| is_below(domain))
+        && !PLACEHOLDERS.iter().any(is_below)
         && !RESERVED.iter().any(|label| host.ends_with(&format!(".{label}")))
 }
 

@@ -336,18 +336,7 @@ impl Stated {
             let request = request(&account.request, account.body)?;
             Some(Account { request, id: account.id, name: account.name })
         });
-        for page in pagination.iter().flatten() {
-            let pointers = [Some(&page.next), page.items.as_ref(), page.more.as_ref()];
-            if pointers.into_iter().flatten().any(|pointer| !pointer.starts_with('/')) {
-                fault(
-                    "`pagination`: `next`, `items` and `more` are JSON Pointers, such as `/next`"
-                        .to_owned(),
-                );
-            }
-            if page.parameter.as_deref() == Some("") {
-                fault("`pagination`: a `parameter` has no name".to_owned());
-            }
-        }
+        check_pages(pagination.as_deref().unwrap_or_default(), fault);
         if has_body && verify.is_none() {
             fault("`verifyBody` needs a `verify` beside it".to_owned());
         }
@@ -733,6 +722,22 @@ impl FieldEntry {
             pattern: pattern.or(usual.pattern),
             r#enum: r#enum.or(usual.r#enum),
             default: default.or(usual.default),
+        }
+    }
+}
+
+/// Checks where responses say what their next page is.
+fn check_pages(pages: &[Pagination], fault: &mut dyn FnMut(String)) {
+    for page in pages {
+        let pointers = [Some(&page.next), page.items.as_ref(), page.more.as_ref()];
+        if pointers.into_iter().flatten().any(|pointer| !pointer.starts_with('/')) {
+            fault(
+                "`pagination`: `next`, `items` and `more` are JSON Pointers, such as `/next`"
+                    .to_owned(),
+            );
+        }
+        if page.parameter.as_deref() == Some("") {
+            fault("`pagination`: a `parameter` has no name".to_owned());
         }
     }
 }

@@ -904,5 +904,6 @@ pub fn units(schemes: Value, actions: &[Value], definitions: &[(&str, &str)]) ->
         keys.iter().map(String::as_str).zip(actions.iter().map(Value::to_string)).collect();
     let bytes = unit::deflate(&unit::write_unit(&written, definitions));
     let schemes = serde_json::from_value(schemes).unwrap();
-    Units { schemes, units: vec![Deflated { first: keys[0].clone(), bytes }] }
+    let first = keys.first().cloned();
+    Units { schemes, units: first.map(|first| Deflated { first, bytes }).into_iter().collect() }
 }

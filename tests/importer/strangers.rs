@@ -39,15 +39,12 @@ fn a_document_whose_server_is_elsewhere_is_a_platform_of_its_own() {
         let warning = summary.warnings.iter().any(|warning| {
             warning.contains("filed under the name of GitHub") && warning.contains(server)
         });
-        match own {
-            Some(own) => {
-                assert_eq!(platforms_of(&platforms), ["github", own]);
-                assert_eq!((actions("github"), actions(own), warning), (Some(0), Some(1), true));
-            }
-            None => {
-                assert_eq!(platforms_of(&platforms), ["github"]);
-                assert_eq!((actions("github"), warning), (Some(1), false));
-            }
+        if let Some(own) = own {
+            assert_eq!(platforms_of(&platforms), ["github", own]);
+            assert_eq!((actions("github"), actions(own), warning), (Some(0), Some(1), true));
+        } else {
+            assert_eq!(platforms_of(&platforms), ["github"]);
+            assert_eq!((actions("github"), warning), (Some(1), false));
         }
     }
 }

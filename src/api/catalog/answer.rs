@@ -15,6 +15,7 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Extension, Problem};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
+use crate::catalog::list::ListRef;
 use crate::catalog::reader::{COUNTED, Catalog, FindFilter, FoundAction, Page};
 use crate::catalog::stored::SegmentId;
 use crate::fold::fold;
@@ -157,19 +158,7 @@ impl CatalogAnswer<'_> {
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
-                let asides = catalog.asides(&list, &filter).await?;
-                if let Some(unknown) = asides.unknown.first() {
-                    return Err(no_platform(unknown, &catalog.platforms().await?, platforms));
-                }
-                let page = if limits.is_none() {
-                    catalog.find(list, &filter, &|total| paging.positions(total)).await?
-                } else {
-                    let all = catalog.find(list, &filter, &|total| 0..total).await?;
-                    allowed(&all, limits, paging)?
-                };
-                let total = page.total as u64;
-                let body = paging.envelope_up_to(COUNTED as u64, &page.rows, total);
-                (tag, with_notes(body, &notes(&asides.empty, &filter, total)))
+                (tag, found(&catalog, list, &filter, paging, (platforms, limits)).await?)
             }
             Asked::Actions { platform, filter, paging } => {
                 let folded = seen(platform, platforms);
@@ -209,6 +198,32 @@ struct ActionFacts<'a> {
     #[serde(borrow)]
     key: Cow<'a, str>,
     method: Method,
+}
+
+/// Actions of all platforms, with notes of what a reader might take for something else.
+async fn found<P: Ports>(
+    catalog: &Catalog<'_, P>,
+    list: ListRef,
+    filter: &FindFilter,
+    paging: Paging,
+    (platforms, limits): (Option<&Names>, &Limits),
+) -> Result<Vec<u8>, Problem> {
+    let asides = catalog.asides(&list, filter).await?;
+    let page = if limits.is_none() {
+        catalog.find(list, filter, &|total| paging.positions(total)).await?
+    } else {
+        let all = catalog.find(list, filter, &|total| 0..total).await?;
+        allowed(&all, limits, paging)?
+    };
+    let total = page.total as u64;
+    let body = paging.envelope_up_to(COUNTED as u64, &page.rows, total);
+    let mut notes = notes(&asides.empty, filter, total);
+    if !asides.unknown.is_empty() {
+        let known = catalog.platforms().await?;
+        let unknown = asides.unknown.iter().take(NEAREST);
+        notes.extend(unknown.map(|name| no_platform(name, &known, platforms).detail.into()));
+    }
+    Ok(with_notes(body, &notes))
 }
 
 /// A page of those actions that the caller may run.

@@ -230,41 +230,9 @@ impl NewConnect<'_> {
         let Self { context, mut body, target, found } = self;
         let (name, tags) = (body.text("name"), body.texts("tags").map(|tags| json::text(&tags)));
         let existing = results.first(found.connection)?;
-        let (connector, connection) = match (target, existing) {
-            (Wanted::ByKey { connector, platform, label, owner }, None) => {
-                context.has_room()?;
-                let new = NewConnection {
-                    id: ports.uuid(),
-                    platform,
-                    platform_version: connector.platform_version.clone(),
-                    description: connector.description.clone(),
-                    identity: owner.identity,
-                    identity_type: owner.identity_type,
-                    label,
-                    name: name.clone(),
-                    tags: tags.clone().unwrap_or_else(|| "[]".to_owned()),
-                    state: State::Unknown,
-                    active: true,
-                    created_at: context.now,
-                };
-                (*connector, To::New(Box::new(new)))
-            }
-            (Wanted::ByKey { connector, owner, .. }, Some(holder)) => {
-                // A token's own identity type is what it asks for, so that it sees what it reconnects.
-                let is_own = holder.identity_type == owner.identity_type;
-                if holder.state != State::Failed || !is_own {
-                    return Err(taken(&holder, context.caller));
-                }
-                (*connector, To::Existing(Box::new(holder)))
-            }
-            (Wanted::ById, Some(holder)) => {
-                let catalog = Catalog::open(cache, ports).await?;
-                let connector = connector(&catalog, &holder.platform).await?;
-                let connector = connector.ok_or_else(|| gone(&holder.platform))?;
-                (connector, To::Existing(Box::new(holder)))
-            }
-            (Wanted::ById, None) => return Err(Problem::no_connection()),
-        };
+        let described = (name.as_deref(), tags.as_deref());
+        let (connector, connection) =
+            connected(context, target, existing, described, (cache, ports)).await?;
         let former = results.first(found.former)?;
         let client = results.first(found.client)?;
 
@@ -285,24 +253,8 @@ impl NewConnect<'_> {
         let mut given = body.text_members("fields").unwrap_or_default();
         let in_window = wants_link && (is_open || takes_fields(method, &given, &variables));
         if in_window {
-            let is_missing = !is_open && method.is_oauth2() && client.is_none();
-            if is_missing {
+            if !is_open && method.is_oauth2() && client.is_none() {
                 return Err(no_client(&connector, method));
-            }
-            for field in OF_WINDOW {
-                if body.has(field) {
-                    body.invalid(&[field], "must be left out: the user enters what the method needs on the page of the link");
-                }
-            }
-            let return_url = return_url(context, &mut body);
-            body.finish()?;
-            if let Some(scope) =
-                IN_WINDOW.into_iter().find(|scope| !principal.scopes.contains(*scope))
-            {
-                return Err(Problem::lacks(context.caller.noun(), scope));
-            }
-            if !context.config.sessions.can_sign() {
-                return Err(no_secret());
             }
             let chosen = Chosen {
                 context,
@@ -316,7 +268,7 @@ impl NewConnect<'_> {
                 tags: None,
                 allows_other_account: false,
             };
-            return chosen.begin(ports, None, &[], return_url).await;
+            return chosen.begin_in_window(body, ports).await;
         }
         if method.is_oauth2() {
             let known = |name: &String| method.fields.iter().any(|field| field.name == *name);
@@ -368,6 +320,51 @@ impl NewConnect<'_> {
     }
 }
 
+/// What is to be connected: a new connection with a name and tags, or one that there is.
+async fn connected<P: Ports>(
+    context: &Context<'_>,
+    target: Wanted,
+    existing: Option<Connection>,
+    (name, tags): (Option<&str>, Option<&str>),
+    (cache, ports): (&CatalogCache, &Metered<'_, P>),
+) -> Result<(Connector, To), Problem> {
+    Ok(match (target, existing) {
+        (Wanted::ByKey { connector, platform, label, owner }, None) => {
+            context.has_room()?;
+            let new = NewConnection {
+                id: ports.uuid(),
+                platform,
+                platform_version: connector.platform_version.clone(),
+                description: connector.description.clone(),
+                identity: owner.identity,
+                identity_type: owner.identity_type,
+                label,
+                name: name.map(str::to_owned),
+                tags: tags.unwrap_or("[]").to_owned(),
+                state: State::Unknown,
+                active: true,
+                created_at: context.now,
+            };
+            (*connector, To::New(Box::new(new)))
+        }
+        (Wanted::ByKey { connector, owner, .. }, Some(holder)) => {
+            // A token's own identity type is what it asks for, so that it sees what it reconnects.
+            let is_own = holder.identity_type == owner.identity_type;
+            if holder.state != State::Failed || !is_own {
+                return Err(taken(&holder, context.caller));
+            }
+            (*connector, To::Existing(Box::new(holder)))
+        }
+        (Wanted::ById, Some(holder)) => {
+            let catalog = Catalog::open(cache, ports).await?;
+            let connector = connector(&catalog, &holder.platform).await?;
+            let connector = connector.ok_or_else(|| gone(&holder.platform))?;
+            (connector, To::Existing(Box::new(holder)))
+        }
+        (Wanted::ById, None) => return Err(Problem::no_connection()),
+    })
+}
+
 /// Another connection has the key. The caller may connect it again, if it sees it.
 fn taken(holder: &Connection, caller: &Caller) -> Problem {
     let mut problem = exists(holder, caller);
@@ -409,7 +406,7 @@ fn choice_of_link<'a>(
     }
     let works = |method: &&AuthMethod| !method.is_oauth2() || signs_in(method);
     match (connector.auth_methods.as_slice(), connector.auth_methods.iter().find(works)) {
-        ([_], _) | ([], _) => connector.method(None).map(Choice::Method),
+        ([_] | [], _) => connector.method(None).map(Choice::Method),
         (_, Some(first)) => Ok(Choice::OfUser(first)),
         // The refusal says that it has no client.
         ([first, ..], None) => Ok(Choice::Method(first)),
@@ -505,6 +502,30 @@ fn lacking(
 }
 
 impl Chosen<'_> {
+    /// Begins what the user goes on with in the window: the link carries neither fields nor what describes the connection.
+    async fn begin_in_window<P: Ports>(
+        self,
+        mut body: BodyReader,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        for field in OF_WINDOW {
+            if body.was_sent(field) {
+                body.invalid(&[field], "must be left out: the user enters what the method needs on the page of the link");
+            }
+        }
+        let return_url = return_url(self.context, &mut body);
+        body.finish()?;
+        if let Some(scope) =
+            IN_WINDOW.into_iter().find(|scope| !self.principal.scopes.contains(*scope))
+        {
+            return Err(Problem::lacks(self.context.caller.noun(), scope));
+        }
+        if !self.context.config.sessions.can_sign() {
+            return Err(no_secret());
+        }
+        self.begin(ports, None, &[], return_url).await
+    }
+
     /// The method with its variables filled in; notes what can't be.
     fn fill_oauth(&self, oauth: &OAuth2, body: &mut BodyReader) -> Option<Filled> {
         let value = |name: &str| self.values.get(name).map(String::as_str);

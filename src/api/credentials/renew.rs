@@ -68,6 +68,13 @@ pub struct Renewal<'a> {
 }
 
 impl Renewal<'_> {
+    /// Stores whose account it is, if the platform told.
+    fn told(&self, place: RowOf<'_>, held: &Held) -> Option<Statement> {
+        let names = self.config.account_names;
+        let (id, name) = held.told_account(names);
+        Some(place.told(self.request, (id?, name), names))
+    }
+
     /// What a row of the connection holds.
     fn open(&self, row: &HeldRow) -> Result<Held, Problem> {
         let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
@@ -284,10 +291,7 @@ pub async fn renew<P: Ports>(
             };
             let mut batch =
                 vec![place.renewed(&new), place.recovered(request, now), place.select()];
-            let names = renewal.config.account_names;
-            if let (Some(id), name) = held.told_account(names) {
-                batch.push(place.told(request, (id, name), names));
-            }
+            batch.extend(renewal.told(place, &held));
             if renewal.client.as_ref().is_some_and(OauthClient::is_doubted) {
                 batch.extend(renewal.breaker().map(|breaker| breaker.close()));
             }

@@ -28,6 +28,10 @@ use crate::terms::CredentialType;
 use crate::vault::model::Connection;
 use crate::vault::statements::one;
 
+/// What is wrong with a field that only the OAuth client may set.
+const DECIDES: &str =
+    "decides who receives secrets and tokens: set it in the `variables` of the OAuth client";
+
 /// The members of the body that are secrets, and the type to which each belongs.
 const SECRETS: [(&str, CredentialType); 10] = [
     ("accessToken", CredentialType::OAuth2),
@@ -129,8 +133,7 @@ impl NewCredentials<'_> {
                     }
                     (Some(own), Some(value)) if own == value => {}
                     (_, Some(value)) if !is_named(&method.fields, name, value) => {
-                        let what = "decides who receives secrets and tokens: set it in the `variables` of the OAuth client";
-                        body.invalid(&["fields", name], what);
+                        body.invalid(&["fields", name], DECIDES);
                     }
                     _ => {}
                 }

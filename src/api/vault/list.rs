@@ -140,9 +140,8 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
         let more = page.len() > limit;
         page.truncate(limit);
         let names = context.config.account_names;
-        let row = |row: &Connection| match filter.shows_account {
-            true => document_with_account(row, names),
-            false => document(row),
+        let row = |row: &Connection| {
+            if filter.shows_account { document_with_account(row, names) } else { document(row) }
         };
         let rows = page.iter().map(row).collect::<Result<Vec<_>, _>>()?;
         let body = paging.envelope(&rows.join(&b','), total);

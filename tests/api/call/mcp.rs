@@ -642,7 +642,6 @@ fn a_result_stays_within_its_budget() {
     );
     assert_eq!(chosen.get("omitted"), None);
     for (more, what) in [
-        (json!({"maxBytes": 499}), "/maxBytes"),
         (json!({"select": ["items"]}), "/select"),
         (json!({"select": vec![""; 21]}), "/select"),
         (json!({"select": ["/*".repeat(17)]}), "/select"),

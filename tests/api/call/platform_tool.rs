@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::mcp::{api, content, tool};
 use super::*;
 
-fn call(api: &Api, id: &str, more: Value) -> Value {
+fn call(api: &Api, id: &str, more: &Value) -> Value {
     let mut arguments = json!({"connection": id, "path": "/tickets"});
     for (name, value) in more.as_object().unwrap() {
         arguments[name] = value.clone();
@@ -20,13 +20,14 @@ fn an_agent_calls_the_platform_of_a_connection() {
     let id = path.rsplit('/').next().unwrap();
     let json_type = [("content-type", "application/json")];
     platform(&api, move |_| Ok(answered(200, &json_type, r#"{"items":[{"id":1},{"id":2}]}"#)));
-    let got = call(&api, id, json!({"query": {"state": "open"}, "select": ["/items/*/id"]}));
+    let got = call(&api, id, &json!({"query": {"state": "open"}, "select": ["/items/*/id"]}));
     assert_eq!(
         (&got["isError"], got.get("structuredContent"), &content(&got)["status"]),
         (&json!(false), None, &json!(200))
     );
     assert_eq!(content(&got)["body"], json!({"items": [{"id": 1}, {"id": 2}]}));
-    let posted = call(&api, id, json!({"method": "POST", "body": {"title": "x"}, "maxBytes": 500}));
+    let posted =
+        call(&api, id, &json!({"method": "POST", "body": {"title": "x"}, "maxBytes": 500}));
     assert_eq!(posted["isError"], false);
     let sent = sent(&api);
     let [get, post] = &sent[sent.len() - 2..] else { panic!("{sent:?}") };
@@ -62,7 +63,7 @@ fn an_agent_can_leave_neither_the_connection_nor_its_server() {
         (json!({"body": {}}), "invalid_body"),
         (json!({"select": ["items"]}), "invalid_body"),
     ] {
-        let refused = call(&api, id, more.clone());
+        let refused = call(&api, id, &more);
         assert_eq!(
             (&refused["isError"], &refused["structuredContent"]["code"]),
             (&json!(true), &json!(code)),
@@ -76,7 +77,7 @@ fn an_agent_can_leave_neither_the_connection_nor_its_server() {
         ),
         (json!({"maxBytes": 499}), "`maxBytes` must be a whole number from 500 to 8388608."),
     ] {
-        assert_eq!(call(&api, id, more)["content"][0]["text"], said);
+        assert_eq!(call(&api, id, &more)["content"][0]["text"], said);
     }
     assert_eq!(sent(&api).len(), 0);
 }
@@ -89,7 +90,7 @@ fn a_long_answer_is_cut_as_that_of_an_action_is() {
     let long = json!({"text": "x".repeat(9000)}).to_string();
     let json_type = [("content-type", "application/json")];
     platform(&api, move |_| Ok(answered(200, &json_type, &long)));
-    let got = call(&api, id, json!({"maxBytes": 600}));
+    let got = call(&api, id, &json!({"maxBytes": 600}));
     let text = got["content"][0]["text"].as_str().unwrap();
     assert!(text.len() <= 600, "{}", text.len());
     assert_eq!(content(&got)["omitted"]["parts"][0]["pointer"], "/body/text");

@@ -783,7 +783,7 @@ fn whoever_fills_in_a_form_does_not_choose_who_gets_the_secret() {
         (400, &json!("/fields/shop"))
     );
     assert_eq!(body(&faulty)["errors"].as_array().map(Vec::len), Some(1));
-    let client = json!({"clientId": "an id", "variables": {"host": "id.hosted.example"}});
+    let client = json!({"clientId": "an id", "clientSecret": "a:secret", "variables": {"host": "id.hosted.example"}});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/hosted", &client).status, 200);
     let (_, link) = begin(&api, &of_ann("hosted"));
     let (address, _) = Browser::default().follow(&api, &link);

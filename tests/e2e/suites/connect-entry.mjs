@@ -142,7 +142,10 @@ export function connectEntry(world) {
         await offered.getByRole("button", { name: /^Keyed/ }).waitFor();
         if (search !== "") {
           await page.getByLabel("Search").fill(search);
-          await page.getByRole("status").getByText(/platforms? found/).waitFor();
+          await page
+            .getByRole("status")
+            .getByText(/platforms? found/)
+            .waitFor();
         }
         return (await offered.getByRole("button", { name: /^Standard/ }).count()) > 0;
       };

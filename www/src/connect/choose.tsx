@@ -58,7 +58,11 @@ export function Choose({ session: { service, may, who }, app, say, onChoose, onF
                   <Mark connector={connector} platform={platform} />
                   <span class="choice-words">
                     <span class="choice-name">Reconnect {connector?.name ?? capital(platform)}</span>
-                    <span class="muted small">{[name ?? (account ? undefined : identity), account && accountName(account)].filter(Boolean).join(" · ")}</span>
+                    <span class="muted small">
+                      {[name ?? (account ? undefined : identity), account && accountName(account)]
+                        .filter(Boolean)
+                        .join(" · ")}
+                    </span>
                   </span>
                 </button>
               </li>

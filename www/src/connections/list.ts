@@ -34,7 +34,8 @@ async function read(
   { after, page }: Place,
   signal: AbortSignal,
 ): Promise<Rows> {
-  const ask = (where: ConnectionFilters) => vault.connections.list({ ...filters, ...WITH_ACCOUNT, limit: ROWS, ...where }, { signal });
+  const ask = (where: ConnectionFilters) =>
+    vault.connections.list({ ...filters, ...WITH_ACCOUNT, limit: ROWS, ...where }, { signal });
   const answer =
     after === undefined
       ? await ask({ page })

@@ -149,8 +149,8 @@ function Missing({ clients }: { clients: readonly OauthClient[] | undefined }) {
       <div class="title">
         <h2 id="missing-title">Missing</h2>
         <p class="muted">
-          {missing.length === 1 ? "This platform is" : `These ${missing.length} platforms are`} enabled for users, who can
-          sign in there only once you have set an OAuth client.
+          {missing.length === 1 ? "This platform is" : `These ${missing.length} platforms are`} enabled for users, who
+          can sign in there only once you have set an OAuth client.
         </p>
       </div>
       <ul class="clients" id="missing" aria-labelledby="missing-title">
