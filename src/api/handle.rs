@@ -206,6 +206,10 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     }
     cors::expose(&service.config, request, &mut response);
     response.add("vary", service.vary.clone());
+    if response.status == 404 {
+        // What is of another tenant costs other rows than what does not exist.
+        metered.hide_rows();
+    }
     response.add("server-timing", metered.to_string());
     response.add("x-content-type-options", "nosniff");
     if request.origin.starts_with("https:") {

@@ -97,7 +97,10 @@ pub fn replace(
     insert.text(&key.hash().to_string()).push(", ").text(id);
     insert.push(", o.name, o.account, o.environment, o.scopes, ").integer(now);
     // In SQLite, the smaller of a number and NULL is NULL.
-    insert.push(", min(ifnull(o.expires_at, k.expires_at), ifnull(k.expires_at, o.expires_at)), iif(o.id = k.id, o.created_by, k.id) ");
+    insert.push(", min(ifnull(o.expires_at, k.expires_at), ifnull(k.expires_at, o.expires_at)), ");
+    // A key that the old one created stays below what the old one was below: otherwise the two would own each other, and
+    // no revocation above them would reach them.
+    insert.push("iif(o.id IN (WITH RECURSIVE own (id) AS (SELECT k.id UNION SELECT a.created_by FROM own CROSS JOIN api_keys a ON a.id = own.id) SELECT id FROM own), o.created_by, k.id) ");
     insert.push(OF_KEY).push(" AND o.id = ").text(old).push(" WHERE ").guard();
     insert.push(" AND o.replaced_by IS NULL AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > ");
     insert.integer(now).push(")");

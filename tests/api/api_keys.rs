@@ -240,6 +240,23 @@ fn operator_revokes(api: &Api, id: &Value) {
 }
 
 #[test]
+fn keys_that_replace_those_above_them_end_with_what_is_above_both() {
+    let api = Api::with_catalog();
+    let leaked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let id = id_of(&api, &leaked);
+    let all = json!({"scopes": ["connections:read", "keys:read", "keys:write"]});
+    let (child, key) = create(&api, &leaked, &all);
+    let (grandchild, grandchild_key) = create(&api, &key, &all);
+    let (replaced, successor) = revealed(&rotate(&api, &grandchild_key, &child["id"]));
+    assert_eq!(replaced["createdBy"], id);
+    let (_, last) = revealed(&rotate(&api, &successor, &grandchild["id"]));
+    operator_revokes(&api, &id);
+    for key in [&leaked, &key, &grandchild_key, &successor, &last] {
+        assert_eq!(whoami(&api, key), 401);
+    }
+}
+
+#[test]
 fn whoever_holds_a_leaked_key_keeps_nothing_once_it_and_what_replaced_it_are_revoked() {
     let (api, leaked) = expiring();
     let id = id_of(&api, &leaked);

@@ -43,7 +43,11 @@ export function useTold() {
         client.setQueryData(queryKey, connection);
         client.setQueriesData<Rows>(
           { queryKey: LISTS },
-          (page) => page && { ...page, rows: page.rows.map((row) => (row.id === connection.id ? connection : row)) },
+          (page) =>
+            page && {
+              ...page,
+              rows: page.rows.map((row) => (row.id === connection.id ? { ...row, ...connection } : row)),
+            },
         );
         refresh();
       };

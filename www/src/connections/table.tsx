@@ -90,8 +90,8 @@ function Row({
         </span>
       </td>
       <td role="cell" class="cell-name" title={name ?? undefined}>
-        {name ?? (account === null && <None what="no name" />)}
-        {account !== null && (
+        {name ?? (!account && <None what="no name" />)}
+        {account && (
           <span class="muted small" title={`Account ${account.id}`}>
             {" "}
             {accountName(account)}

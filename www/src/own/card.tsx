@@ -59,7 +59,7 @@ export function Card({ connection, Heading, isWanted, onRemoved }: Props) {
                 <span class="own-name">{name}</span> ·{" "}
               </>
             )}
-            {account !== null && <>{accountName(account)} · </>}
+            {account && <>{accountName(account)} · </>}
             connected <When at={createdAt} />
           </p>
         </div>
