@@ -1,6 +1,6 @@
 // Sign-in for agents: who authenticates their users, and what the users granted.
 import { Call } from "glue";
-import { jsonOf, queryOf, text } from "./arguments.js";
+import { copyOf, jsonOf, queryOf, text } from "./arguments.js";
 import { type CallOptions, callOptions } from "./call.js";
 import type { Caller } from "./caller.js";
 import type { IdentityType } from "./connection.js";
@@ -167,7 +167,7 @@ export function agentGrants(caller: Caller): AgentGrants {
   const isPage = (json: unknown) => Array.isArray((json as Partial<AgentGrantPage> | null)?.rows);
   return {
     list: async (filters, options) =>
-      caller.one(() => Call.listAgentGrants(queryOf(filters ?? {}, [])), callOptions(options), isPage),
+      caller.one(() => Call.listAgentGrants(queryOf(copyOf(filters, "filters"), [])), callOptions(options), isPage),
     create: async (grant, options) => caller.one(creating(grant), callOptions(options), has("continueUrl")),
     validateCreate: (grant) => caller.faultsOf(creating(grant)),
     delete: async (id, options) => {
