@@ -240,7 +240,7 @@ describe("agents that sign in", () => {
       assert.equal(await grant.count(), 0);
 
       await button("Switch off").click();
-      await page.getByRole("dialog").getByRole("button", { name: "Switch off" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Switch off" }).click();
       await page.getByText("Sign-in is off", { exact: true }).waitFor();
       assert.equal(
         (await fetch(`${base}/.well-known/oauth-authorization-server${new URL(endpoint).pathname}`)).status,
