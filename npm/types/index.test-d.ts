@@ -268,6 +268,7 @@ type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
 /** Each of several shapes without a member. */
 type Without<Shapes, Name extends PropertyKey> = Shapes extends Shapes ? Omit<Shapes, Name> : never;
+type Limits = "access" | "actions" | "connections";
 /** The names of members that any of several shapes has. */
 type AnyName<Shapes> = Shapes extends Shapes ? keyof Shapes : never;
 
@@ -277,14 +278,18 @@ export type Answered = Check<{
   Connector: SameObject<declared.Connector, Row<"Connector">>;
   allRows: SameNames<keyof typeof rows, "Action" | "Connection" | "Connector">;
   ConnectionSummary: SameObject<declared.ConnectionSummary, Document<"ConnectionSummary">>;
-  Session: SameObject<Omit<declared.Session, "connectUrl">, Without<Document<"Session">, "connectUrl">>;
+  // What limits a token is `null` or `write` where nothing does.
+  Session: SameObject<
+    Omit<declared.Session, "connectUrl" | Limits>,
+    Without<Document<"Session">, "connectUrl" | Limits>
+  >;
   // Only with the scope to connect.
   sessionMayHave: SameNames<keyof declared.Session, AnyName<Document<"Session">>>;
   // Some of it a token has only.
   Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
   WhoamiOfToken: SameObject<
-    Omit<WhoamiOfToken, "expiresAt" | "scopes">,
-    Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes">
+    Omit<WhoamiOfToken, "expiresAt" | "scopes" | Limits>,
+    Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes" | Limits>
   >;
   whoamiIsEither: SameNames<keyof declared.Whoami, keyof Document<"WhoamiOfToken">>;
   ConnectorDetail: SameNames<keyof declared.ConnectorDetail, keyof Document<"ConnectorDetail">>;

@@ -3,6 +3,7 @@
 use super::answers::Answers;
 use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
+use super::schema::reference;
 use super::texts::{self, said};
 use crate::access::limits::MAX_ACTIONS;
 use crate::api::body::{Field, FieldCheck, MAX_MEMBERS};
@@ -219,10 +220,7 @@ fn field_schema(field: &Field) -> Node {
                     (names.len(), object! {"type": "string", "enum": Node::texts(names)})
                 }
                 "platforms" => (MAX_PLATFORMS, platform_in_any_case()),
-                "actions" => {
-                    let pattern = "^[A-Za-z0-9-]{1,64}/[^,*\n]{0,256}\\*?$";
-                    (MAX_ACTIONS, object! {"type": "string", "pattern": pattern})
-                }
+                "actions" => (MAX_ACTIONS, reference("ActionPattern")),
                 "connections" => (MAX_CONNECTIONS, object! {"type": "string", "format": "uuid"}),
                 "origins" => {
                     let longest = u64::try_from(MAX_ORIGIN).unwrap();

@@ -34,6 +34,10 @@ pub fn all(answers: &Answers) -> Node {
         "ActionSearchPage": search_page(),
         "Action": action(),
         "ActionDetail": details::action(&action()),
+        "ActionPattern": object! {
+            "description": "Actions of a platform: `platform/key`, or `platform/prefix*` for all whose keys begin like that.",
+            "type": "string", "pattern": "^[A-Za-z0-9-]{1,64}/[^,*\n]{0,256}\\*?$",
+        },
         "ConnectionPage": page("ListedConnection", "connections"),
         "ListedConnection": listed_connection(),
         "PlatformAccount": credentials::platform_account(),

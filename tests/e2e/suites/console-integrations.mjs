@@ -68,6 +68,7 @@ export function consoleIntegrations(world) {
               authorizationParameters: { hd: "a=b", prompt: "consent" },
               variables: {},
               startUrl: null,
+              pkce: null,
               rejectedSince: null,
             });
             assert.equal(new URL(page.url()).search, "");

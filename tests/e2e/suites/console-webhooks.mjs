@@ -154,7 +154,7 @@ export function consoleWebhooks(world) {
       await set({ failing_since: Date.now() - 7_200_000 });
       await visit(PATH, async (page) => {
         await card(page).getByText("failing", { exact: true }).waitFor();
-        await card(page).getByText("Deliveries have been failing since 2 hours ago.").waitFor();
+        await card(page).getByText("Deliveries have been failing for 2 hours.").waitFor();
       });
       await send("PATCH", `/v1/webhooks/${id}`, { active: true });
       await set({ failing_since: null });

@@ -76,7 +76,10 @@ export function readPage(answer) {
   const allowed = /^\/?(html|meta|title|link|script|header|span|main|h1|p|form|button|a|img)$/;
   for (const [tag, name] of html.matchAll(/<(?!!doctype)([^\s>]*)[^>]*>/g)) assert.match(name, allowed, tag);
   for (const [tag] of html.matchAll(/<img[^>]*>/g))
-    assert.match(tag, /^<img src="\/logos\/[\w-]+\.svg" alt="" width="(\d+)" height="\1">$/);
+    assert.match(
+      tag,
+      /^<img src="(?:\/logos\/[\w-]+\.svg|data:image\/svg\+xml,[^"<>]+)" alt="" width="(\d+)" height="\1">$/,
+    );
   for (const [tag] of html.matchAll(/<[^>]*>/g)) assert.doesNotMatch(tag, /\son\w+ *=|javascript:/i, tag);
   assert.equal(html.match(/<script/g)?.length, html.includes("data-attempt=") ? 2 : 1);
   for (const [tag] of html.matchAll(/<script[^>]*>/g)) assert.match(tag, /^<script src="\/style\/\w+\.js"( defer)?>$/);

@@ -35,7 +35,7 @@ async function read(
   signal: AbortSignal,
 ): Promise<Rows> {
   const ask = (where: ConnectionFilters) =>
-    vault.connections.list({ ...filters, ...WITH_ACCOUNT, limit: ROWS, ...where }, { signal });
+    vault.connections.list({ ...filters, limit: ROWS, ...where, ...WITH_ACCOUNT }, { signal });
   const answer =
     after === undefined
       ? await ask({ page })
@@ -57,7 +57,7 @@ async function readAll(
   signal: AbortSignal,
 ): Promise<Rows> {
   const ask = (active: boolean, where: ConnectionFilters) =>
-    vault.connections.list({ ...filters, ...WITH_ACCOUNT, active, ...where }, { signal });
+    vault.connections.list({ ...filters, active, ...where, ...WITH_ACCOUNT }, { signal });
   const active = await ask(true, { limit: ROWS, page });
   const behind = page - active.pages;
   const inactive = await ask(false, behind > 0 ? { limit: ROWS, page: behind } : { limit: 1 });

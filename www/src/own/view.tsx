@@ -1,4 +1,4 @@
-import type { Connection } from "connector-vault/slim";
+import type { ConnectionWithAccount } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { Empty } from "../parts/empty";
 import { Failure, isPassing, told } from "../parts/failure";
@@ -45,7 +45,7 @@ function Connections({ wanted }: { wanted: string | undefined }) {
   const others = rows.filter(({ state }) => state !== "failed");
   const failed = queries.find(({ error, isFetching }) => error && !isFetching);
   const tryAgain = () => queries.forEach((query) => query.error && void query.refetch());
-  const cards = (connections: Connection[], Heading: "h2" | "h3") =>
+  const cards = (connections: ConnectionWithAccount[], Heading: "h2" | "h3") =>
     connections.length > 0 && (
       <ul class="own-cards">
         {connections.map((connection) => (
@@ -62,7 +62,7 @@ function Connections({ wanted }: { wanted: string | undefined }) {
         ))}
       </ul>
     );
-  const section = (id: string, title: string, connections: Connection[]) =>
+  const section = (id: string, title: string, connections: ConnectionWithAccount[]) =>
     connections.length > 0 && (
       <section class="section" aria-labelledby={id}>
         <h2 id={id}>{title}</h2>
