@@ -39,7 +39,7 @@ impl Selection {
         match self {
             Self::Range(_) => 0,
             Self::Rows(rows) => size_of_val(&**rows),
-            Self::Ranked(rows) => rows.kept().saturating_mul(Ranking::ROW_BYTES),
+            Self::Ranked(rows) => rows.bytes(),
         }
     }
 

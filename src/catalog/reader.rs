@@ -15,7 +15,7 @@ use super::filter::{ActionFilter, ConnectorFilter, Selection, Wanted, Wish};
 use super::finder::EVERY_ACTION;
 use super::finder::index::{Platform, Platforms, Words};
 use super::finder::question::{Question, Term};
-use super::finder::rank::{self, Ranking, named_without_actions, rank};
+use super::finder::rank::{self, Asides, Ranking, named_without_actions, rank};
 use super::format1::OldList;
 use super::key::ConnectorKey;
 use super::layout::DamagedError;
@@ -93,15 +93,6 @@ pub struct FindFilter {
     pub seen: Option<Names>,
 }
 
-/// What a search over all actions should say of platforms.
-#[derive(Debug, Default)]
-pub struct Asides {
-    /// Those of the filter that do not exist.
-    pub unknown: Vec<String>,
-    /// Those that are asked for and have no actions.
-    pub empty: Vec<String>,
-}
-
 /// The most words of a question that are corrected, and the longest of them, in bytes: whoever mistypes more asks again.
 const MOST_CORRECTED: usize = 3;
 const LONGEST_CORRECTED: usize = 32;
@@ -114,11 +105,32 @@ fn words(loaded: &List) -> Words<'_> {
     Words(loaded.parts(Role::Words).map(|(_, section)| section).collect())
 }
 
-/// The loaded part with platforms and traits.
-fn platforms_of<'a>(loaded: &'a List, list: &ListRef) -> Result<Platforms<'a>, StorageError> {
-    let missing = || StorageError::new("the list of all actions has no traits");
-    let (_, traits) = loaded.parts(Role::Traits).next().ok_or_else(missing)?;
-    Platforms::open(traits, list.rows)
+/// Which platforms of the filter do not exist, and which are asked for and have no actions.
+fn asides(
+    filter: &FindFilter,
+    question: &Question,
+    words: &Words<'_>,
+    platforms: &Platforms<'_>,
+) -> Result<Asides, StorageError> {
+    let mut asides = Asides::default();
+    if let Some(names) = &filter.platforms {
+        let all = platforms.all();
+        for name in names.all() {
+            match platforms.find(name)? {
+                None => asides.unknown.push(name.to_owned()),
+                Some(nth) if all.get(nth).is_some_and(Platform::is_empty) => {
+                    asides.empty.push(name.to_owned());
+                }
+                Some(_) => {}
+            }
+        }
+    } else {
+        let named = named_without_actions(question, words, platforms)?;
+        asides.empty = named.into_iter().map(|nth| platforms.name(nth).to_owned()).collect();
+    }
+    let is_seen = |name: &String| filter.seen.as_ref().is_none_or(|seen| seen.has(name));
+    asides.empty.retain(is_seen);
+    Ok(asides)
 }
 
 impl From<&FindFilter> for Wanted {
@@ -350,7 +362,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         list: ListRef,
         filter: &FindFilter,
         positions: Positions<'_>,
-    ) -> Result<Page, StorageError> {
+    ) -> Result<(Page, Asides), StorageError> {
         let wanted = Wanted::from(filter);
         let end = positions(COUNTED).end;
         let known = self.cache.remembered(list.id, &wanted);
@@ -367,7 +379,11 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         // Without rows, there is no part to be read.
         let parts = if shown.is_empty() { Vec::new() } else { parts };
         let list = self.load(parts, list, Kind::Action).await?;
-        Ok(Page { total: found.len(), rows: shown.json(&list)? })
+        let asides = match &found {
+            Selection::Ranked(ranking) => ranking.asides.clone(),
+            Selection::Range(_) | Selection::Rows(_) => Asides::default(),
+        };
+        Ok((Page { total: found.len(), rows: shown.json(&list)? }, asides))
     }
 
     /// The actions that match a question, the best `most` of them ranked.
@@ -424,40 +440,6 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         self.load(parts, list.clone(), Kind::Action).await
     }
 
-    /// What a search over all actions should say of platforms: those of the filter that do not exist, and those that are
-    /// asked for and have no actions.
-    ///
-    /// # Errors
-    /// When storage can't answer, or a value is damaged.
-    pub async fn asides(
-        &self,
-        list: &ListRef,
-        filter: &FindFilter,
-    ) -> Result<Asides, StorageError> {
-        let question = Question::read(&filter.q.phrase());
-        let loaded = self.load_words(list, &question).await?;
-        let platforms = platforms_of(&loaded, list)?;
-        let mut asides = Asides::default();
-        if let Some(names) = &filter.platforms {
-            let all = platforms.all();
-            for name in names.all() {
-                match platforms.find(name)? {
-                    None => asides.unknown.push(name.to_owned()),
-                    Some(nth) if all.get(nth).is_some_and(Platform::is_empty) => {
-                        asides.empty.push(name.to_owned());
-                    }
-                    Some(_) => {}
-                }
-            }
-        } else {
-            let named = named_without_actions(&question, &words(&loaded), &platforms)?;
-            asides.empty = named.into_iter().map(|nth| platforms.name(nth).to_owned()).collect();
-        }
-        let is_seen = |name: &String| filter.seen.as_ref().is_none_or(|seen| seen.has(name));
-        asides.empty.retain(is_seen);
-        Ok(asides)
-    }
-
     async fn ranked_for(
         &self,
         list: &ListRef,
@@ -467,7 +449,12 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     ) -> Result<Ranking, StorageError> {
         let loaded = self.load_words(list, question).await?;
         let words = words(&loaded);
-        let platforms = platforms_of(&loaded, list)?;
+        let (_, traits) = loaded
+            .parts(Role::Traits)
+            .next()
+            .ok_or_else(|| StorageError::new("the list of all actions has no traits"))?;
+        let platforms = Platforms::open(traits, list.rows)?;
+        let asides = asides(filter, question, &words, &platforms)?;
         let mut allowed: Option<Vec<bool>> = None;
         for names in [&filter.platforms, &filter.seen].into_iter().flatten() {
             let named = platforms.named(names)?;
@@ -475,7 +462,9 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             allowed = Some(allowed.map_or_else(|| named.clone(), |known| both(known).collect()));
         }
         let filter = rank::Filter { method: filter.method, platforms: allowed.as_deref() };
-        rank(question, &words, &platforms, list.rows, &filter, most)
+        let mut ranking = rank(question, &words, &platforms, list.rows, &filter, most)?;
+        ranking.asides = asides;
+        Ok(ranking)
     }
 
     /// The JSON of a platform's connector. Returns `None` when the catalog has no such platform.

@@ -82,11 +82,11 @@ fn ask(files: &Files, cache: &CatalogCache, question: &str, rows: usize) -> Vec<
         platforms: None,
         seen: None,
     };
-    let page = pollster::block_on(async {
+    let found = pollster::block_on(async {
         let catalog = Catalog::open(cache, files).await?;
         catalog.find(catalog.every_action()?, &filter, &|total| 0..rows.min(total)).await
     });
-    let rows = [b"[", page.unwrap().rows.as_slice(), b"]"].concat();
+    let rows = [b"[", found.unwrap().0.rows.as_slice(), b"]"].concat();
     let rows: Vec<Value> = serde_json::from_slice(&rows).unwrap();
     let text = |row: &Value, member: &str| row[member].as_str().unwrap().to_owned();
     rows.iter().map(|row| (text(row, "platform"), text(row, "key"))).collect()

@@ -208,12 +208,11 @@ async fn found<P: Ports>(
     paging: Paging,
     (platforms, limits): (Option<&Names>, &Limits),
 ) -> Result<Vec<u8>, Problem> {
-    let asides = catalog.asides(&list, filter).await?;
-    let page = if limits.is_none() {
+    let (page, asides) = if limits.is_none() {
         catalog.find(list, filter, &|total| paging.positions(total)).await?
     } else {
-        let all = catalog.find(list, filter, &|total| 0..total).await?;
-        allowed(&all, limits, paging)?
+        let (all, asides) = catalog.find(list, filter, &|total| 0..total).await?;
+        (allowed(&all, limits, paging)?, asides)
     };
     let total = page.total as u64;
     let body = paging.envelope_up_to(COUNTED as u64, &page.rows, total);

@@ -167,10 +167,21 @@ fn best(
     Ok(places)
 }
 
+/// What a search over all actions should say of platforms.
+#[derive(Debug, Clone, Default)]
+pub struct Asides {
+    /// Those of the filter that do not exist.
+    pub unknown: Vec<String>,
+    /// Those that are asked for and have no actions.
+    pub empty: Vec<String>,
+}
+
 /// The rows that match a question, of which the best are kept. They are sorted as far as somebody looks: most people see
 /// the first page only.
 #[derive(Debug)]
 pub struct Ranking {
+    /// What the question says of platforms besides.
+    pub asides: Asides,
     len: usize,
     kept: usize,
     /// Those that are kept, and how many are in order, which are the best ones.
@@ -182,7 +193,16 @@ impl Ranking {
     pub const ROW_BYTES: usize = size_of::<Place>();
 
     const fn of(len: usize, places: Vec<Place>) -> Self {
-        Self { len, kept: places.len(), places: RefCell::new((places, 0)) }
+        let asides = Asides { unknown: Vec::new(), empty: Vec::new() };
+        Self { asides, len, kept: places.len(), places: RefCell::new((places, 0)) }
+    }
+
+    /// The size of what is kept, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let names = self.asides.unknown.iter().chain(&self.asides.empty).map(String::len);
+        let rows = self.kept.saturating_mul(Self::ROW_BYTES);
+        names.fold(rows, usize::saturating_add)
     }
 
     /// The number of rows that match, at most [`MOST`].
