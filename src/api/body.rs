@@ -66,8 +66,8 @@ pub const MAX_MEMBERS: usize = 50;
 /// Reads one JSON object against an endpoint's fields, collecting all faults.
 #[derive(Debug)]
 pub struct BodyReader {
-    fields: Vec<(&'static str, Value)>,
-    sent: Vec<&'static str>,
+    /// What was sent; `None` once it is taken out.
+    fields: Vec<(&'static str, Option<Value>)>,
     faults: Vec<Fault>,
 }
 
@@ -91,7 +91,7 @@ impl BodyReader {
         let Value::Object(members) = body else {
             return Err(whole("The body must be a JSON object.".into()));
         };
-        let mut reader = Self { fields: Vec::new(), sent: Vec::new(), faults: Vec::new() };
+        let mut reader = Self { fields: Vec::new(), faults: Vec::new() };
         for (name, value) in members {
             reader.take(&name, value, known);
         }
@@ -102,7 +102,7 @@ impl BodyReader {
         }
         let fields = std::mem::take(&mut reader.fields);
         for field in known {
-            if let Some((_, value)) = fields.iter().find(|(name, _)| *name == field.name) {
+            if let Some((_, Some(value))) = fields.iter().find(|(name, _)| *name == field.name) {
                 reader.check(field, value);
             }
         }
@@ -119,20 +119,23 @@ impl BodyReader {
         if self.has(name) {
             return self.invalid(&[name], "is given more than once");
         }
-        self.fields.push((field.name, value));
-        self.sent.push(field.name);
+        self.fields.push((field.name, Some(value)));
     }
 
     /// Whether a field was sent, whether or not it has been taken out.
     #[must_use]
     pub fn was_sent(&self, field: &str) -> bool {
-        self.sent.contains(&field)
+        self.fields.iter().any(|(name, _)| *name == field)
     }
 
     /// Whether a field was sent, and has not been taken out.
     #[must_use]
     pub fn has(&self, field: &str) -> bool {
-        self.fields.iter().any(|(name, _)| *name == field)
+        self.get(field).is_some()
+    }
+
+    fn get(&self, field: &str) -> Option<&Value> {
+        self.fields.iter().find(|(name, _)| *name == field)?.1.as_ref()
     }
 
     fn check(&mut self, field: &Field, value: &Value) {
@@ -289,8 +292,7 @@ impl BodyReader {
 
     /// Takes a field's value out. Returns `None` when it was not sent.
     fn value(&mut self, field: &str) -> Option<Value> {
-        let at = self.fields.iter().position(|(name, _)| *name == field)?;
-        Some(self.fields.swap_remove(at).1)
+        self.fields.iter_mut().find(|(name, _)| *name == field)?.1.take()
     }
 
     /// Takes a string out. Returns `None` when it was not sent or is null.
@@ -301,7 +303,7 @@ impl BodyReader {
     /// A string that is not taken out. Returns `None` when it was not sent or is something else.
     #[must_use]
     pub fn peek(&self, field: &str) -> Option<&str> {
-        self.fields.iter().find(|(name, _)| *name == field)?.1.as_text()
+        self.get(field)?.as_text()
     }
 
     /// Takes a boolean out. Returns `None` when it was not sent.
@@ -318,8 +320,7 @@ impl BodyReader {
     /// The strings among an array's items, each with its position. The field is not taken out.
     #[must_use]
     pub fn texts_at(&self, field: &str) -> Vec<(usize, String)> {
-        let value = self.fields.iter().find(|(name, _)| *name == field);
-        let Some((_, Value::Array(items))) = value else { return Vec::new() };
+        let Some(Value::Array(items)) = self.get(field) else { return Vec::new() };
         let text = |(at, item): (usize, &Value)| Some((at, item.as_text()?.to_owned()));
         items.iter().enumerate().filter_map(text).collect()
     }
@@ -340,7 +341,7 @@ impl BodyReader {
     /// Whether a field was sent as null.
     #[must_use]
     pub fn is_null(&self, field: &str) -> bool {
-        self.fields.iter().any(|(name, value)| *name == field && *value == Value::Null)
+        self.get(field) == Some(&Value::Null)
     }
 
     /// Takes a whole number out. Returns `None` when it was not sent.
