@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::call::headers::NEXT;
-use crate::call::pages::MAX_BODY;
+use crate::call::pages::{MAX_BODY, next};
 use crate::catalog::detail::Pagination;
 use crate::media::{essence, is_json};
 use crate::ports::{Http, Incoming};
@@ -19,6 +19,17 @@ pub fn is_page(
         && method == "GET"
         && (200..300).contains(&status)
         && !onward.iter().any(|(name, _)| *name == NEXT)
+}
+
+/// Adds where the next page is, if the body says so, to what the headers say.
+pub fn add_next(
+    onward: &mut Vec<(&'static str, String)>,
+    pagination: &[Pagination],
+    server: &str,
+    url: &str,
+    body: &Value,
+) {
+    onward.extend(next(pagination, server, url, body).map(|page| (NEXT, page)));
 }
 
 /// The JSON of an answer that is passed on. Returns `None` when it is something else, or too long to be searched.

@@ -1,7 +1,7 @@
 //! `/v1/vault/connections/{id}/proxy/{path}`: passes a request on to the platform of a connection, and its answer back.
 
 use super::line::{Call, Called, Line, invalid, retries};
-use super::paged::{is_page, short_json};
+use super::paged::{add_next, is_page, short_json};
 use super::run::{Wanted, returned};
 use crate::access::Principal;
 use crate::api::context::{Context, Permit};
@@ -11,9 +11,8 @@ use crate::api::message::{Body, NO_STORE, Passed, Request, Response};
 use crate::api::problem::{Code, MAX_FAULTS, Problem};
 use crate::api::transaction::{Results, Statements};
 use crate::call::address::below;
-use crate::call::headers::{AGENT, NEXT, SERVER, SOURCE, to_caller, to_platform};
+use crate::call::headers::{AGENT, SERVER, SOURCE, to_caller, to_platform};
 use crate::call::links::path_below;
-use crate::call::pages;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::credentials::placing::DEFAULT_ACCEPT;
@@ -99,8 +98,7 @@ impl ProxyCall<'_> {
         if is_page(&pagination, &request.method, answer.incoming.status, &onward)
             && let Some(body) = short_json(&answer.incoming, ports).await
         {
-            let page = pages::next(&pagination, &server, &answer.url, &body);
-            onward.extend(page.map(|page| (NEXT, page)));
+            add_next(&mut onward, &pagination, &server, &answer.url, &body);
         }
         let mut response = Response::empty(answer.incoming.status);
         response.add("cache-control", NO_STORE);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::line::{Answer, Call, Called, Line, retries};
-use super::paged::is_page;
+use super::paged::{add_next, is_page};
 use crate::access::Principal;
 use crate::api::catalog::answer::no_action;
 use crate::api::connect::start::gone;
@@ -22,9 +22,9 @@ use crate::call::address::below;
 use crate::call::budget::{MOST_POINTER_BYTES, MOST_STEPS, Part, cut, minified, selected};
 use crate::call::build::{Action, Input, build};
 use crate::call::charset;
-use crate::call::headers::{AGENT, NEXT, SOURCE, to_caller};
+use crate::call::headers::{AGENT, SOURCE, to_caller};
 use crate::call::lenient::coerced;
-use crate::call::pages;
+use crate::call::pages::MAX_BODY;
 use crate::call::schema::{self, faults};
 use crate::catalog::action::answer::ACCEPT;
 use crate::catalog::cache::CatalogCache;
@@ -316,10 +316,10 @@ pub(super) async fn returned<P: Ports>(
     let (answered, is_bytes) = response(answer.incoming, ports).await?;
     let json = answered.body.get();
     if is_page(pagination, method, answered.status, &onward)
-        && json.len() <= pages::MAX_BODY
+        && json.len() <= MAX_BODY
         && let Ok(body) = serde_json::from_str(json)
     {
-        onward.extend(pages::next(pagination, server, &url, &body).map(|page| (NEXT, page)));
+        add_next(&mut onward, pagination, server, &url, &body);
     }
     let answered = wanted.of(answered, is_bytes);
     let mut response = Response::json(json::bytes(&answered), NO_STORE);
