@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::auth;
 use super::server::{self, Found};
+use super::source::read_text;
 use crate::catalog::detail::{
     AuthMethod, ConnectorDetail, Field, Grant, Kind, OAuth2, Parameters, urls, variables,
 };
@@ -38,9 +39,7 @@ impl OAuthList {
     /// # Errors
     /// When it cannot be read, or is not such a list.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        Self::parse(&text).with_context(|| path.display().to_string())
+        Self::parse(&read_text(path)?).with_context(|| path.display().to_string())
     }
 
     /// Reads the content of the file.

@@ -7,6 +7,7 @@ use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
+use super::source::read_text;
 use super::stated::{self, Stated};
 use super::{category, image, platform, text};
 use crate::catalog::model::Status;
@@ -71,9 +72,7 @@ impl Overrides {
     /// # Errors
     /// When it cannot be read or contains anything unknown or invalid. Lists all faults, each with its line and column.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        Self::parse(&path.display().to_string(), &text)
+        Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
     /// Reads the content of a file that is called `file`.

@@ -10,6 +10,14 @@ use anyhow::{Context as _, Result, bail};
 /// The largest file that is read, in bytes.
 pub const MAX_BYTES: u64 = 128 << 20;
 
+/// Reads a file of text.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_text(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
 /// A file to read.
 #[derive(Debug, Clone)]
 pub struct Source {

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
 use crate::importer::paths::PathFilter;
+use crate::importer::source::read_text;
 use crate::importer::{platform, text};
 use crate::nearest::nearest;
 
@@ -90,9 +91,7 @@ impl SourceList {
     /// # Errors
     /// When it cannot be read, or contains anything unknown or invalid.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        Self::parse(&path.display().to_string(), &text)
+        Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
     /// Reads the content of a file that is called `file`.

@@ -12,6 +12,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use crate::catalog::detail::{Kind, OAuth2, variables};
+use crate::importer::source::read_text;
 use entry::File;
 use provider::Provider;
 
@@ -25,9 +26,7 @@ impl Providers {
     /// # Errors
     /// When it cannot be read, or contains anything unknown or invalid.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        Self::parse(&path.display().to_string(), &text)
+        Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
     /// Reads the content of a file that is called `file`.
