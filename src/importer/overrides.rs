@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
