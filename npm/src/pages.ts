@@ -24,6 +24,8 @@ export interface Page<Row> extends AsyncIterable<Row> {
   readonly total: number;
   /** Whether there are more rows than `total`. Only a search over all actions does not count all of its matches. */
   readonly totalIsMinimum: boolean;
+  /** What a search over all actions did not find, as sentences to show: empty in all other lists. */
+  readonly notes: readonly string[];
   /** The number of pages in the whole list. */
   readonly pages: number;
   /** The number of this page, from 1. */
@@ -63,7 +65,10 @@ export interface ListFilters extends Paging {
 }
 
 /** The JSON of a page. @internal */
-export type Envelope<Row> = Pick<Page<Row>, "rows" | "total" | "pages" | "page"> & { totalIsMinimum?: boolean };
+export type Envelope<Row> = Pick<Page<Row>, "rows" | "total" | "pages" | "page"> & {
+  totalIsMinimum?: boolean;
+  notes?: string[];
+};
 
 /** A page as it comes, with the cursor of the next one. */
 interface Received<Row> {
@@ -82,6 +87,7 @@ class OnePage<Row> implements Page<Row> {
   readonly rows: Row[];
   readonly total: number;
   readonly totalIsMinimum: boolean;
+  readonly notes: readonly string[];
   readonly pages: number;
   readonly page: number;
   readonly after: string | undefined;
@@ -89,10 +95,11 @@ class OnePage<Row> implements Page<Row> {
 
   /** `after` is the cursor of the next page; `follow` requests that page. */
   constructor(envelope: Envelope<Row>, after: string | undefined, follow: Page<Row>["next"]) {
-    const { rows, total, totalIsMinimum, pages, page } = envelope;
+    const { rows, total, totalIsMinimum, notes, pages, page } = envelope;
     this.rows = rows;
     this.total = total;
     this.totalIsMinimum = totalIsMinimum === true;
+    this.notes = notes ?? [];
     this.pages = pages;
     this.page = page;
     this.after = after;

@@ -655,7 +655,8 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
         "setAgentSignIn": vault.agent_sign_in.set,
         "createAgentGrant": vault.agent_grants.create,
     }
-    renamed = {"include": "responses", "from": "from_"}
+    renamed = {"from": "from_"}
+    included = {"getAction": "responses", "listConnections": "include_account"}
 
     def members(schema: dict[str, Any]) -> set[str]:
         if "$ref" in schema:
@@ -675,6 +676,8 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
             checked.add(operation["operationId"])
             arguments = inspect.signature(method).parameters
             snake = {renamed.get(name) or re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name) for name in names}
+            if "include" in snake:
+                snake = {included[operation["operationId"]] if name == "include" else name for name in snake}
             if operation["operationId"] == "searchActions":
                 snake = {"platforms" if name == "platform" else name for name in snake}
             assert snake - set(arguments) == set(), operation["operationId"]

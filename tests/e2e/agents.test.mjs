@@ -28,7 +28,7 @@ const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conform
 /** How many checks of a version at least must have run and passed: the suite itself has not failed to start. */
 const LEAST_PASSED = 30;
 const CALLING = "catalog:read connections:read connections:connect connections:call";
-const TOOLS = ["describe_action", "list_connections", "run_action", "search_actions", "start_connect"];
+const TOOLS = ["call_platform", "describe_action", "list_connections", "run_action", "search_actions", "start_connect"];
 /** What the list of tools may cost an agent, in tokens of about four bytes. */
 const MOST_TOKENS = 1500;
 

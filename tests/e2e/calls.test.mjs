@@ -307,7 +307,7 @@ describe("calls to platforms", () => {
     const refused = await run({ query: { tags: ["X"] }, body: { nme: "x" } });
     assert.deepEqual([refused.status, refused.json.code], [400, "invalid_body"]);
     const pointers = refused.json.errors.map(({ pointer }) => pointer);
-    assert.deepEqual(pointers.sort(), ["/body/name", "/body/nme", "/path", "/query/tags/0"]);
+    assert.deepEqual(pointers.sort(), ["/body/name", "/body/nme", "/path/owner", "/query/tags/0"]);
     assert.equal(platform.requests.length, before);
   });
 

@@ -133,7 +133,7 @@ describe("calls to platforms by the package", () => {
         name: "ValidationError",
         code: "invalid_body",
         status: 400,
-        pointers: ["/body/name", "/body/nme", "/path", "/query/tags/0"],
+        pointers: ["/body/name", "/body/nme", "/path/owner", "/query/tags/0"],
       },
       runScope: scope,
     });

@@ -363,7 +363,7 @@ describe("the packed package", () => {
         return [displayParts, documentation].map((parts) => ts.displayPartsToString(parts));
       };
       assert.deepEqual(hover(".connections.list"), [
-        "(method) Connections.list(filters?: ConnectionFilters, options?: CallOptions): List<Connection>",
+        "(method) Connections.list(filters?: ConnectionFilters, options?: CallOptions): List<Connection> (+1 overload)",
         "Lists connections, newest first.",
       ]);
       assert.deepEqual(hover("tagsMatch"), [

@@ -3,6 +3,7 @@
 // start their own. Run with `node --test tests/e2e/run.test.mjs`; `--test-name-pattern` picks.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { BASE_URL } from "./support/agents.mjs";
 import { secrets } from "./support/http.mjs";
 import { key, secret, store } from "./support/keys.mjs";
 import { PLATFORMS, SESSION_SECRET, Server, VAULT_KEYS, outputs, wranglerLogs } from "./support/server.mjs";
@@ -70,7 +71,8 @@ describe("the service on the real runtime", () => {
     world.catalogs = { small, large, other };
     world.states = { small: smallState, large: largeState };
     const secrets = { SESSION_SECRET, VAULT_KEYS };
-    world.server = await Server.start(largeState, { name: "plain", secrets, platforms: PLATFORMS });
+    const variables = { BASE_URL };
+    world.server = await Server.start(largeState, { name: "plain", variables, secrets, platforms: PLATFORMS });
     opened = await largeState.open();
     world.database = opened.vault;
   });

@@ -85,6 +85,8 @@ class CountedPage(Page[Row]):
     """The number of rows in the whole list."""
     total_is_minimum: bool
     """Whether there are more rows than `total`: only a search over all actions does not count all of its matches."""
+    notes: list[str]
+    """What a search over all actions did not find, as sentences to show; empty in all other lists."""
     page: int
     """The number of this page, from 1."""
     pages: int
@@ -337,6 +339,7 @@ def counted_page(kind: Any, response: httpx.Response, call: Call[Any], secret: s
         cursor=cursor_in(response),
         total=answer.total,
         total_is_minimum=getattr(answer, "total_is_minimum", None) is True,
+        notes=getattr(answer, "notes", None) or [],
         page=answer.page,
         pages=answer.pages,
     )

@@ -82,6 +82,7 @@ from .models import (
     EventPage,
     EventType,
     IdentityType,
+    ListedConnection,
     Method,
     NewSessionScope,
     OauthClient,
@@ -413,12 +414,15 @@ class Connections:
         q: str | None = None,
         state: State | None = None,
         active: bool | None = None,
+        account: str | None = None,
+        include_account: bool = False,
         limit: int | None = None,
         page: int | None = None,
         after: str | None = None,
-    ) -> Rows[Connection, CountedPage[Connection]]:
+    ) -> Rows[ListedConnection, CountedPage[ListedConnection]]:
         """Lists connections, the newest first. All given filters must hold; only active ones, unless `active` is False.
 
+        `account` is the ID of the connected account at the platform; `include_account` adds that account to each.
         Iterating returns each connection that exists throughout exactly once, whatever changes meanwhile.
         """
         query = query_of(
@@ -434,6 +438,8 @@ class Connections:
                 q=q,
                 state=state,
                 active=active,
+                account=account,
+                include="account" if include_account else None,
                 limit=limit,
                 page=page,
                 after=after,

@@ -497,7 +497,9 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::InvalidParameter if endpoint == Keyed::ListAttempts => {
             request.query = "status=refused&limit=1000".into();
         }
-        Code::InvalidParameter if endpoint == Keyed::ListKeys => {
+        Code::InvalidParameter
+            if matches!(endpoint, Keyed::ListKeys | Keyed::ListAgentGrants) =>
+        {
             request.query = "limit=1000".into();
         }
         Code::InvalidParameter if endpoint == Keyed::ListDeliveries => {
@@ -549,6 +551,12 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         }
         Code::WebhookNotFound if request.path.contains("/wh_") => {
             request.path = request.path.replace("/wh_", "/wh_0");
+        }
+        Code::AgentSignInNotFound if endpoint == Keyed::GetAgentSignIn => {
+            scene.api.send(&scene.api.request("DELETE", SIGN_IN));
+        }
+        Code::AgentGrantNotFound if endpoint == Keyed::DeleteAgentGrant => {
+            request.path = format!("{GRANTS}/{UNKNOWN_ID}");
         }
         Code::KeyNotFound if request.path.starts_with("/v1/keys/") => {
             let last = if endpoint == Keyed::RotateKey { "/rotate" } else { "" };

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { root } from "../../../scripts/lib/paths.mjs";
+import { Agents } from "../support/agents.mjs";
 import { expectProblem } from "../support/expect.mjs";
 import { ALL, key, store } from "../support/keys.mjs";
 import { Description } from "../support/openapi.mjs";
@@ -67,6 +68,8 @@ export function openapi(world) {
     return send("/v1/keys", { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body });
   };
 
+  const agents = () => new Agents(world.server, keys.full.secret);
+
   /** The id of something that the operation is about. */
   async function subject(operationId) {
     if (operationId === "getAttempt") {
@@ -76,6 +79,7 @@ export function openapi(world) {
     }
     if (WEBHOOKS.test(operationId)) return (await hook()).id;
     if (KEYS.test(operationId)) return (await newKey()).json.id;
+    if (operationId === "deleteAgentGrant") return agents().grant();
     const { id } = (await create(wish())).json;
     if (/^getCredentials$|^checkConnection$/.test(operationId)) {
       const stored = await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
@@ -90,6 +94,8 @@ export function openapi(world) {
     if (operationId === "createWebhook") await hook();
     if (operationId === "createKey")
       await world.database.prepare("DELETE FROM api_keys WHERE created_by IS NOT NULL").run();
+    if (/^(get|delete)AgentSignIn$/.test(operationId)) await agents().signIn();
+    const { request } = operationId === "createAgentGrant" ? await agents().request() : {};
     if (operationId !== "setOauthClient") await put(CLIENT, { clientId: "example-client" });
     const id = path.includes("{id}") ? await subject(operationId) : undefined;
     const bodies = {
@@ -104,6 +110,8 @@ export function openapi(world) {
       updateWebhook: { active: true },
       replayEvents: { from: "evt_0000000000001" },
       createKey: { scopes: ["connections:read"] },
+      setAgentSignIn: { type: "app", url: "https://app.example.com/agents" },
+      createAgentGrant: { request, identity: "ann", access: "read" },
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
     // The only operation that needs a parameter of the query.
@@ -193,6 +201,10 @@ export function openapi(world) {
     if (id === "replayEvents") {
       const { id: paused } = await hook({ active: false });
       return [{ path: path.replace(/wh_[0-9a-f-]{36}/, paused) }];
+    }
+    if (id === "getAgentSignIn" || id === "setAgentSignIn") {
+      await send(path, { method: "DELETE", secret: keys.full.secret });
+      return [{}];
     }
     if (id === "setOauthClient") {
       await send(path, { method: "DELETE", secret: keys.full.secret });
@@ -393,7 +405,7 @@ export function openapi(world) {
           parameters += 1;
         }
       }
-      assert.equal(parameters, 8 + 6 + 5 + 1 + 14 + 1 + 5 + 1 + 2 + 5 + 3 + 2);
+      assert.equal(parameters, 10 + 5 + 6 + 1 + 16 + 1 + 5 + 1 + 2 + 5 + 3 + 2 + 3);
     });
 
     test("takes the bodies that the service takes, and no others", async () => {

@@ -155,9 +155,14 @@ export function lists(world) {
         await each(filters, async (filter) => {
           assert.deepEqual(validate(vault(made), filter), [], "what the service takes has no faults");
           const page = await list(vault(made), filter);
-          const { totalIsMinimum = false, ...json } = (await world.plain(made, `${path}?${asQuery(filter)}`)).json;
+          const {
+            totalIsMinimum = false,
+            notes = [],
+            ...json
+          } = (await world.plain(made, `${path}?${asQuery(filter)}`)).json;
           assert.deepEqual(envelope(page), json, JSON.stringify(filter));
           assert.equal(page.totalIsMinimum, totalIsMinimum);
+          assert.deepEqual(page.notes, notes);
         });
       });
     }

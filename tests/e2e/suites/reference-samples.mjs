@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { Agents } from "../support/agents.mjs";
 import { PROJECT, keys } from "../support/reference.mjs";
 import { one, query } from "../support/vault.mjs";
 
@@ -51,6 +52,9 @@ process.on("message", async ({ file, env }) => {
   }
 }
 
+/** What an example passes on comes from an agent, so that it shows only the beginning. */
+const withRequest = (text, { REQUEST }) => text.replace("ar_eyJlIjoi…", () => REQUEST);
+
 /** @param {{ reference: import("../support/reference.mjs").Reference }} world */
 export function referenceSamples(world) {
   describe("the OpenAPI document's samples and examples", () => {
@@ -59,7 +63,7 @@ export function referenceSamples(world) {
         if (CALLS.test(id)) continue;
         const [sample] = operation["x-codeSamples"].filter(({ label }) => label === "curl");
         const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.environment(id, keys.samples)) };
-        const answer = await world.reference.answered(sample.source, env);
+        const answer = await world.reference.answered(withRequest(sample.source, env), env);
         assert.ok(answer.status < 300, `${id}: ${answer.text}`);
         world.reference.description.expect(id, answer);
         if (answer.status !== 204 && answer.json.rows)
@@ -83,7 +87,15 @@ export function referenceSamples(world) {
           assert.equal((await world.reference.as(keys.samples)("/v1/oauth-clients/github")).status, 404);
         else if (id === "deleteWebhook")
           assert.equal((await world.reference.as(keys.samples)(`/v1/webhooks/${env.WEBHOOK}`)).status, 404);
-        else if (id === "revokeKey") {
+        else if (id === "deleteAgentSignIn")
+          assert.equal((await world.reference.as(keys.samples)("/v1/agent-sign-in")).status, 404);
+        else if (id === "deleteAgentGrant") {
+          const { rows } = (await world.reference.as(keys.samples)("/v1/agent-grants")).json;
+          assert.ok(
+            rows.every((row) => row.id !== env.GRANT),
+            "the grant has ended",
+          );
+        } else if (id === "revokeKey") {
           const listed = await world.reference.as(keys.samples)("/v1/keys");
           assert.ok(listed.json.rows.find((row) => row.id === env.API_KEY).revokedAt, "the key is revoked");
         } else assert.ok(lines.length > 0, id);
@@ -122,15 +134,15 @@ export function referenceSamples(world) {
       for (const [id, { path, method, requestBody }] of world.reference.description.operations) {
         if (CALLS.test(id)) continue;
         for (const { value } of Object.values(requestBody?.content["application/json"].examples ?? {})) {
-          const { ID, WEBHOOK } = await world.reference.environment(id, keys.examples);
-          const own = path.replace("{id}", WEBHOOK ?? ID).replace("{platform}", "github");
-          const answer = await send(own, { method, body: JSON.stringify(value) });
+          const env = await world.reference.environment(id, keys.examples);
+          const own = path.replace("{id}", env.WEBHOOK ?? env.ID).replace("{platform}", "github");
+          const answer = await send(own, { method, body: withRequest(JSON.stringify(value), env) });
           assert.ok(answer.status < 300, `${id}: ${answer.text}`);
           world.reference.description.expect(id, answer);
           bodies += 1;
         }
       }
-      assert.equal(bodies, 9 + 6 + 6 + 2);
+      assert.equal(bodies, 9 + 6 + 6 + 2 + 2 + 1);
       await world.reference.connection(keys.examples, {
         identity: "ann@example.com",
         label: "tagged",
@@ -138,6 +150,7 @@ export function referenceSamples(world) {
         tags: ["eu", "billing"],
       });
       await world.reference.declined(keys.examples);
+      await new Agents(world.reference.server, keys.examples.secret).grant("team-42");
       let examples = 0;
       for (const [id, { path, parameters = [] }] of world.reference.description.operations) {
         if (CALLS.test(id)) continue;
@@ -157,7 +170,7 @@ export function referenceSamples(world) {
           examples += 1;
         }
       }
-      assert.equal(examples, 5 + 1 + 5 + 2 + 7 + 3 + 3 + 3 + 2);
+      assert.equal(examples, 5 + 1 + 5 + 2 + 7 + 3 + 3 + 3 + 2 + 2);
     });
   });
 }

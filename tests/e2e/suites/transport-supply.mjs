@@ -110,7 +110,7 @@ export function supply() {
         OWN.replace("sk_test_", "sk_live_"),
         "st_test_a b",
         "st_test_a\nb",
-        `st_live_${"x".repeat(5000)}`,
+        `st_live_${"x".repeat(8200)}`,
         `Bearer ${OWN}`,
       ]) {
         const expected = await failure(() => new ConnectorVault({ baseUrl: BASE, secret: text }));

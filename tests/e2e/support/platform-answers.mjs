@@ -11,6 +11,16 @@ const REPOSITORIES = [
 /** The answer to a request, of the class of the runtime that sends it. */
 export default async function answer(request, Response) {
   const { host, pathname, searchParams } = new URL(request.url);
+  // The identity provider of an example.
+  if (request.url === "https://id.example.com/.well-known/openid-configuration") {
+    const issuer = "https://id.example.com";
+    const endpoints = {
+      authorization_endpoint: `${issuer}/auth`,
+      token_endpoint: `${issuer}/token`,
+      jwks_uri: `${issuer}/jwks`,
+    };
+    return json(Response, 200, { issuer, ...endpoints });
+  }
   if (host !== "api.github.com") throw new Error(`nobody answers ${request.url}`);
   if (request.headers.get("authorization") === "Bearer wrong-token") return new Response("{}", { status: 401 });
   const what = `${request.method} ${pathname}`;

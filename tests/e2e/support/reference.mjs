@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
 import { agree } from "./connecting.mjs";
 import { Answer } from "./http.mjs";
+import { Agents, BASE_URL } from "./agents.mjs";
 import { ALL, key, store } from "./keys.mjs";
 import { Description } from "./openapi.mjs";
 import { PLATFORMS, SESSION_SECRET, Server, VAULT_KEYS } from "./server.mjs";
@@ -70,7 +71,7 @@ export class Reference {
     const reference = new Reference();
     reference.server = await Server.start(state, {
       name: "reference",
-      variables: { ALLOWED_ORIGINS: "https://app.example.com" },
+      variables: { ALLOWED_ORIGINS: "https://app.example.com", BASE_URL },
       secrets: { SESSION_SECRET, VAULT_KEYS },
       platforms,
     });
@@ -165,6 +166,10 @@ export class Reference {
   async environment(id, caller) {
     const webhook = /Webhook|Deliveries|replayEvents/.test(id) ? await this.webhook(caller) : {};
     if (/^(rotate|revoke)Key$/.test(id)) return this.key(caller);
+    const agents = new Agents(this.server, caller.secret);
+    if (/^(get|delete)AgentSignIn$/.test(id)) return agents.signIn().then(() => ({}));
+    if (id === "createAgentGrant") return { REQUEST: (await agents.request()).request };
+    if (/AgentGrants?$/.test(id)) return { GRANT: await agents.grant() };
     const connection = await this.connection(caller);
     // Who reports a state holds the credentials.
     if (id === "setConnectionState") return connection;

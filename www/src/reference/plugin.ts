@@ -197,14 +197,27 @@ export function plugin({ React }: System): Plugin {
       headers: nothing,
     },
     wrapComponents: { responses: withSamples, parameterRow: withoutDefault, curl: withoutKey },
-    statePlugins: { spec: { wrapSelectors: { selectSchemas: withoutEnumerations } } },
+    statePlugins: { spec: { wrapSelectors: { selectSchemas: withoutParts } } },
   };
 }
 
 type Schemas = Record<string, { enum?: unknown }>;
 
-/** The list of schemas without the enumerations, which each schema that has them shows. From a hundred on, it shows a part. */
-function withoutEnumerations(original: (...args: unknown[]) => Schemas) {
-  return (...args: unknown[]) =>
-    Object.fromEntries(Object.entries(original(...args)).filter(([, schema]) => schema.enum === undefined));
+/**
+ * The list of schemas without enumerations and without what is named after the schema that has it, such as
+ * `ConnectorDetailServer`: each shows its own. Swagger UI shows only a part of a list of a hundred schemas or more.
+ */
+function withoutParts(original: (...args: unknown[]) => Schemas) {
+  return (...args: unknown[]) => {
+    const all = Object.entries(original(...args)).map(([name, schema]) => ({
+      name,
+      schema,
+      text: JSON.stringify(schema),
+    }));
+    const isPart = (name: string) =>
+      all.some((one) => one.name !== name && name.startsWith(one.name) && one.text.includes(`/schemas/${name}"`));
+    return Object.fromEntries(
+      all.flatMap(({ name, schema }) => (schema.enum === undefined && !isPart(name) ? [[name, schema]] : [])),
+    );
+  };
 }

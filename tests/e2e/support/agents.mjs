@@ -1,0 +1,83 @@
+// Agents that sign in through the account's app: what their program, the app and the user's browser send. The service's own
+// address is not the one that it listens at here.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { Visitor } from "./visitor.mjs";
+
+/** What `BASE_URL` says. */
+export const BASE_URL = "https://vault.example.com";
+const APP = "https://app.example.com/agents/sign-in";
+const CALLBACK = "http://localhost:3334/oauth/callback";
+const VERIFIER = "a".repeat(43);
+const JSON_TYPE = ["content-type", "application/json"];
+
+export class Agents {
+  /** @param {import("./server.mjs").Server} server @param {string} secret a key that may configure the sign-in, and grant */
+  constructor(server, secret) {
+    this.server = server;
+    this.secret = secret;
+  }
+
+  async #expect(status, method, path, body) {
+    const options = { method, secret: this.secret, headers: [JSON_TYPE], body: JSON.stringify(body) };
+    const answer = await this.server.send(path, options);
+    assert.equal(answer.status, status, answer.text);
+    return answer.json;
+  }
+
+  /** Lets the app authenticate the users. Gives the path of the endpoint. */
+  async signIn() {
+    const options = { method: "PUT", secret: this.secret, headers: [JSON_TYPE] };
+    const answer = await this.server.send("/v1/agent-sign-in", {
+      ...options,
+      body: JSON.stringify({ type: "app", url: APP }),
+    });
+    assert.ok(answer.status < 300, answer.text);
+    return new URL(answer.json.endpoint).pathname;
+  }
+
+  #local = (url) => {
+    const { pathname, search } = new URL(url, BASE_URL);
+    return `http://127.0.0.1:${this.server.port}${pathname}${search}`;
+  };
+
+  /** A program registers, and sends its user to the app. Gives the request with which the user comes there, and the browser. */
+  async request() {
+    const endpoint = await this.signIn();
+    const visitor = new Visitor();
+    const metadata = { client_name: "Sample Agent", redirect_uris: [CALLBACK], token_endpoint_auth_method: "none" };
+    const options = { method: "POST", headers: [JSON_TYPE], body: JSON.stringify(metadata) };
+    const registered = await this.server.send(`${endpoint}/register`, options);
+    assert.equal(registered.status, 201, registered.text);
+    const client = registered.json.client_id;
+    const query = new URLSearchParams({
+      response_type: "code",
+      client_id: client,
+      redirect_uri: CALLBACK,
+      code_challenge: createHash("sha256").update(VERIFIER).digest("base64url"),
+      code_challenge_method: "S256",
+      scope: "read write",
+    });
+    const away = await visitor.get(this.#local(`${endpoint}/authorize?${query}`));
+    assert.equal(away.status, 303, away.text);
+    const request = new URL(away.header("location")).searchParams.get("request");
+    return { endpoint, visitor, client, request };
+  }
+
+  /** The app says who the user is, the user agrees, and the program gets its tokens. Gives the id of the grant. */
+  async grant(identity = "ann@example.com") {
+    const { endpoint, visitor, client, request } = await this.request();
+    const { continueUrl } = await this.#expect(201, "POST", "/v1/agent-grants", { request, identity });
+    const page = await visitor.get(this.#local(continueUrl));
+    const [, grant] = /name="grant" value="([^"]+)"/.exec(page.text) ?? assert.fail(page.text);
+    const fields = { grant, decision: "allow", access: "write", accounts: "all" };
+    const agreed = await visitor.submit(this.#local(`${endpoint}/consent`), fields);
+    assert.equal(agreed.status, 303, agreed.text);
+    const code = new URL(agreed.header("location")).searchParams.get("code");
+    const exchange = { grant_type: "authorization_code", client_id: client, code, code_verifier: VERIFIER };
+    const token = await visitor.submit(this.#local(`${endpoint}/token`), { ...exchange, redirect_uri: CALLBACK });
+    assert.equal(token.status, 200, token.text);
+    const [row] = (await this.server.send(`/v1/agent-grants?limit=1`, { secret: this.secret })).json.rows;
+    return row.id;
+  }
+}
