@@ -620,11 +620,13 @@ class AsyncConnectAttempts:
         scopes: Iterable[str] | None = None,
         return_url: str | None = None,
         allow_other_account: bool | None = None,
+        link: bool | None = None,
     ) -> Connection | PendingAttempt:
         """Connects an account at `platform`, or reconnects `connection`.
 
         Returns the connection if the user's credentials are in `fields`. If the user must go to the platform, it returns an
-        attempt: give its `authorization_url` to the user, then `wait` for the connection. Never retried.
+        attempt: give its `authorization_url` to the user, then `wait` for the connection. With `link`, it does so in each
+        case: the user enters a key, or chooses a method, on the page of the link. Never retried.
         """
         body = body_of(
             dict(
@@ -640,6 +642,7 @@ class AsyncConnectAttempts:
                 scopes=OMITTED if scopes is None else [*scopes],
                 return_url=given(return_url),
                 allow_other_account=given(allow_other_account),
+                link=given(link),
             )
         )
         call: Call[Any] = Call("POST", at("vault", "connect"), None, body=body, repeatable=False)
@@ -947,8 +950,13 @@ class AsyncAgentGrants:
         identity_type: IdentityType | None = None,
         platforms: Iterable[str] | None = None,
         access: Access | None = None,
+        actions: Iterable[str] | None = None,
+        connections: Iterable[str | HasId] | None = None,
     ) -> AgentContinuation:
-        """Says who the user is whom an agent's `request` has sent to your app: send them to `continue_url`. Never retried."""
+        """Says who the user is whom an agent's `request` has sent to your app: send them to `continue_url`. Never retried.
+
+        `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit the agent.
+        """
         body = body_of(
             dict(
                 request=request,
@@ -956,6 +964,8 @@ class AsyncAgentGrants:
                 identity_type=given(identity_type),
                 platforms=OMITTED if platforms is None else [*platforms],
                 access=given(access),
+                actions=OMITTED if actions is None else [*actions],
+                connections=OMITTED if connections is None else [id_of(one) for one in connections],
             )
         )
         call = Call[AgentContinuation]("POST", at("agent-grants"), AgentContinuation, body=body, repeatable=False)
@@ -979,16 +989,25 @@ class AsyncSessions:
         identity_type: IdentityType | None = None,
         scopes: Iterable[NewSessionScope] | None = None,
         platforms: Iterable[str] | None = None,
+        access: Access | None = None,
+        actions: Iterable[str] | None = None,
+        connections: Iterable[str | HasId] | None = None,
         origins: Iterable[str] | None = None,
         ttl_seconds: int | None = None,
     ) -> Session:
-        """Creates a token that has access to the connections of one identity, for 15 minutes unless told otherwise."""
+        """Creates a token that has access to the connections of one identity, for 15 minutes unless told otherwise.
+
+        `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit it further.
+        """
         body = body_of(
             dict(
                 identity=identity,
                 identity_type=given(identity_type),
                 scopes=OMITTED if scopes is None else [*scopes],
                 platforms=OMITTED if platforms is None else [*platforms],
+                access=given(access),
+                actions=OMITTED if actions is None else [*actions],
+                connections=OMITTED if connections is None else [id_of(one) for one in connections],
                 origins=OMITTED if origins is None else [*origins],
                 ttl_seconds=given(ttl_seconds),
             )
