@@ -111,6 +111,7 @@ export interface Names {
     | "not_checkable"
     | "not_refreshable"
     | "oauth_client_missing"
+    | "connection_limit"
     | "webhook_limit"
     | "webhook_inactive"
     | "key_limit"

@@ -64,6 +64,8 @@ pub enum Code {
     NotRefreshable,
     /// Connecting needs an OAuth client, which the environment does not have.
     OauthClientMissing,
+    /// The identity of a token, or the account, has as many connections as it may have.
+    ConnectionLimit,
     /// The environment has as many webhooks as it may have.
     WebhookLimit,
     /// The webhook is not active, so that nothing is sent to it.
@@ -98,7 +100,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 42] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -125,6 +127,7 @@ impl Code {
         Self::NotCheckable,
         Self::NotRefreshable,
         Self::OauthClientMissing,
+        Self::ConnectionLimit,
         Self::WebhookLimit,
         Self::WebhookInactive,
         Self::KeyLimit,
@@ -179,6 +182,7 @@ impl Code {
             Self::NotCheckable => (409, "not_checkable"),
             Self::NotRefreshable => (409, "not_refreshable"),
             Self::OauthClientMissing => (409, "oauth_client_missing"),
+            Self::ConnectionLimit => (409, "connection_limit"),
             Self::WebhookLimit => (409, "webhook_limit"),
             Self::WebhookInactive => (409, "webhook_inactive"),
             Self::KeyLimit => (409, "key_limit"),
@@ -225,6 +229,7 @@ impl Code {
             Self::NotCheckable => "Not checkable",
             Self::NotRefreshable => "Not refreshable",
             Self::OauthClientMissing => "OAuth client missing",
+            Self::ConnectionLimit => "Too many connections",
             Self::WebhookLimit => "Too many webhooks",
             Self::KeyLimit => "Too many API keys",
             Self::KeyInactive => "API key not active",

@@ -10,6 +10,7 @@ use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::problem::{Code, Problem};
+use crate::api::vault::create::no_place;
 use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
     Attempt, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, Remembered, Stored,
@@ -31,6 +32,12 @@ const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 struct Open {
     of_identity: u64,
     is_stored: u8,
+}
+
+/// Whether there may be one more connection.
+#[derive(Deserialize)]
+struct Room {
+    has_place: u8,
 }
 
 /// The answer while the user has to agree.
@@ -81,7 +88,8 @@ impl Chosen<'_> {
             None => None,
         };
         // The window of this service begins attempts in the browser that finishes them; it need not be asked again.
-        let is_window = context.caller.token().is_some() && is_own_page(request);
+        let is_by_token = context.caller.token().is_some();
+        let is_window = is_by_token && is_own_page(request);
         let keys = &context.config.vault_keys;
         let cookie = Browser::of_ours(request, keys).filter(|_| is_window);
         let expires_at = context.now.saturating_add(LIFETIME_MS);
@@ -118,7 +126,7 @@ impl Chosen<'_> {
         };
         let (link_hash, state_hash, now) = (hash(&link), hash(&remembered.state), context.now);
         let batch = vec![
-            statements::insert_attempt(&attempt, &link_hash, &state_hash, now),
+            statements::insert_attempt(&attempt, [&link_hash, &state_hash], is_by_token, now),
             statements::count_attempts(&attempt, now),
             statements::prune_attempts(now.saturating_sub(KEPT_MS)),
         ];
@@ -126,7 +134,12 @@ impl Chosen<'_> {
         let open = first_row::<Open>(&sets, 1)?;
         let open = open.ok_or_else(|| StorageError::new("open attempts were not counted"))?;
         if open.is_stored == 0 {
-            return Err(too_many(&open));
+            let sets = ports.batch(vec![statements::has_place(&attempt, is_by_token)]).await?;
+            let place = first_row::<Room>(&sets, 0)?;
+            return Err(match place.is_some_and(|it| it.has_place == 0) {
+                true => no_place(context.caller),
+                false => too_many(&open),
+            });
         }
         let begun = Begun {
             id: &attempt.id,

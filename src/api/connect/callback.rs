@@ -345,7 +345,8 @@ impl<P: Ports> Desk<'_, P> {
                 tags: attempt.tags.as_deref(),
             }
         } else {
-            Target::New(&new)
+            // Whether there was a place was asked when the attempt began.
+            Target::New { new: &new, is_by_token: false }
         };
         let written = store(self.ports, keys, &account, target).await?;
         if !matches!(written, Written::Done(_)) {

@@ -8,7 +8,7 @@ use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
 use crate::api::message::Response;
 use crate::api::problem::{Code, Problem};
-use crate::api::vault::create::exists;
+use crate::api::vault::create::{exists, no_place};
 use crate::api::vault::shown::shown;
 use crate::connect::client::OauthClient;
 use crate::connect::filled::{Filled, take_told};
@@ -92,7 +92,10 @@ impl Chosen<'_> {
             now: context.now,
         };
         let (written, status) = match &self.connection {
-            To::New(new) => (store(ports, keys, &account, Target::New(new)).await?, 201),
+            To::New(new) => {
+                let is_by_token = context.caller.token().is_some();
+                (store(ports, keys, &account, Target::New { new, is_by_token }).await?, 201)
+            }
             To::Existing(holder) => {
                 let (name, tags) = (self.name.as_deref(), self.tags.as_deref());
                 let target = Target::Existing { id: &holder.id, name, tags };
@@ -108,6 +111,7 @@ impl Chosen<'_> {
                 Ok(response)
             }
             Written::Taken(holder) => Err(exists(&holder, context.caller)),
+            Written::Gone if matches!(self.connection, To::New(_)) => Err(no_place(context.caller)),
             Written::Gone => Err(Problem::no_connection()),
         }
     }

@@ -69,7 +69,12 @@ impl Unchecked {
 #[derive(Debug)]
 pub enum Target<'a> {
     /// A new one.
-    New(&'a NewConnection),
+    New {
+        /// The connection.
+        new: &'a NewConnection,
+        /// Whether a token creates it, whose identity may have a limited number of connections.
+        is_by_token: bool,
+    },
     /// One that exists.
     Existing {
         /// Its id.
@@ -103,7 +108,7 @@ pub async fn store<P: Db + Random>(
     target: Target<'_>,
 ) -> Result<Written, Problem> {
     let id = match &target {
-        Target::New(new) => new.id.as_str(),
+        Target::New { new, .. } => new.id.as_str(),
         Target::Existing { id, .. } => id,
     };
     let tenant = (account.account, account.environment);
@@ -136,7 +141,7 @@ pub async fn store<P: Db + Random>(
         now: account.now,
     };
     let mut batch = vec![match &target {
-        Target::New(new) => connected.insert(new),
+        Target::New { new, is_by_token } => connected.insert(new, *is_by_token),
         Target::Existing { name, tags, .. } => connected.update(*name, *tags),
     }];
     batch.push(connected.put_credentials());
@@ -146,7 +151,7 @@ pub async fn store<P: Db + Random>(
     batch.push(connected.succeed_in_window());
     let found = batch.len();
     batch.push(match &target {
-        Target::New(new) => select_holder(account.account, environment, new),
+        Target::New { new, .. } => select_holder(account.account, environment, new),
         Target::Existing { id, .. } => select_connection(account.account, environment, id),
     });
     let sets = ports.batch(batch).await?;

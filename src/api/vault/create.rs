@@ -20,6 +20,7 @@ use crate::terms::State;
 use crate::vault::draft::NewConnection;
 use crate::vault::model::Connection;
 use crate::vault::rules::DEFAULT_LABEL;
+use crate::vault::statements::limits::{MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
 use crate::vault::statements::one;
 
 /// What a connection takes from its connector.
@@ -80,7 +81,7 @@ pub async fn plan<'a, P: Ports>(
     ));
     let transaction = Transaction::new(statements, move |results, _| {
         let holder = results.first(holder)?;
-        let holder = holder.ok_or_else(|| StorageError::new("a new connection is not there"))?;
+        let holder = holder.ok_or_else(|| no_place(context.caller))?;
         if holder.id != new.id {
             return Err(exists(&holder, context.caller));
         }
@@ -103,6 +104,20 @@ pub(in crate::api) fn exists(holder: &Connection, caller: &Caller) -> Problem {
         extension: Extension::ConnectionId(holder.id.clone()),
         ..Problem::new(Code::ConnectionExists, detail)
     }
+}
+
+/// There are as many connections as there may be.
+pub(in crate::api) fn no_place(caller: &Caller) -> Problem {
+    let detail = if caller.token().is_some() {
+        format!(
+            "This identity has {MAX_OF_IDENTITY} connections, the most that its tokens create, or the account {MAX_OF_ACCOUNT}. Delete those that nobody needs."
+        )
+    } else {
+        format!(
+            "This environment of the account has {MAX_OF_ACCOUNT} connections, the most that there may be. Delete those that nobody needs."
+        )
+    };
+    Problem::new(Code::ConnectionLimit, detail)
 }
 
 /// The token is restricted to another value of this field.

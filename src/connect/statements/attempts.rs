@@ -3,9 +3,11 @@
 use super::statement;
 use crate::access::statements::Guard;
 use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
+use crate::fold::fold;
 use crate::ports::{Param, Statement};
 use crate::terms::AttemptStatus;
 use crate::vault::model::ConnectionId;
+use crate::vault::statements::limits::{account_has_place, identity_has_place};
 use crate::vault::statements::sql::{COLUMNS, Sql};
 
 /// The number of open attempts of an identity, and of an account, each in its environment and up to its limit. The parameters are placeholders;
@@ -40,14 +42,43 @@ pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
     Statement { sql: sql.into(), params }
 }
 
-/// Stores an attempt, unless its identity or account has too many open ones.
+/// The condition that there may be one more connection, if an attempt creates one. Adds what it needs to the parameters, of
+/// which the second is the account and the third its environment.
+fn place(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>) -> String {
+    if new.reconnects == 1 {
+        return "true".to_owned();
+    }
+    let of_account = account_has_place("?2", "?3");
+    if !is_by_token {
+        return of_account;
+    }
+    let mut bind = |text: &str| {
+        params.push(Param::text(text));
+        format!("?{}", params.len())
+    };
+    let (folded, identity) = (bind(&fold(&new.identity)), bind(&new.identity));
+    format!("{of_account} AND {}", identity_has_place("?2", "?3", [&folded, &identity]))
+}
+
+/// Says whether there may be one more connection, for an attempt that was not stored.
 #[must_use]
-pub fn insert_attempt(new: &Attempt, link_hash: &str, state_hash: &str, now: u64) -> Statement {
+pub fn has_place(new: &Attempt, is_by_token: bool) -> Statement {
+    let texts = [&new.id, &new.account, new.environment.as_str()];
+    let mut params = texts.map(Param::text).to_vec();
+    let place = place(new, is_by_token, &mut params);
+    Statement { sql: format!("SELECT {place} AS has_place, ?1 AS id").into(), params }
+}
+
+/// Stores an attempt, unless its identity or account has too many open ones, or as many connections as it may have.
+#[must_use]
+pub fn insert_attempt(
+    new: &Attempt,
+    [link_hash, state_hash]: [&str; 2],
+    is_by_token: bool,
+    now: u64,
+) -> Statement {
     let [of_identity, of_account] = open_attempts("?12", "?23");
-    let sql = format!(
-        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} ON CONFLICT DO NOTHING"
-    );
-    let params = vec![
+    let mut params = vec![
         Param::text(&new.id),
         Param::text(&new.account),
         Param::text(new.environment.as_str()),
@@ -73,6 +104,10 @@ pub fn insert_attempt(new: &Attempt, link_hash: &str, state_hash: &str, now: u64
         Param::integer(now),
         Param::integer(new.expires_at),
     ];
+    let place = place(new, is_by_token, &mut params);
+    let sql = format!(
+        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} AND {place} ON CONFLICT DO NOTHING"
+    );
     Statement { sql: sql.into(), params }
 }
 

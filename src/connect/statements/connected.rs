@@ -8,6 +8,7 @@ use crate::lifecycle::machine::{NOT_CHECKED, NOT_CHECKED_DETAIL};
 use crate::ports::{Param, Statement};
 use crate::terms::{CredentialType, State};
 use crate::vault::draft::NewConnection;
+use crate::vault::statements::limits::{account_has_place, identity_has_place};
 use crate::vault::statements::sql::COLUMNS;
 
 /// The condition under which a claimed attempt may still write: the request that claimed it is not too late.
@@ -83,9 +84,9 @@ impl Connected<'_> {
         format!("EXISTS ({})", condition.replace("?T", &late))
     }
 
-    /// Inserts the connection, unless another one has its key. Run twice, it does nothing the second time.
+    /// Inserts the connection, unless another one has its key, or there are as many as there may be. Run twice, it does nothing the second time.
     #[must_use]
-    pub fn insert(&self, new: &NewConnection) -> Statement {
+    pub fn insert(&self, new: &NewConnection, is_by_token: bool) -> Statement {
         let mut params = Params(Vec::new());
         let name = new.name.as_deref();
         let values = [
@@ -111,8 +112,13 @@ impl Connected<'_> {
         let values: Vec<String> = values.into_iter().map(|value| params.bind(value)).collect();
         let condition = self.condition(&mut params);
         let id = params.bind(Param::text(&new.id));
+        let mut place = account_has_place("?1", "?2");
+        if is_by_token {
+            let of_identity = identity_has_place("?1", "?2", ["?8", "?7"]);
+            place = format!("{place} AND {of_identity}");
+        }
         let sql = format!(
-            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, platform_account_id, platform_account_name, connected_by, active, version) SELECT {}, ?16, 1, 1 WHERE {condition} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
+            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, platform_account_id, platform_account_name, connected_by, active, version) SELECT {}, ?16, 1, 1 WHERE {condition} AND {place} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
             values.join(", "),
         );
         Statement { sql: sql.into(), params: params.0 }

@@ -8,6 +8,7 @@
 
 mod columns;
 mod count;
+pub mod limits;
 pub mod list;
 pub mod one;
 mod order;

@@ -1,7 +1,9 @@
 //! Statements for single connections: select, insert, update, delete.
 
+use super::limits::{account_has_place, identity_has_place};
 use super::sql::{COLUMNS, Sql};
 use crate::access::statements::Guard;
+use crate::fold::fold;
 use crate::json;
 use crate::ports::{Param, Statement};
 use crate::vault::draft::{NewConnection, NewState};
@@ -63,7 +65,7 @@ pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
     let text = |name: Option<String>| name.map_or(Param::Null, Param::Text);
     let mut sql = write.begin();
     sql.push(", name = ").bind(text(name.map(str::to_owned)));
-    sql.push(", name_folded = ").bind(text(name.map(crate::fold::fold)));
+    sql.push(", name_folded = ").bind(text(name.map(fold)));
     sql.push(" WHERE c.name IS NOT ").bind(text(name.map(str::to_owned)));
     write.end(sql)
 }
@@ -115,7 +117,7 @@ impl Sql<'_> {
     }
 }
 
-/// Inserts a connection, unless another one has its key.
+/// Inserts a connection, unless another one has its key, or there are as many as there may be.
 #[must_use]
 pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     let mut sql = Sql::new(guard);
@@ -124,14 +126,21 @@ pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     for text in [&new.platform, &new.platform_version, &new.label, &new.identity] {
         sql.push(", ").text(text);
     }
-    sql.push(", ").text(&crate::fold::fold(&new.identity));
+    sql.push(", ").text(&fold(&new.identity));
     sql.push(", ").text(new.identity_type.as_str());
-    for name in [new.name.clone(), new.name.as_deref().map(crate::fold::fold)] {
+    for name in [new.name.clone(), new.name.as_deref().map(fold)] {
         sql.push(", ").bind(name.map_or(Param::Null, Param::Text));
     }
     sql.push(", ").text(&new.description).push(", ").text(new.state.as_str());
     sql.push(", ").text(&new.tags).push(", 1, ").integer(new.created_at);
     sql.push(", ").text(&new.id).push(" FROM api_keys k WHERE ").guard();
+    sql.push(" AND ").push(&account_has_place("k.account", "k.environment"));
+    if guard.confinement.is_some() {
+        let folded = sql.placeholder(Param::Text(fold(&new.identity)));
+        let identity = sql.placeholder(Param::text(&new.identity));
+        let owner = [folded.as_str(), identity.as_str()];
+        sql.push(" AND ").push(&identity_has_place("k.account", "k.environment", owner));
+    }
     sql.push(" ON CONFLICT (account, environment, platform, label, identity) DO NOTHING");
     sql.finish()
 }

@@ -56,15 +56,19 @@ impl<'a> Sql<'a> {
 
     /// Adds a parameter, and its placeholder to the text.
     pub(crate) fn bind(&mut self, param: Param) -> &mut Self {
+        let placeholder = self.placeholder(param);
+        self.push(&placeholder)
+    }
+
+    /// Adds a parameter. Returns its placeholder.
+    pub(crate) fn placeholder(&mut self, param: Param) -> String {
         // Equal values are bound once, since a statement may have at most a hundred parameters.
         let known = self.params.iter().position(|known| *known == param);
         let at = known.unwrap_or(self.params.len());
         if known.is_none() {
             self.params.push(param);
         }
-        self.text.push('?');
-        self.text.push_str(&at.saturating_add(1).to_string());
-        self
+        format!("?{}", at.saturating_add(1))
     }
 
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {

@@ -12,6 +12,7 @@ mod events;
 mod histories;
 mod killed;
 mod late_tokens;
+mod limits;
 mod made_up;
 mod mortal;
 mod oauth;

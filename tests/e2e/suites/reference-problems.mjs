@@ -70,6 +70,7 @@ export function problemExamples(world) {
         "connection_failed",
         "not_checkable",
         "not_refreshable",
+        "connection_limit",
         "webhook_limit",
         "webhook_inactive",
         "key_limit",

@@ -1,0 +1,77 @@
+//! How many connections there may be.
+
+use connector_vault::vault::statements::limits::{MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
+
+use super::*;
+use crate::vault::code as code_of;
+
+const CONNECTIONS: &str = "/v1/vault/connections";
+
+/// A token of an identity that has as many connections as its tokens may create, less one.
+fn nearly_full() -> (Api, String) {
+    let api = api();
+    for label in 1..MAX_OF_IDENTITY {
+        let sent = json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": format!("l-{label}"), "active": label % 2 == 0});
+        assert_eq!(send(&api, "POST", CONNECTIONS, &sent).status, 201);
+    }
+    let scopes = ["connections:read", "connections:write", "connections:connect", "catalog:read"];
+    let token = token(&api, &json!({"identity": "ann", "identityType": "user", "scopes": scopes}));
+    (api, token)
+}
+
+#[test]
+fn a_token_creates_a_limited_number_of_connections() {
+    let (api, token) = nearly_full();
+    let wish = |label: &str| json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": label});
+    let by_token = |method: &str, path: &str, sent: &Value| {
+        let response = api.send(&as_token(&token, method, path, sent));
+        (response.status, code_of(&response))
+    };
+    let limited = (409, "connection_limit".to_owned());
+    let created = api.send(&as_token(&token, "POST", CONNECTIONS, &wish("last")));
+    assert_eq!(created.status, 201, "{}", body(&created));
+    assert_eq!(by_token("POST", CONNECTIONS, &wish("more")), limited);
+    // What is there already is said first.
+    assert_eq!(by_token("POST", CONNECTIONS, &wish("last")).1, "connection_exists");
+    set_client(&api, "plain");
+    for method in ["sign-in", "basic"] {
+        let mut sent = wish("more");
+        sent["authMethod"] = method.into();
+        if method == "basic" {
+            sent["fields"] = json!({"username": "u", "password": "p"});
+        }
+        assert_eq!(by_token("POST", "/v1/vault/connect", &sent), limited, "{method}");
+    }
+    let attempts = "SELECT count(*) FROM connect_attempts";
+    let attempts: u32 = api.world.database.query_row(attempts, [], |row| row.get(0)).unwrap();
+    assert_eq!(attempts, 0);
+    // A key is not limited like that.
+    assert_eq!(send(&api, "POST", CONNECTIONS, &wish("by-key")).status, 201);
+    // Two are too many now, so that one that is deleted makes no room, and the second does.
+    let delete = |label: &str| {
+        let id = format!("SELECT id FROM connections WHERE label = '{label}'");
+        let id: String = api.world.database.query_row(&id, [], |row| row.get(0)).unwrap();
+        by_token("DELETE", &format!("{CONNECTIONS}/{id}"), &Value::Null)
+    };
+    for (label, created) in [("last", limited.0), ("by-key", 201)] {
+        assert_eq!(delete(label).0, 204);
+        assert_eq!(by_token("POST", CONNECTIONS, &wish("more")).0, created);
+    }
+}
+
+#[test]
+fn an_account_has_a_limited_number_of_connections() {
+    let api = api();
+    let wish = |label: &str| json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": label});
+    assert_eq!(send(&api, "POST", CONNECTIONS, &wish("first")).status, 201);
+    let counts =
+        format!("UPDATE connection_counts SET n = {MAX_OF_ACCOUNT} WHERE dimension = 'all'");
+    api.world.database.execute(&counts, []).unwrap();
+    let response = send(&api, "POST", CONNECTIONS, &wish("second"));
+    assert_eq!((response.status, code_of(&response).as_str()), (409, "connection_limit"));
+    let mut sent = wish("second");
+    sent["authMethod"] = "basic".into();
+    sent["fields"] = json!({"username": "u", "password": "p"});
+    let response = connect(&api, &sent);
+    assert_eq!((response.status, code_of(&response).as_str()), (409, "connection_limit"));
+}
