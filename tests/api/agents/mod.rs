@@ -1,5 +1,6 @@
 //! Sign-in for agents: `contract` of the OAuth endpoints, over real `SQLite` and a scripted OpenID provider.
 
+mod attacks;
 mod clients;
 mod consent;
 mod grants;
