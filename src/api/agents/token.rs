@@ -39,7 +39,6 @@ impl<P: Ports> Agents<'_, P> {
             Err(refusal) => return Ok(*refusal),
         };
         let Some(client) = form.get("client_id") else { return Ok(missing("client_id")) };
-        self.count(client).await?;
         let is_known = Client::is_document(client)
             || Client::registered(self.secrets(), self.id, client).is_some();
         if !is_known {
@@ -74,6 +73,7 @@ impl<P: Ports> Agents<'_, P> {
         if !is_id(code) {
             return Ok(invalid_grant());
         }
+        self.count(client_hash).await?;
         let step = Step {
             endpoint: self.id,
             browser_hash: "",
@@ -100,6 +100,9 @@ impl<P: Ports> Agents<'_, P> {
         let Some(token) = RefreshToken::verify(self.secrets(), self.id, text) else {
             return Ok(invalid_grant());
         };
+        // Each grant has a limit of its own: the ID of a client is public, and whoever sends many requests with it must not keep
+        // its other users from refreshing.
+        self.count(&token.grant).await?;
         // A client may ask for less than what was granted, not for more (RFC 6749, section 6).
         let too_much = || refuse(400, "invalid_scope", "`scope` is more than what was granted.");
         let access = match form.get("scope").map(|scope| Access::of_scope(Some(scope))) {

@@ -986,3 +986,25 @@ fn a_user_ends_several_grants_at_once() {
         .filter(|agent| agent.call(&api, &id, "list_connections", &json!({})).status == 200);
     assert_eq!(left.count(), 1);
 }
+
+#[test]
+fn a_flood_with_the_id_of_a_client_keeps_no_user_from_refreshing() {
+    let scene = Scene::new();
+    let counted = |request: &Request| {
+        scene.api.world.counted_by.take();
+        scene.api.send(request);
+        scene.api.world.counted_by.take()
+    };
+    let Agent { client, refresh, .. } = &scene.published;
+    let (own, flood) = (
+        counted(&scene.refresh(client, refresh, &[])),
+        counted(&scene.token(&[("client_id", client)])),
+    );
+    assert!(own.is_some() && flood.is_some() && own != flood);
+    // What no storage is asked for counts for nobody.
+    assert_eq!(counted(&scene.refresh(client, "rt_x.y", &[])), None);
+    // What is no code, either.
+    assert_eq!(counted(&scene.token(&[("client_id", client), ("code", "x")])), None);
+    let other = counted(&scene.refresh(&scene.agent.client, &scene.agent.refresh, &[]));
+    assert!(other.is_some() && other != own);
+}
