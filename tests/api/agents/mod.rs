@@ -3,6 +3,7 @@
 mod attacks;
 mod clients;
 mod consent;
+mod crowd;
 mod grants;
 mod metadata;
 pub mod provider;
