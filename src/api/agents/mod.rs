@@ -5,8 +5,8 @@
 //!
 //! - A **code** needs the verifier (PKCE), works once and for 60 seconds, and ends its grant when it comes a second time.
 //! - A link of the **sign-in**, forwarded in either direction, lacks the cookie that only the authorization endpoint sets.
-//! - A **refresh token** is rotated: its copy ends the grant. An **access token** ends with its grant, and opens nothing but its
-//!   own `/mcp/{endpointId}`.
+//! - A **refresh token** is rotated: a copy ends the grant, unless it is used just after the original, as a retry is. An
+//!   **access token** ends with its grant, and opens nothing but its own `/mcp/{endpointId}`.
 //! - A **client** is whatever it says. So the consent page shows what was checked: the host of a metadata document, and where the
 //!   code is sent.
 
