@@ -175,12 +175,14 @@ impl Scene {
         }
         with_form(request, &form(fields))
     }
-
-    fn call(&self, path: &str, token: &str) -> Request {
-        calling(path, token, "list_connections", &json!({}))
-    }
 }
 
+/// The request of a call with an access token.
+fn request_of(path: &str, token: &str) -> Request {
+    calling(path, token, "list_connections", &json!({}))
+}
+
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     let client = scene.client.as_str();
     let ask = |more: &[(&str, &str)]| scene.authorize(client, more);
@@ -405,6 +407,7 @@ fn registration(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     let grant = Error(400, "invalid_grant");
     let request = Error(400, "invalid_request");
@@ -566,6 +569,7 @@ fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn consents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     let fields = [("grant", scene.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
     let evil = Some("https://evil.example");
@@ -688,12 +692,12 @@ fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     parts[1] = "AAAA";
     let changed = parts.join(".");
     vec![
-        ("an access token at the plain address", scene.call("/mcp", access), Problem(401)),
-        ("an access token at another endpoint", scene.call("/mcp/other", access), Problem(401)),
-        ("an access token with another signature", scene.call(&own, &changed), Problem(401)),
-        ("a refresh token as access token", scene.call(&own, &scene.agent.refresh), Problem(401)),
-        ("a code as access token", scene.call(&own, &scene.code), Problem(401)),
-        ("an API key at an endpoint", scene.call(&own, scene.api.key.reveal()), Problem(401)),
+        ("an access token at the plain address", request_of("/mcp", access), Problem(401)),
+        ("an access token at another endpoint", request_of("/mcp/other", access), Problem(401)),
+        ("an access token with another signature", request_of(&own, &changed), Problem(401)),
+        ("a refresh token as access token", request_of(&own, &scene.agent.refresh), Problem(401)),
+        ("a code as access token", request_of(&own, &scene.code), Problem(401)),
+        ("an API key at an endpoint", request_of(&own, scene.api.key.reveal()), Problem(401)),
         (
             "an access token at the API",
             as_secret(access, "GET", "/v1/vault/connections"),
@@ -701,17 +705,17 @@ fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
         ),
         (
             "an access token at another account's endpoint",
-            scene.call(&format!("/mcp/{}", scene.elsewhere), access),
+            request_of(&format!("/mcp/{}", scene.elsewhere), access),
             Problem(401),
         ),
         (
             "the access token of a client with a metadata document, elsewhere",
-            scene.call(&format!("/mcp/{}", scene.elsewhere), &scene.published.access),
+            request_of(&format!("/mcp/{}", scene.elsewhere), &scene.published.access),
             Problem(401),
         ),
         (
             "an access token that is called from a page",
-            with_header(scene.call(&own, access), "origin", "https://evil.example"),
+            with_header(request_of(&own, access), "origin", "https://evil.example"),
             Problem(403),
         ),
         (
@@ -867,7 +871,7 @@ fn what_is_stolen_and_used_a_second_time_ends_the_grant() {
     replay(scene.token(&[]), &scene);
     let access = tokens["access_token"].as_str().unwrap();
     let own = format!("/mcp/{}", scene.id);
-    assert_eq!(scene.api.send(&scene.call(&own, access)).status, 401);
+    assert_eq!(scene.api.send(&request_of(&own, access)).status, 401);
     // A refresh token that is older than the rotation allows.
     let scene = Scene::new();
     let Agent { client, refresh, .. } = &scene.agent;
@@ -901,7 +905,7 @@ fn nothing_goes_on_with_a_key_that_was_revoked() {
         ("the refresh token", scene.refresh(&scene.agent.client, &scene.agent.refresh, &[]), grant),
         (
             "the access token",
-            scene.call(&format!("/mcp/{}", scene.id), &scene.agent.access),
+            request_of(&format!("/mcp/{}", scene.id), &scene.agent.access),
             Problem(401),
         ),
         ("the app", with_body(scene.api.request("POST", "/v1/agent-grants"), &sent), Problem(401)),

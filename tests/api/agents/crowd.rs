@@ -728,7 +728,7 @@ impl Crowd {
         caller.limits.only_reads = only_reads;
         caller.limits.scopes = scopes_of(only_reads);
         assert_eq!(tokens["scope"], scope_of(only_reads));
-        caller.secret = tokens["access_token"].as_str().unwrap().to_owned();
+        tokens["access_token"].as_str().unwrap().clone_into(&mut caller.secret);
         caller.expires_at = now + HOUR_MS;
     }
 
