@@ -21,6 +21,7 @@ const native = (...tests) => ["cargo", "test", "--features", "cli", "--test", "a
  * its output. With CONNECTOR_VAULT_PROOF, native tests with random requests send 100,000 of them.
  */
 const PROOFS = {
+  agents: { command: native("agents::attacks", "agents::crowd"), result: /test result: .*? failed/g },
   tenants: { command: native("tenants::", "tokens::", "connect::crowd"), result: /test result: .*? failed/g },
   histories: {
     command: native("connect::histories", "vault_model::", "properties::", "walk::", "connect::events", "slices::"),

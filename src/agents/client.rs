@@ -80,6 +80,11 @@ struct Metadata {
     response_types: Option<Vec<String>>,
 }
 
+/// Whether a character of a name would let it pass for words of the page: it begins a line, or ends the quotation.
+fn hides(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{201c}'..='\u{201f}' | '\u{2028}' | '\u{2029}')
+}
+
 /// Why metadata is not accepted: the code of RFC 7591, section 3.2.2, and the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetadataError {
@@ -119,12 +124,11 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// The name as it may be shown: without what is invisible or changes the direction of text. Returns `None` when nothing
-    /// is left.
+    /// The name as it may be shown: without what is invisible, changes the direction of text or ends the quotation of a name.
+    /// Returns `None` when nothing is left.
     fn name(&self) -> Option<String> {
         let name = self.client_name.as_ref().and_then(Value::as_str)?;
-        let shown: String =
-            visible(name).filter(|letter| !letter.is_control()).take(MAX_NAME).collect();
+        let shown: String = visible(name).filter(|letter| !hides(*letter)).take(MAX_NAME).collect();
         let shown = shown.trim();
         (!shown.is_empty()).then(|| shown.to_owned())
     }
@@ -200,7 +204,11 @@ impl Client {
     #[must_use]
     pub fn is_document(id: &str) -> bool {
         let path = id.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
-        let is_dotted = |path: &str| path.split('/').any(|segment| matches!(segment, "." | ".."));
+        // Parsers of URLs take `%2e` for a dot, too.
+        let plain = |segment: &str| segment.to_ascii_lowercase().replace("%2e", ".");
+        let is_dotted = |path: &str| {
+            path.split('/').any(|segment| matches!(plain(segment).as_str(), "." | ".."))
+        };
         id.len() <= MAX_DOCUMENT_URL
             && path.is_some_and(|(_, path)| {
                 !path.is_empty() && !path.contains(['?', '#']) && !is_dotted(path)

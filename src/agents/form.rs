@@ -9,7 +9,13 @@ pub enum FormError {
     Encoding,
     /// A parameter is given twice (RFC 6749, sections 3.1 and 3.2).
     Duplicate(String),
+    /// There are more than [`MAX`] of them.
+    TooMany,
 }
+
+/// The most parameters of a request: the form of the consent page has a box for each of 100 platforms and 20 grants. Each name is
+/// compared with those before it, so that more would keep the service busy.
+const MAX: usize = 200;
 
 /// Parameters, each once. Those without a value count as omitted (RFC 6749, section 3.1).
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -19,8 +25,8 @@ impl Form {
     /// Reads parameters. Only `repeatable` ones may be given more than once.
     ///
     /// # Errors
-    /// When one is badly encoded or is given twice.
-    pub fn parse(text: &str, repeatable: &str) -> Result<Self, FormError> {
+    /// When one is badly encoded or is given twice, and when there are too many.
+    pub fn parse(text: &str, repeatable: &[&str]) -> Result<Self, FormError> {
         let mut pairs: Vec<(String, String)> = Vec::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -28,7 +34,10 @@ impl Form {
             let (Some(name), Some(value)) = (decode(name), decode(value)) else {
                 return Err(FormError::Encoding);
             };
-            if name != repeatable && pairs.iter().any(|(known, _)| *known == name) {
+            if pairs.len() >= MAX {
+                return Err(FormError::TooMany);
+            }
+            if !repeatable.contains(&&*name) && pairs.iter().any(|(known, _)| *known == name) {
                 return Err(FormError::Duplicate(name.into_owned()));
             }
             pairs.push((name.into_owned(), value.into_owned()));
@@ -56,12 +65,18 @@ mod tests {
 
     #[test]
     fn each_parameter_is_read_once() {
-        let form = Form::parse("a=1+2&b=%C3%A9&c&p=x&&p=y", "p").unwrap();
+        let form = Form::parse("a=1+2&b=%C3%A9&c&p=x&&p=y", &["q", "p"]).unwrap();
         assert_eq!((form.get("a"), form.get("b"), form.get("c")), (Some("1 2"), Some("é"), None));
         assert_eq!(form.all("p").collect::<Vec<_>>(), ["x", "y"]);
-        assert_eq!(Form::parse("a=1&a=1", "p"), Err(FormError::Duplicate("a".into())));
+        assert_eq!(Form::parse("a=1&a=1", &["p"]), Err(FormError::Duplicate("a".into())));
         for bad in ["a=%zz", "a=%ff", "%0a=1", "a=%00"] {
-            assert_eq!(Form::parse(bad, ""), Err(FormError::Encoding), "{bad}");
+            assert_eq!(Form::parse(bad, &[]), Err(FormError::Encoding), "{bad}");
         }
+    }
+    #[test]
+    fn a_request_has_at_most_200_parameters() {
+        let text = |count: usize| vec!["p=x"; count].join("&");
+        assert_eq!(Form::parse(&text(200), &["p"]).unwrap().all("p").count(), 200);
+        assert_eq!(Form::parse(&text(201), &["p"]), Err(FormError::TooMany));
     }
 }

@@ -106,6 +106,12 @@ impl Grant {
         self.platforms.clone().map(Names::of_text)
     }
 
+    /// Whether a token may have this access. `None` asks for what was granted.
+    #[must_use]
+    pub fn allows(&self, access: Option<Access>) -> bool {
+        self.access == Access::Write || access != Some(Access::Write)
+    }
+
     /// The actions to which it is limited. Returns `None` when it is limited to none.
     #[must_use]
     pub fn actions(&self) -> Option<Names> {

@@ -400,9 +400,15 @@ pub fn exchange(step: Step<'_>, code: &str, client: (&str, Option<&str>, &str)) 
     ]
 }
 
-/// Refreshes a grant, and selects it if the token was good. A token that is older than the rotation allows ends the grant.
+/// Refreshes a grant, and selects it if the token was good. A token that is older than the rotation allows ends the grant. A
+/// request for more access than was granted leaves the grant as it is.
 #[must_use]
-pub fn refresh(token: &RefreshToken, client_hash: &str, now: u64) -> [Statement; 3] {
+pub fn refresh(
+    token: &RefreshToken,
+    client_hash: &str,
+    access: Option<Access>,
+    now: u64,
+) -> [Statement; 3] {
     let params = || {
         vec![
             Param::text(&token.grant),
@@ -420,6 +426,8 @@ pub fn refresh(token: &RefreshToken, client_hash: &str, now: u64) -> [Statement;
     let is_good = format!(
         "(?5 = generation OR ?5 = generation + 1 OR (?5 = generation - 1 AND rotated_at + {GRACE_MS} > ?4))"
     );
+    let mut refreshed = params();
+    refreshed.push(Param::optional_text(access.map(Access::as_str)));
     [
         statement(
             format!("DELETE FROM agent_grants WHERE {own} AND ?5 < generation AND NOT {is_good}"),
@@ -427,9 +435,9 @@ pub fn refresh(token: &RefreshToken, client_hash: &str, now: u64) -> [Statement;
         ),
         statement(
             format!(
-                "UPDATE agent_grants SET rotated_at = iif(?5 > generation, ?4, rotated_at), generation = max(generation, ?5), last_used_at = ?4, expires_at = ?4 + {IDLE_MS} WHERE {own} AND {is_good}"
+                "UPDATE agent_grants SET rotated_at = iif(?5 > generation, ?4, rotated_at), generation = max(generation, ?5), last_used_at = ?4, expires_at = ?4 + {IDLE_MS} WHERE {own} AND {is_good} AND (access = 'write' OR coalesce(?6, 'read') = 'read')"
             ),
-            params(),
+            refreshed,
         ),
         statement(format!("SELECT * FROM agent_grants WHERE {own} AND {is_good}"), params()),
     ]

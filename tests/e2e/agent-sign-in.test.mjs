@@ -1,7 +1,6 @@
 // Agents that sign in by themselves, on the real runtime: the protocol's own client with its own OAuth against `/mcp/{endpointId}`,
 // and `oidc-provider` as the account's identity provider.
 import assert from "node:assert/strict";
-import { createServer, request as httpRequest } from "node:http";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -12,61 +11,14 @@ import { launch, open } from "./support/browser.mjs";
 import { Platform, describedAt } from "./support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
-import { listen } from "./support/listening.mjs";
 import { CLIENTS, Idp } from "./support/oidc.mjs";
 import { importPlatforms, State, build, folder } from "./support/workspace.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
+import { Keeper, front } from "./support/signing-in.mjs";
 import { Visitor } from "./support/visitor.mjs";
 
 const CALLBACK = "http://localhost:3334/oauth/callback";
 const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = CLIENTS["idp-post"];
-
-/** An address that is known before the service has its port: `BASE_URL` names it. */
-async function front() {
-  const gate = createServer((request, response) => {
-    const { method, url: path, headers } = request;
-    const passed = httpRequest({ host: "127.0.0.1", port: gate.to, method, path, headers }, (answer) => {
-      response.writeHead(answer.statusCode, answer.rawHeaders);
-      answer.pipe(response);
-    });
-    passed.on("error", () => response.destroy());
-    request.pipe(passed);
-  });
-  gate.port = await listen(gate);
-  return gate;
-}
-
-/** What an agent's program keeps for the protocol's own OAuth. */
-class Keeper {
-  redirectUrl = CALLBACK;
-  clientMetadata = {
-    client_name: "Sample Agent",
-    redirect_uris: [CALLBACK],
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-    token_endpoint_auth_method: "none",
-  };
-  state = () => "a state";
-  clientInformation = () => this.client;
-  saveClientInformation = (client) => {
-    this.client = client;
-  };
-  tokens = () => this.saved;
-  saveTokens = (tokens) => {
-    this.saved = tokens;
-  };
-  redirectToAuthorization = (url) => {
-    this.url = url.href;
-  };
-  /** What the service has refused is forgotten, so that the user is asked again. */
-  invalidateCredentials = () => {
-    this.saved = undefined;
-  };
-  saveCodeVerifier = (verifier) => {
-    this.verifier = verifier;
-  };
-  codeVerifier = () => this.verifier;
-}
 
 describe("agents that sign in", () => {
   let [platform, state, server, opened, app, gate, idp, base, endpoint] = [];
@@ -150,7 +102,7 @@ describe("agents that sign in", () => {
   }
 
   test("the protocol's own client registers, signs in, calls, refreshes, and is shut out", async () => {
-    const keeper = new Keeper();
+    const keeper = new Keeper(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     const asked = new URL(keeper.url);
@@ -179,7 +131,7 @@ describe("agents that sign in", () => {
   });
 
   test("an agent with reduced access reads, and is refused what changes anything", async () => {
-    const keeper = new Keeper();
+    const keeper = new Keeper(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     await first.transport.finishAuth(
@@ -196,7 +148,7 @@ describe("agents that sign in", () => {
   });
 
   test("a sign-in that goes on in another browser ends there", async () => {
-    const keeper = new Keeper();
+    const keeper = new Keeper(CALLBACK);
     const { transport, client } = start(keeper);
     await assert.rejects(client.connect(transport), UnauthorizedError);
     const isBack = (at) => at.startsWith(`${endpoint}/callback`);
@@ -211,7 +163,7 @@ describe("agents that sign in", () => {
   });
 
   test("an operator ends a grant in the console, and switches the sign-in off and on", async () => {
-    const keeper = new Keeper();
+    const keeper = new Keeper(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     await first.transport.finishAuth(

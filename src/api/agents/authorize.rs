@@ -1,20 +1,18 @@
 //! `GET /mcp/{endpointId}/authorize`: checks what an agent asks for, and sends its user to whoever authenticates them.
 
 use super::documents::DocumentError;
-use super::{Agents, COOKIE, browser, describe, redirect, with_query};
-use crate::agents::client::{Client, MAX_DOCUMENT};
+use super::{Agents, COOKIE, RESOURCE, browser, describe, redirect, with_query};
+use crate::agents::client::{Client, Destination, MAX_DOCUMENT};
 use crate::agents::form::Form;
 use crate::agents::provider::{self, Ask, Provider};
 use crate::agents::request::{AgentRequest, LIFETIME_MS, MAX_STATE, verifier_and_nonce};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
 use crate::agents::{Access, challenge, hash, is_challenge};
+use crate::api::connect::pages::Page;
 use crate::api::message::{Request, Response};
 use crate::api::problem::Problem;
 use crate::api::session::new::no_secret;
 use crate::ports::{Ports, Random as _};
-
-/// The parameter that may be repeated (RFC 8707, section 2).
-const RESOURCE: &str = "resource";
 
 /// The longest signed request, in characters: it is a parameter of URLs.
 const MAX_REQUEST: usize = 4096;
@@ -41,7 +39,7 @@ impl<P: Ports> Agents<'_, P> {
                 &[&stranger.what, "Tell the people who make the agent. It got no access."],
             )
         };
-        let query = match Form::parse(&request.query, RESOURCE) {
+        let query = match Form::parse(&request.query, &[RESOURCE]) {
             Ok(query) => query,
             Err(error) => return Ok(refuse(Stranger { status: 400, what: describe(&error) })),
         };
@@ -76,8 +74,33 @@ impl<P: Ports> Agents<'_, P> {
                 };
                 self.sign_in(&endpoint, &asked, &cookie).await
             }
-            Err((error, description)) => Ok(self.back(uri, state, error, Some(description))),
+            Err(refusal) => Ok(self.refuse(uri, state, refusal)),
         }
+    }
+
+    /// Tells a client what is wrong with its request, before anybody has signed in. Anybody can register a site or a program, and
+    /// could send people there by links of this service, which they trust: a page asks them first (RFC 9700, section 4.11.2).
+    fn refuse(&self, uri: &str, state: Option<&str>, (error, description): Refusal) -> Response {
+        let where_to = match Destination::of(uri) {
+            Destination::Machine => return self.back(uri, state, error, Some(description)),
+            Destination::Site(host) => host,
+            Destination::Scheme(scheme) => format!("the program that opens {scheme}: links"),
+        };
+        let url = self.back_url(uri, state, error, Some(description));
+        let page = Page {
+            heading: "This agent can't be connected".to_owned(),
+            paragraphs: vec![
+                format!("The agent's request is not correct: {description} It got no access."),
+                format!(
+                    "Go on to {where_to} only if you have just started to connect an agent there."
+                ),
+            ],
+            links: vec![(url, format!("Go on to {where_to}"))],
+            app: self.service.config().app_name.clone(),
+            status: 400,
+            ..Page::default()
+        };
+        page.response()
     }
 
     /// The client with an ID.
@@ -150,7 +173,7 @@ impl<P: Ports> Agents<'_, P> {
         if signed.len() > MAX_REQUEST {
             let what = "`state` and `redirect_uri` are too long.";
             let (uri, state) = (&asked.redirect_uri, asked.state.as_deref());
-            return Ok(self.back(uri, state, "invalid_request", Some(what)));
+            return Ok(self.refuse(uri, state, ("invalid_request", what)));
         }
         let url = match (endpoint.r#type, &endpoint.url) {
             (Some(SignInType::App), Some(url)) => with_query(url, &[("request", Some(&signed))]),
@@ -212,8 +235,19 @@ impl<P: Ports> Agents<'_, P> {
         error: &str,
         description: Option<&str>,
     ) -> Response {
+        redirect(self.back_url(uri, state, error, description))
+    }
+
+    /// The address at which a client learns that it gets no access.
+    fn back_url(
+        &self,
+        uri: &str,
+        state: Option<&str>,
+        error: &str,
+        description: Option<&str>,
+    ) -> String {
         let issuer = self.issuer();
-        redirect(with_query(
+        with_query(
             uri,
             &[
                 ("error", Some(error)),
@@ -221,7 +255,7 @@ impl<P: Ports> Agents<'_, P> {
                 ("state", state),
                 ("iss", Some(&issuer)),
             ],
-        ))
+        )
     }
 
     /// The page when the user can't be authenticated.

@@ -40,7 +40,7 @@ impl<P: Ports> Agents<'_, P> {
         if request.method == "HEAD" {
             return Ok(seen());
         }
-        let query = match Form::parse(&request.query, "") {
+        let query = match Form::parse(&request.query, &[]) {
             Ok(query) => query,
             Err(error) => {
                 return Ok(self.page(400, "This address is not complete", &[&describe(&error)]));
@@ -189,7 +189,7 @@ impl<P: Ports> Agents<'_, P> {
         if request.method == "HEAD" {
             return Ok(seen());
         }
-        let query = Form::parse(&request.query, "").unwrap_or_default();
+        let query = Form::parse(&request.query, &[]).unwrap_or_default();
         let (secret, cookie) = (query.get("grant"), browser(request));
         let (Some(secret), Some(cookie)) = (secret, cookie) else { return Ok(self.over()) };
         let (secret_hash, browser_hash) = (hash(secret), hash(cookie));

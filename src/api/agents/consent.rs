@@ -47,7 +47,7 @@ impl<P: Ports> Agents<'_, P> {
         let earlier = all_rows::<Grant>(&sets, 1)?;
         let app = self.service.config().app_name.as_deref().unwrap_or("this app");
         let client = client_host(grant);
-        let name = grant.client_name.as_deref().unwrap_or(&client);
+        let name = grant.client_name.clone().unwrap_or_else(|| client.clone());
         let identity_type = grant.identity_type.map_or("", |kind| kind.as_str());
         let who = format!("{identity_type} “{}”", grant.identity);
         let mut paragraphs = vec![format!(
@@ -55,14 +55,12 @@ impl<P: Ports> Agents<'_, P> {
             who.trim_start()
         )];
         let destination = Destination::of(&grant.redirect_uri);
-        let mut rows = vec![
-            (
-                "Program",
-                match &grant.client_url {
-                    Some(_) => format!("{name}, published by {client}"),
-                    None => format!("{name} (nobody has checked this name)"),
-                },
-            ),
+        // What a program says of itself stands between quotation marks, which its name can't have.
+        let mut rows = vec![("Program", format!("“{name}” (nobody has checked this name)"))];
+        if grant.client_url.is_some() {
+            rows.push(("Published by", client));
+        }
+        rows.extend([
             (
                 "Access is sent to",
                 match &destination {
@@ -74,7 +72,7 @@ impl<P: Ports> Agents<'_, P> {
                 },
             ),
             ("You are signed in as", grant.identity.clone()),
-        ];
+        ]);
         if let Some(actions) = grant.actions() {
             rows.push(("It can run only", actions.all().join(", ")));
         }
@@ -93,7 +91,7 @@ impl<P: Ports> Agents<'_, P> {
                 .to_owned(),
         );
         let page = Page {
-            heading: format!("Let {name} use your accounts?"),
+            heading: format!("Let “{name}” use your accounts?"),
             paragraphs,
             form: Some((
                 format!("/mcp/{}/consent", self.id),
@@ -119,7 +117,7 @@ impl<P: Ports> Agents<'_, P> {
                 &["Another site sent you here, so nothing was granted. Go back to your agent and connect it again."],
             ));
         }
-        let form = match form(request) {
+        let form = match form(request, &["platform", "end"]) {
             Ok(form) => form,
             Err(refusal) => return Ok(*refusal),
         };
@@ -270,7 +268,7 @@ fn endings(earlier: &[Grant]) -> String {
         let access = if grant.access == Access::Read { "only reads" } else { "reads and changes" };
         let _ = writeln!(
             html,
-            "<li><label><input type=\"checkbox\" name=\"end\" value=\"{}\"> <span>End {}: {access}, since {}</span></label></li>",
+            "<li><label><input type=\"checkbox\" name=\"end\" value=\"{}\"> <span>End “{}”: {access}, since {}</span></label></li>",
             escape(&grant.id),
             escape(&name),
             day.unwrap_or_default()

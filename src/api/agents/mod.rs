@@ -5,8 +5,8 @@
 //!
 //! - A **code** needs the verifier (PKCE), works once and for 60 seconds, and ends its grant when it comes a second time.
 //! - A link of the **sign-in**, forwarded in either direction, lacks the cookie that only the authorization endpoint sets.
-//! - A **refresh token** is rotated: its copy ends the grant. An **access token** ends with its grant, and opens nothing but its
-//!   own `/mcp/{endpointId}`.
+//! - A **refresh token** is rotated: a copy ends the grant, unless it is used just after the original, as a retry is. An
+//!   **access token** ends with its grant, and opens nothing but its own `/mcp/{endpointId}`.
 //! - A **client** is whatever it says. So the consent page shows what was checked: the host of a metadata document, and where the
 //!   code is sent.
 
@@ -37,6 +37,8 @@ use crate::ports::{Db as _, Param, Ports, RateLimit as _, ResultSet, Statement, 
 
 /// The cookie that identifies a browser during a sign-in. Only this host's own pages can have set it.
 const COOKIE: &str = "__Host-agent";
+/// The parameter that agents may repeat (RFC 8707, section 2).
+const RESOURCE: &str = "resource";
 const METADATA: [&str; 2] =
     ["/.well-known/oauth-protected-resource/mcp/", "/.well-known/oauth-authorization-server/mcp/"];
 
@@ -247,11 +249,11 @@ fn refuse(status: u16, code: &str, description: &str) -> Response {
     Response { status, ..Response::json(crate::json::bytes(&error), NO_STORE) }
 }
 
-/// The parameters of a request that is sent as a form.
+/// The parameters of a request that is sent as a form. Only `repeatable` ones may be given more than once.
 ///
 /// # Errors
 /// The response to any other request.
-fn form(request: &Request) -> Result<Form, Box<Response>> {
+fn form(request: &Request, repeatable: &[&str]) -> Result<Form, Box<Response>> {
     let invalid = |what: &str| Box::new(refuse(400, "invalid_request", what));
     let media_type = request.header("content-type").and_then(|value| value.split(';').next());
     if media_type.is_none_or(|it| it.trim() != "application/x-www-form-urlencoded") {
@@ -261,7 +263,7 @@ fn form(request: &Request) -> Result<Form, Box<Response>> {
         return Err(Box::new(refuse(413, "invalid_request", "The body is larger than 64 KiB.")));
     };
     let text = std::str::from_utf8(bytes).map_err(|_| invalid("The body is not UTF-8."))?;
-    Form::parse(text, "platform").map_err(|error| invalid(&describe(&error)))
+    Form::parse(text, repeatable).map_err(|error| invalid(&describe(&error)))
 }
 
 /// What is wrong with parameters.
@@ -271,6 +273,7 @@ fn describe(error: &FormError) -> String {
         FormError::Duplicate(name) => {
             format!("`{}` is given more than once.", crate::nearest::shown(name))
         }
+        FormError::TooMany => "There are more than 200 parameters.".to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Agents, form, is_id, refuse};
+use super::{Agents, RESOURCE, form, is_id, refuse};
 use crate::access::Shard;
 use crate::agents::client::Client;
 use crate::agents::form::Form;
@@ -34,12 +34,11 @@ impl<P: Ports> Agents<'_, P> {
     /// # Errors
     /// `too_many_requests`; when storage can't answer.
     pub(super) async fn token(&self, request: &Request) -> Result<Response, Problem> {
-        let form = match form(request) {
+        let form = match form(request, &[RESOURCE]) {
             Ok(form) => form,
             Err(refusal) => return Ok(*refusal),
         };
         let Some(client) = form.get("client_id") else { return Ok(missing("client_id")) };
-        self.count(client).await?;
         let is_known = Client::is_document(client)
             || Client::registered(self.secrets(), self.id, client).is_some();
         if !is_known {
@@ -74,6 +73,7 @@ impl<P: Ports> Agents<'_, P> {
         if !is_id(code) {
             return Ok(invalid_grant());
         }
+        self.count(client_hash).await?;
         let step = Step {
             endpoint: self.id,
             browser_hash: "",
@@ -100,18 +100,23 @@ impl<P: Ports> Agents<'_, P> {
         let Some(token) = RefreshToken::verify(self.secrets(), self.id, text) else {
             return Ok(invalid_grant());
         };
-        let batch = statements::refresh(&token, client_hash, self.now).into();
+        // Each grant has a limit of its own: the ID of a client is public, and whoever sends many requests with it must not keep
+        // its other users from refreshing.
+        self.count(&token.grant).await?;
+        // A client may ask for less than what was granted, not for more (RFC 6749, section 6).
+        let too_much = || refuse(400, "invalid_scope", "`scope` is more than what was granted.");
+        let access = match form.get("scope").map(|scope| Access::of_scope(Some(scope))) {
+            None => None,
+            Some(Some(access)) => Some(access),
+            Some(None) => return Ok(too_much()),
+        };
+        let batch = statements::refresh(&token, client_hash, access, self.now).into();
         let sets = self.batch(batch).await?;
         let Some(grant) = first_row::<Grant>(&sets, 2)? else { return Ok(invalid_grant()) };
-        // A client may ask for less than what was granted, not for more (RFC 6749, section 6).
-        let access = match form.get("scope").map(|scope| Access::of_scope(Some(scope))) {
-            None => grant.access,
-            Some(Some(access)) if access == grant.access || access == Access::Read => access,
-            Some(_) => {
-                return Ok(refuse(400, "invalid_scope", "`scope` is more than what was granted."));
-            }
-        };
-        self.issue(&grant, &token.successor(), access)
+        if !grant.allows(access) {
+            return Ok(too_much());
+        }
+        self.issue(&grant, &token.successor(), access.unwrap_or(grant.access))
     }
 
     /// The response with tokens (RFC 6749, section 5.1).
@@ -142,7 +147,7 @@ impl<P: Ports> Agents<'_, P> {
     /// # Errors
     /// `too_many_requests`; when storage can't answer.
     pub(super) async fn revoke(&self, request: &Request) -> Result<Response, Problem> {
-        let form = match form(request) {
+        let form = match form(request, &[]) {
             Ok(form) => form,
             Err(refusal) => return Ok(*refusal),
         };

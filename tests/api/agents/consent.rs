@@ -110,7 +110,7 @@ fn the_page_shows_who_asks_for_what_and_where_it_is_sent() {
     let (_, page) = at_consent(&api, &id, &client, &json!({"identityType": "user"}));
     let html = text(&page);
     for shown in [
-        "Let Sample Agent use your accounts?",
+        "Let “Sample Agent” use your accounts?",
         "user “ann” has connected to Sample App",
         "a program on this computer (localhost)",
         "name=\"access\" value=\"write\" checked",
@@ -258,7 +258,7 @@ fn a_user_ends_what_was_granted_before_and_nobody_elses() {
         let (browser, page) = at_consent(&api, &id, &client, &json!({}));
         let listed = text(&page);
         assert!(
-            listed.contains("let in before") && listed.contains("End Sample Agent"),
+            listed.contains("let in before") && listed.contains("End “Sample Agent”"),
             "{listed}"
         );
         let ended = hidden(&page, "end");

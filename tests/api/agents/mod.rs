@@ -1,7 +1,9 @@
 //! Sign-in for agents: `contract` of the OAuth endpoints, over real `SQLite` and a scripted OpenID provider.
 
+mod attacks;
 mod clients;
 mod consent;
+mod crowd;
 mod grants;
 mod metadata;
 pub mod provider;

@@ -27,6 +27,7 @@ export async function verifiedInPython({ headers, body }, secret) {
 export class PythonClient {
   #child;
   #lines;
+  #follow;
 
   /** @param {"legacy" | "auto"} mode whether it begins with a handshake, or asks first which versions the server knows */
   static async connect(address, secret, mode) {
@@ -39,9 +40,34 @@ export class PythonClient {
     return client;
   }
 
-  async #ask(wish) {
+  /**
+   * Connects with the client's own OAuth. `follow` has a user open a link, and returns the parameters with which it leads back;
+   * it fails when the client must not ask.
+   */
+  static async signIn(address, redirectUrl, follow) {
+    const client = new PythonClient();
+    client.#child = await start("mcp_sign_in.py", String(address), redirectUrl);
+    client.#lines = createInterface({ input: client.#child.stdout })[Symbol.asyncIterator]();
+    client.#follow = follow;
+    await client.#answer();
+    return client;
+  }
+
+  /** What the client answers, once its user has done what it asked for meanwhile. */
+  async #answer() {
+    const { done, value } = await this.#lines.next();
+    if (done) throw new Error(await text(this.#child.stderr));
+    const said = JSON.parse(value);
+    if (said.failed) throw new Error(said.failed);
+    if (!said.open) return said;
+    const back = await this.#follow(said.open).then(Object.fromEntries, ({ message }) => ({ refused: message }));
+    this.#child.stdin.write(`${JSON.stringify(back)}\n`);
+    return this.#answer();
+  }
+
+  #ask(wish) {
     this.#child.stdin.write(`${JSON.stringify(wish)}\n`);
-    return JSON.parse((await this.#lines.next()).value);
+    return this.#answer();
   }
 
   listTools() {
@@ -53,7 +79,8 @@ export class PythonClient {
   }
 
   async close() {
+    const ended = this.#child.exitCode ?? once(this.#child, "close");
     this.#child.stdin.end();
-    await once(this.#child, "close");
+    await ended;
   }
 }

@@ -1,0 +1,850 @@
+//! Random requests of agents whose tokens and grants have all kinds of limits: scopes, `access`, `actions`, `connections` and
+//! platforms, set by the agent, the app and the user. Meanwhile tokens expire and are refreshed, also by others than their clients,
+//! grants are ended, and keys are revoked and lose scopes. A naive model predicts what each may see and do; nothing else is shown,
+//! and nothing else reaches a platform.
+
+use std::collections::BTreeSet;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::api::Response;
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::call::{answered, calling as catalog, header, platform, sent};
+use crate::chance::{Chance, repetitions};
+use crate::sessions::asking as asking_for_token;
+use crate::support::{as_key, as_secret, units};
+use crate::vault::UNKNOWN_ID;
+
+/// How many random requests are sent: usually, and for a proof.
+const REQUESTS: [usize; 2] = [1_500, 100_000];
+/// How many agents there are at a time.
+const AGENTS: usize = 60;
+const TENANTS: [(&str, Environment); 3] =
+    [("acme", Environment::Test), ("acme", Environment::Live), ("rival", Environment::Test)];
+/// Alike but for their case.
+const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];
+const TYPES: [&str; 2] = ["user", "team"];
+/// The first one has actions.
+const PLATFORMS: [&str; 2] = ["acme", "bearer"];
+const ACTIONS: [(&str, &str); 6] = [
+    ("getOrMakeThing", "POST"),
+    ("getThing", "GET"),
+    ("getThings", "GET"),
+    ("makeThing", "POST"),
+    ("things/list", "GET"),
+    ("things/remove", "DELETE"),
+];
+/// What tokens are limited to: whole keys, prefixes, keys that differ by their case, and those of a platform without actions.
+const LIMITS: [&str; 11] = [
+    "acme/getThing",
+    "acme/get*",
+    "acme/GetThing*",
+    "acme/makeThing",
+    "acme/things/*",
+    "acme/things*",
+    "acme/*",
+    "acme/none",
+    "bearer/getThing",
+    "bearer/get*",
+    "bearer/*",
+];
+/// The scopes that a token may have, and the tools that they are for.
+const SCOPES: [(&str, &[&str]); 4] = [
+    ("catalog:read", &["search_actions", "describe_action"]),
+    ("connections:read", &["list_connections"]),
+    ("connections:call", &["run_action", "call_platform"]),
+    ("connections:connect", &["start_connect"]),
+];
+/// How long a refresh token works after its successor was used, in milliseconds.
+const GRACE_MS: u64 = 60_000;
+const HOUR_MS: u64 = 3_600_000;
+
+struct Tenant {
+    endpoint: String,
+    client: String,
+    other_client: String,
+    /// The key with which tokens are made, of [`Crowd::keys`].
+    key: usize,
+}
+
+struct Key {
+    secret: ApiKey,
+    is_revoked: bool,
+    scopes: Vec<&'static str>,
+}
+
+/// A connection; its access token at the platform is its id.
+struct Held {
+    id: String,
+    tenant: usize,
+    identity: &'static str,
+    identity_type: &'static str,
+    platform: &'static str,
+}
+
+/// What an agent may do.
+#[derive(Clone, Debug)]
+struct Limits {
+    identity: &'static str,
+    identity_type: Option<&'static str>,
+    platforms: Option<Vec<String>>,
+    connections: Option<Vec<String>>,
+    actions: Option<Vec<&'static str>>,
+    only_reads: bool,
+    scopes: Vec<&'static str>,
+}
+
+impl Limits {
+    fn has(&self, platform: &str) -> bool {
+        self.platforms.as_ref().is_none_or(|own| own.iter().any(|own| own == platform))
+    }
+
+    fn names(&self, platform: &str, key: &str) -> bool {
+        let Some(actions) = &self.actions else { return true };
+        actions.iter().any(|action| {
+            let (own, pattern) = action.split_once('/').unwrap();
+            let matches = match pattern.strip_suffix('*') {
+                Some(prefix) => key.starts_with(prefix),
+                None => key == pattern,
+            };
+            own == platform && matches
+        })
+    }
+
+    fn may_send(&self, method: &str) -> bool {
+        !self.only_reads || ["GET", "HEAD"].contains(&method)
+    }
+
+    fn may_run(&self, platform: &str, (key, method): (&str, &str)) -> bool {
+        self.has(platform) && self.names(platform, key) && self.may_send(method)
+    }
+}
+
+/// Refresh tokens of a grant, as a naive model of their rotation.
+struct Grant {
+    id: String,
+    /// The text of each generation that was issued, from the first one on.
+    tokens: Vec<String>,
+    /// How many of them were used or followed by one that was.
+    newest: usize,
+    rotated_at: u64,
+    granted_to_write: bool,
+}
+
+struct Caller {
+    tenant: usize,
+    key: usize,
+    secret: String,
+    limits: Limits,
+    expires_at: u64,
+    /// `None` for a token that the app made.
+    grant: Option<Grant>,
+    is_ended: bool,
+}
+
+struct Crowd {
+    api: Api,
+    chance: Chance,
+    tenants: Vec<Tenant>,
+    keys: Vec<Key>,
+    held: Vec<Held>,
+    callers: Vec<Caller>,
+    /// How often something was allowed, and how often it was refused, by kind.
+    seen: std::collections::BTreeMap<&'static str, [usize; 2]>,
+}
+
+/// What came of a request.
+enum Answer {
+    /// The token is not valid there.
+    Stranger,
+    /// It may not, with what was said without the request's own id.
+    Refused(Value),
+    Done(Value),
+}
+
+fn now(api: &Api) -> u64 {
+    connector_vault::ports::Clock::now(&api.world)
+}
+
+impl Crowd {
+    fn new() -> Self {
+        let stored: Vec<Value> = ACTIONS
+            .iter()
+            .map(|(key, method)| {
+                json!({
+                    "title": key, "key": key, "method": method, "modelName": "Thing",
+                    "facts": {"path": format!("/{key}")}, "parameters": [], "responses": [],
+                })
+            })
+            .collect();
+        let api = catalog(&[("BASE_URL", ORIGIN)], units(json!({}), &stored, &[]));
+        platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+        let mut all = Self {
+            api,
+            chance: Chance(42),
+            tenants: Vec::new(),
+            keys: Vec::new(),
+            held: Vec::new(),
+            callers: Vec::new(),
+            seen: std::collections::BTreeMap::default(),
+        };
+        for tenant in 0..TENANTS.len() {
+            all.fill(tenant);
+        }
+        for nth in 0..AGENTS {
+            let caller = all.caller(nth % TENANTS.len());
+            all.callers.push(caller);
+        }
+        sent(&all.api);
+        all
+    }
+
+    fn new_key(&mut self, tenant: usize) -> usize {
+        let (account, environment) = TENANTS[tenant];
+        let secret = self.api.world.key(account, environment, &Scope::ALL, None);
+        self.api.use_key(&secret);
+        let scopes = SCOPES.map(|(scope, _)| scope).into();
+        self.keys.push(Key { secret, is_revoked: false, scopes });
+        self.keys.len() - 1
+    }
+
+    /// A tenant's endpoint, clients and connections.
+    fn fill(&mut self, tenant: usize) {
+        let key = self.new_key(tenant);
+        let send = |method: &str, path: &str, document: &Value| {
+            let request = as_key(&self.keys[key].secret, method, path);
+            let response = self.api.send(&with_body(request, &document.to_string()));
+            assert!(response.status < 300, "{path} {}", text(&response));
+            response
+        };
+        let oauth = json!({"clientId": "an id", "clientSecret": "a secret", "scopes": ["read"]});
+        send("PUT", "/v1/oauth-clients/acme", &oauth);
+        let app = json!({"type": "app", "url": APP});
+        let endpoint = id_of(&body(&send("PUT", "/v1/agent-sign-in", &app)));
+        for identity in IDENTITIES {
+            for identity_type in TYPES {
+                for platform in PLATFORMS {
+                    let new = json!({
+                        "platform": platform, "identity": identity, "identityType": identity_type,
+                        "label": identity_type,
+                    });
+                    let made = body(&send("POST", "/v1/vault/connections", &new));
+                    let id = made["id"].as_str().unwrap().to_owned();
+                    let credentials = match platform {
+                        "acme" => json!({"type": "oauth2", "accessToken": id}),
+                        _ => json!({"type": "bearer", "token": id}),
+                    };
+                    send("PUT", &format!("/v1/vault/connections/{id}/credentials"), &credentials);
+                    self.held.push(Held { id, tenant, identity, identity_type, platform });
+                }
+            }
+        }
+        let client = register(&self.api, &endpoint);
+        self.api.world.wait(1_000);
+        let other_client = register(&self.api, &endpoint);
+        assert_ne!(client, other_client);
+        self.tenants.push(Tenant { endpoint, client, other_client, key });
+    }
+
+    /// Some of these, at least one.
+    fn some<T: Clone>(&mut self, all: &[T]) -> Vec<T> {
+        let chosen: Vec<T> = all.iter().filter(|_| self.chance.percent(40)).cloned().collect();
+        if chosen.is_empty() { vec![self.chance.pick(all).clone()] } else { chosen }
+    }
+
+    /// Limits as an app sets them: those of connections name ones of other tenants and users, too.
+    fn limits(&mut self, tenant: usize, scopes: Vec<&'static str>) -> Limits {
+        let identity = *self.chance.pick(&IDENTITIES);
+        let is_own = |held: &&Held| held.tenant == tenant && held.identity == identity;
+        let all = self.chance.percent(40);
+        let ids = self.held.iter().filter(|held| all || is_own(held)).map(|held| held.id.clone());
+        let ids: Vec<String> = ids.collect();
+        let only_some = self.chance.percent(30);
+        let actions = self.chance.percent(40).then(|| self.some(&LIMITS[..]));
+        let actions: Option<Vec<&'static str>> =
+            actions.map(|actions| actions.into_iter().take(3).collect());
+        let platforms = match &actions {
+            Some(actions) => {
+                let own = |platform: &&str| {
+                    actions.iter().any(|action| action.split('/').next() == Some(*platform))
+                };
+                Some(PLATFORMS.iter().filter(|it| own(it)).map(|it| (*it).to_owned()).collect())
+            }
+            None if self.chance.percent(30) => {
+                Some(self.some(&PLATFORMS).into_iter().map(str::to_owned).collect())
+            }
+            None => None,
+        };
+        let count = 1 + self.chance.below(8);
+        Limits {
+            identity,
+            identity_type: self.chance.maybe(60, &TYPES),
+            platforms,
+            connections: only_some.then(|| {
+                let all: BTreeSet<String> =
+                    (0..count).map(|_| self.chance.pick(&ids).clone()).collect();
+                all.into_iter().collect()
+            }),
+            actions,
+            only_reads: self.chance.percent(40),
+            scopes,
+        }
+    }
+
+    /// What the body of a request for a token or a grant says of limits.
+    fn wish(&mut self, limits: &Limits) -> Value {
+        let mut wish = json!({"identity": limits.identity});
+        if let Some(identity_type) = limits.identity_type {
+            wish["identityType"] = json!(identity_type);
+        }
+        if let Some(actions) = &limits.actions {
+            wish["actions"] = json!(actions);
+        } else if let Some(platforms) = &limits.platforms {
+            wish["platforms"] = json!(platforms);
+        }
+        if let Some(connections) = &limits.connections {
+            wish["connections"] = json!(connections);
+        }
+        if limits.only_reads {
+            wish["access"] = json!("read");
+        } else if self.chance.percent(30) {
+            wish["access"] = json!("write");
+        }
+        wish
+    }
+
+    fn caller(&mut self, tenant: usize) -> Caller {
+        if self.chance.percent(50) { self.with_token(tenant) } else { self.with_grant(tenant) }
+    }
+
+    /// An agent to which the app has given a token.
+    fn with_token(&mut self, tenant: usize) -> Caller {
+        let key = self.tenants[tenant].key;
+        let may = self.keys[key].scopes.clone();
+        let scopes = if self.chance.percent(60) { may } else { self.some(&may) };
+        let limits = self.limits(tenant, scopes);
+        let mut wish = self.wish(&limits);
+        wish["scopes"] = json!(limits.scopes);
+        wish["ttlSeconds"] = json!(3600);
+        let response = self.api.send(&asking_for_token(&self.keys[key].secret, &wish));
+        assert_eq!(response.status, 201, "{wish} {}", text(&response));
+        let secret = body(&response)["token"].as_str().unwrap().to_owned();
+        let expires_at = now(&self.api) + HOUR_MS;
+        Caller { tenant, key, secret, limits, expires_at, grant: None, is_ended: false }
+    }
+
+    /// An agent whose user has signed in: what the agent asks for, what the app allows and what the user chooses come together.
+    fn with_grant(&mut self, tenant: usize) -> Caller {
+        let mut limits = self.limits(tenant, Vec::new());
+        let sent = self.wish(&limits);
+        let (scope, asks_to_write) = *self.chance.pick(&[
+            ("", true),
+            ("read write", true),
+            ("write offline_access", true),
+            ("read", false),
+        ]);
+        let mut choice = vec![("decision", "allow".to_owned())];
+        let user_writes = self.chance.percent(70);
+        choice.push(("access", if user_writes { "write" } else { "read" }.to_owned()));
+        if self.chance.percent(60) {
+            choice.push(("accounts", "all".to_owned()));
+        } else {
+            // The boxes of others that the page did not show, too.
+            let chosen = self.some(&PLATFORMS);
+            let left: Vec<String> = chosen
+                .iter()
+                .filter(|platform| limits.has(platform))
+                .map(|platform| (*platform).to_owned())
+                .collect();
+            choice.extend(chosen.iter().map(|platform| ("platform", (*platform).to_owned())));
+            if left.is_empty() {
+                choice.push(("accounts", "all".to_owned()));
+            } else {
+                choice.push(("accounts", "some".to_owned()));
+                limits.platforms = Some(left);
+            }
+        }
+        limits.only_reads |= !asks_to_write || !user_writes;
+        let Tenant { endpoint, client, key, .. } = &self.tenants[tenant];
+        let (api, key) = (&self.api, *key);
+        let browser = Browser::default();
+        let asked = asking(client, &[("scope", scope)]);
+        let (_, query) = redirected(&browser.authorize(api, endpoint, &asked));
+        let mut sent = sent;
+        sent["request"] = json!(value_of(&query, "request").unwrap());
+        let made = as_key(&self.keys[key].secret, "POST", "/v1/agent-grants");
+        let made = api.send(&with_body(made, &sent.to_string()));
+        assert_eq!(made.status, 201, "{sent} {}", text(&made));
+        let page = browser.open(api, body(&made)["continueUrl"].as_str().unwrap());
+        let id = hidden(&page, "grant");
+        let mut fields = vec![("grant", id.as_str())];
+        fields.extend(choice.iter().map(|(name, value)| (*name, value.as_str())));
+        let (_, back) = redirected(&browser.decide(api, endpoint, &fields));
+        let code = value_of(&back, "code").unwrap();
+        let tokens = body(&exchange(api, endpoint, client, &code));
+        limits.scopes = scopes_of(limits.only_reads);
+        assert_eq!(tokens["scope"], scope_of(limits.only_reads), "{choice:?} {sent}");
+        let text = |name: &str| tokens[name].as_str().unwrap().to_owned();
+        let grant = Grant {
+            id,
+            tokens: vec![text("refresh_token")],
+            newest: 0,
+            rotated_at: 0,
+            granted_to_write: !limits.only_reads,
+        };
+        Caller {
+            tenant,
+            key,
+            secret: text("access_token"),
+            limits,
+            expires_at: now(api) + HOUR_MS,
+            grant: Some(grant),
+            is_ended: false,
+        }
+    }
+
+    fn count(&mut self, what: &'static str, is_allowed: bool) {
+        self.seen.entry(what).or_default()[usize::from(!is_allowed)] += 1;
+    }
+
+    fn is_valid(&self, who: usize) -> bool {
+        let caller = &self.callers[who];
+        !caller.is_ended && now(&self.api) < caller.expires_at && !self.keys[caller.key].is_revoked
+    }
+
+    /// Whether an agent has the scope for a tool, and so has its key.
+    fn may(&self, who: usize, tool: &str) -> bool {
+        let caller = &self.callers[who];
+        SCOPES.iter().any(|(scope, tools)| {
+            tools.contains(&tool)
+                && caller.limits.scopes.contains(scope)
+                && self.keys[caller.key].scopes.contains(scope)
+        })
+    }
+
+    /// The address at which an agent's token is valid.
+    fn own_path(&self, who: usize) -> String {
+        let caller = &self.callers[who];
+        match &caller.grant {
+            None => "/mcp".to_owned(),
+            Some(_) => format!("/mcp/{}", self.tenants[caller.tenant].endpoint),
+        }
+    }
+
+    fn sees(&self, who: usize, held: &Held) -> bool {
+        let Caller { tenant, limits, .. } = &self.callers[who];
+        held.tenant == *tenant
+            && held.identity == limits.identity
+            && limits.identity_type.is_none_or(|own| own == held.identity_type)
+            && limits.has(held.platform)
+            && limits.connections.as_ref().is_none_or(|own| own.contains(&held.id))
+    }
+
+    fn tool(&self, who: usize, path: &str, name: &str, arguments: &Value) -> Answer {
+        answer_of(&call(&self.api, path, &self.callers[who].secret, name, arguments))
+    }
+
+    /// Calls a tool at the agent's own address. Returns what it did if it was allowed to, and checks that it was not if it must
+    /// not be: nothing was sent or written, and something that it can't see looks like something that does not exist.
+    fn try_tool(
+        &mut self,
+        who: usize,
+        name: &'static str,
+        arguments: &Value,
+        is_allowed: bool,
+        like: Option<&Value>,
+    ) -> Option<Value> {
+        let is_valid = self.is_valid(who);
+        let is_allowed = is_allowed && is_valid && self.may(who, name);
+        // A call records when a grant or a key was last used: only what belongs to platforms and connections is compared.
+        let before = self.attempts();
+        let path = self.own_path(who);
+        let answer = self.tool(who, &path, name, arguments);
+        self.count(name, is_allowed);
+        let limits = &self.callers[who].limits;
+        match answer {
+            Answer::Done(done) => {
+                assert!(is_allowed, "{name} {arguments} with {limits:?}: {done}");
+                Some(done)
+            }
+            Answer::Stranger => {
+                assert!(!is_valid, "{name} {arguments} with {limits:?}");
+                assert_eq!((sent(&self.api).len(), self.attempts()), (0, before));
+                None
+            }
+            Answer::Refused(problem) => {
+                // What a token itself does not allow is refused before storage is asked whether it is still valid.
+                let is_early = problem["code"] == "insufficient_scope";
+                assert!(is_valid || is_early, "{name} {arguments}: {problem}");
+                let known = ["connection_exists", "too_many_requests"];
+                let is_known = known.iter().any(|code| problem["code"] == *code);
+                assert!(!is_allowed || is_known, "{problem} {name} {arguments} with {limits:?}");
+                assert_eq!((sent(&self.api).len(), self.attempts()), (0, before));
+                if let Some(nothing) = like {
+                    match self.tool(who, &path, name, nothing) {
+                        Answer::Refused(other) => assert_eq!(problem, other, "{name} {arguments}"),
+                        _ => panic!("{name} {nothing}"),
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    fn attempts(&self) -> String {
+        self.api.world.texts("SELECT CAST(count(*) AS TEXT) FROM connect_attempts").remove(0)
+    }
+
+    fn list(&mut self, who: usize) {
+        let (platform, identity) =
+            (self.chance.maybe(40, &PLATFORMS), self.chance.maybe(40, &IDENTITIES));
+        let mut wish = json!({"limit": 100});
+        for (name, value) in [("platform", platform), ("identity", identity)] {
+            if let Some(value) = value {
+                wish[name] = json!(value);
+            }
+        }
+        let Some(done) = self.try_tool(who, "list_connections", &wish, true, None) else { return };
+        let expected: BTreeSet<&str> = self
+            .held
+            .iter()
+            .filter(|held| {
+                self.sees(who, held)
+                    && platform.is_none_or(|platform| held.platform == platform)
+                    && identity.is_none_or(|identity| held.identity == identity)
+            })
+            .map(|held| held.id.as_str())
+            .collect();
+        let rows = done["rows"].as_array().unwrap();
+        let shown: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+        let limits = &self.callers[who].limits;
+        assert_eq!((&shown, rows.len()), (&expected, expected.len()), "{wish} {limits:?}");
+        assert_eq!(done["total"], expected.len(), "{wish} {limits:?}");
+    }
+
+    /// Reads a connection at the API, which takes tokens that the app made, and none of grants.
+    fn read(&mut self, who: usize) {
+        let at = self.pick_held(who);
+        let held = &self.held[at];
+        let path = format!("/v1/vault/connections/{}", held.id);
+        let response = self.api.send(&as_secret(&self.callers[who].secret, "GET", &path));
+        let (is_own, is_valid) = (self.callers[who].grant.is_none(), self.is_valid(who));
+        let is_allowed = is_valid && is_own && self.may(who, "list_connections");
+        let expected = match (is_own && is_valid, is_allowed, self.sees(who, held)) {
+            (false, ..) => 401,
+            (_, false, _) => 403,
+            (.., false) => 404,
+            (.., true) => 200,
+        };
+        let is_early = response.status == 403 && !is_valid && is_own;
+        assert!(is_early || response.status == expected, "{expected} {}", text(&response));
+        self.count("read", response.status == 200);
+    }
+
+    /// One request has reached the platform, by this method and with this connection's credentials.
+    fn reached(&self, method: &str, held: usize) {
+        let asked = sent(&self.api);
+        let Held { id, platform, .. } = &self.held[held];
+        let scheme = if *platform == "acme" { "Bearer" } else { "Token" };
+        let expected = format!("{scheme} {id}");
+        assert_eq!(asked.len(), 1);
+        assert_eq!(
+            (asked[0].method.as_str(), header(&asked[0], "authorization")),
+            (method, Some(expected.as_str()))
+        );
+    }
+
+    fn run(&mut self, who: usize) {
+        let at = self.pick_held(who);
+        let action = *self.chance.pick(&ACTIONS);
+        let wish = |id: &str| json!({"connection": id, "key": action.0});
+        let held = &self.held[at];
+        let is_seen = self.sees(who, held);
+        let has_actions = held.platform == "acme";
+        let is_allowed =
+            is_seen && has_actions && self.callers[who].limits.may_run(held.platform, action);
+        let nothing = (!is_seen).then(|| wish(UNKNOWN_ID));
+        let asked = wish(&held.id);
+        if self.try_tool(who, "run_action", &asked, is_allowed, nothing.as_ref()).is_some() {
+            self.reached(action.1, at);
+        }
+    }
+
+    fn call_platform(&mut self, who: usize) {
+        let at = self.pick_held(who);
+        let method = *self.chance.pick(&["GET", "POST", "PUT", "PATCH", "DELETE"]);
+        let wish = |id: &str| json!({"connection": id, "method": method, "path": "/x"});
+        let held = &self.held[at];
+        let limits = &self.callers[who].limits;
+        let is_seen = self.sees(who, held);
+        let is_allowed = is_seen && limits.actions.is_none() && limits.may_send(method);
+        let nothing = (!is_seen).then(|| wish(UNKNOWN_ID));
+        let asked = wish(&held.id);
+        if self.try_tool(who, "call_platform", &asked, is_allowed, nothing.as_ref()).is_some() {
+            self.reached(method, at);
+        }
+    }
+
+    /// Any connection, more often one that the agent sees.
+    fn pick_held(&mut self, who: usize) -> usize {
+        let own: Vec<usize> =
+            (0..self.held.len()).filter(|at| self.sees(who, &self.held[*at])).collect();
+        if own.is_empty() || self.chance.percent(40) {
+            self.chance.below(self.held.len())
+        } else {
+            *self.chance.pick(&own)
+        }
+    }
+
+    /// Whether an agent may connect accounts of a platform, as far as scopes say: where a key is entered, a window opens with a
+    /// token of the agent's scopes, and reads the catalog.
+    fn may_connect(&self, who: usize, platform: &str) -> bool {
+        platform == "acme" || self.may(who, "describe_action")
+    }
+
+    fn connect(&mut self, who: usize) {
+        if self.chance.percent(50) {
+            let at = self.pick_held(who);
+            let wish = |id: &str| json!({"connection": id});
+            let is_seen = self.sees(who, &self.held[at]);
+            let nothing = (!is_seen).then(|| wish(UNKNOWN_ID));
+            let asked = wish(&self.held[at].id);
+            let is_allowed = is_seen && self.may_connect(who, self.held[at].platform);
+            self.try_tool(who, "start_connect", &asked, is_allowed, nothing.as_ref());
+            return;
+        }
+        let (platform, identity, identity_type) = (
+            *self.chance.pick(&PLATFORMS),
+            *self.chance.pick(&IDENTITIES),
+            *self.chance.pick(&TYPES),
+        );
+        let limits = &self.callers[who].limits;
+        let is_allowed = self.may_connect(who, platform)
+            && limits.connections.is_none()
+            && limits.has(platform)
+            && limits.identity == identity
+            && limits.identity_type.is_none_or(|own| own == identity_type);
+        let asked =
+            json!({"platform": platform, "identity": identity, "identityType": identity_type});
+        self.try_tool(who, "start_connect", &asked, is_allowed, None);
+    }
+
+    fn describe(&mut self, who: usize) {
+        let (platform, action) = (*self.chance.pick(&PLATFORMS), *self.chance.pick(&ACTIONS));
+        let asked = json!({"platform": platform, "key": action.0});
+        let is_allowed = platform == "acme" && self.callers[who].limits.may_run(platform, action);
+        let is_stale = self.is_stale(who);
+        if !is_stale {
+            self.try_tool(who, "describe_action", &asked, is_allowed, None);
+        }
+    }
+
+    /// Whether an agent's token of the app has a key that was revoked or has lost scopes: reads of the catalog ask no storage, and
+    /// go on until the token expires.
+    fn is_stale(&self, who: usize) -> bool {
+        let caller = &self.callers[who];
+        let key = &self.keys[caller.key];
+        caller.grant.is_none() && (key.is_revoked || key.scopes.len() < SCOPES.len())
+    }
+
+    /// An agent's token at other addresses than its own: it is nobody's there.
+    fn elsewhere(&mut self, who: usize) {
+        let mut paths: Vec<String> =
+            self.tenants.iter().map(|tenant| format!("/mcp/{}", tenant.endpoint)).collect();
+        paths.push("/mcp".to_owned());
+        let path = self.chance.pick(&paths).clone();
+        if path == self.own_path(who) {
+            return;
+        }
+        let answer = self.tool(who, &path, "list_connections", &json!({}));
+        assert!(matches!(answer, Answer::Stranger), "{path}");
+        if self.callers[who].grant.is_some() {
+            let secret = &self.callers[who].secret;
+            let response = self.api.send(&as_secret(secret, "GET", "/v1/vault/connections"));
+            assert_eq!(response.status, 401);
+        }
+        self.count("elsewhere", false);
+    }
+
+    /// Presents one of the refresh tokens of an agent, sometimes an old one, by its client or another, for its access or more.
+    fn refresh(&mut self, who: usize) {
+        let now = now(&self.api);
+        let is_thief = self.chance.percent(10);
+        let (scope, only_reads) = *self.chance.pick(&[
+            (None, None),
+            (None, None),
+            (Some("read"), Some(true)),
+            (Some("read write"), Some(false)),
+        ]);
+        let Caller { tenant, key, grant, is_ended, .. } = &self.callers[who];
+        let Some(Grant { tokens, newest, rotated_at, granted_to_write, .. }) = grant else {
+            return;
+        };
+        let Tenant { endpoint, client, other_client, .. } = &self.tenants[*tenant];
+        let back = if self.chance.percent(85) { 0 } else { self.chance.below(tokens.len().min(4)) };
+        // Tokens are counted from one; none was used before the first refresh.
+        let generation = tokens.len() - back;
+        let is_recent = generation + 1 == *newest && now < rotated_at + GRACE_MS;
+        let is_good = generation >= *newest || is_recent;
+        let is_alive = !is_ended && !self.keys[*key].is_revoked;
+        let client = if is_thief { other_client } else { client };
+        let mut fields = vec![
+            ("grant_type", "refresh_token"),
+            ("client_id", client.as_str()),
+            ("refresh_token", tokens[generation - 1].as_str()),
+        ];
+        fields.extend(scope.map(|scope| ("scope", scope)));
+        let response = ask(&self.api, endpoint, &fields);
+        let only_reads = only_reads.unwrap_or(!granted_to_write);
+        let is_too_much = !only_reads && !granted_to_write;
+        let expected = if is_thief || !is_alive || !is_good {
+            Some("invalid_grant")
+        } else {
+            is_too_much.then_some("invalid_scope")
+        };
+        let is_replay = !is_thief && is_alive && !is_good;
+        self.count("refresh", expected.is_none());
+        let caller = &mut self.callers[who];
+        let grant = caller.grant.as_mut().unwrap();
+        if let Some(code) = expected {
+            assert_eq!(error(&response), (400, code.to_owned()));
+            caller.is_ended |= is_replay;
+            return;
+        }
+        assert_eq!(response.status, 200, "{}", text(&response));
+        let tokens = body(&response);
+        let next = tokens["refresh_token"].as_str().unwrap().to_owned();
+        if generation == grant.tokens.len() {
+            grant.tokens.push(next);
+        } else {
+            // Two refreshes at once get the same successor.
+            assert_eq!(next, grant.tokens[generation]);
+        }
+        if generation > grant.newest {
+            (grant.newest, grant.rotated_at) = (generation, now);
+        }
+        caller.limits.only_reads = only_reads;
+        caller.limits.scopes = scopes_of(only_reads);
+        assert_eq!(tokens["scope"], scope_of(only_reads));
+        tokens["access_token"].as_str().unwrap().clone_into(&mut caller.secret);
+        caller.expires_at = now + HOUR_MS;
+    }
+
+    /// Ends a grant, by its account or another, or by its client.
+    fn end(&mut self, who: usize) {
+        let caller = &self.callers[who];
+        let Some(grant) = &caller.grant else { return };
+        if self.chance.percent(50) {
+            let by = self.chance.below(TENANTS.len());
+            let key = &self.keys[self.tenants[by].key].secret;
+            let path = format!("/v1/agent-grants/{}", grant.id);
+            let status = self.api.send(&as_key(key, "DELETE", &path)).status;
+            let is_allowed = by == caller.tenant && !caller.is_ended;
+            assert_eq!(status, if is_allowed { 204 } else { 404 });
+            self.callers[who].is_ended |= is_allowed;
+        } else {
+            let at = self.chance.below(TENANTS.len());
+            let path = format!("/mcp/{}/revoke", self.tenants[at].endpoint);
+            let fields = form(&[("token", grant.tokens.last().unwrap())]);
+            assert_eq!(self.api.send(&with_form(anonymous("POST", &path), &fields)).status, 200);
+            let is_own = at == caller.tenant;
+            self.callers[who].is_ended |= is_own;
+        }
+    }
+
+    /// Revokes a tenant's key, or takes scopes from it. Those who come later get a new one.
+    fn change_key(&mut self) {
+        let tenant = self.chance.below(TENANTS.len());
+        let key = self.tenants[tenant].key;
+        if self.chance.percent(30) {
+            self.api.world.revoke(&self.keys[key].secret);
+            self.keys[key].is_revoked = true;
+            self.tenants[tenant].key = self.new_key(tenant);
+            return;
+        }
+        let all = SCOPES.map(|(scope, _)| scope);
+        let left = if self.chance.percent(50) { all.into() } else { self.some(&all) };
+        let own = ["agents:read", "agents:write", "sessions:create"];
+        let text = [&left[..], &own].concat().join(" ");
+        let hash = self.keys[key].secret.hash().to_string();
+        let sql = format!("UPDATE api_keys SET scopes = '{text}' WHERE hash = '{hash}'");
+        self.api.world.database.execute(&sql, []).unwrap();
+        self.keys[key].scopes = left;
+    }
+
+    fn step(&mut self) {
+        let wait = self.chance.next() % 10_000;
+        self.api.world.wait(wait);
+        let who = self.chance.below(self.callers.len());
+        if !self.is_valid(who) && self.chance.percent(50) {
+            let is_refreshed = self.callers[who].grant.is_some() && self.chance.percent(50);
+            if is_refreshed {
+                return self.refresh(who);
+            }
+            let tenant = self.callers[who].tenant;
+            self.callers[who] = self.caller(tenant);
+            sent(&self.api);
+        }
+        match self.chance.below(200) {
+            0..30 => self.list(who),
+            30..40 => self.read(who),
+            40..95 => self.run(who),
+            95..135 => self.call_platform(who),
+            135..155 => self.connect(who),
+            155..167 => self.describe(who),
+            167..179 => self.elsewhere(who),
+            179..196 => self.refresh(who),
+            196..199 => self.end(who),
+            _ => self.change_key(),
+        }
+    }
+}
+
+/// What a tool's answer says, whichever version of it the limits call for.
+fn answer_of(response: &Response) -> Answer {
+    let mut document = body(response);
+    match response.status {
+        401 => return Answer::Stranger,
+        403 => {}
+        _ => {
+            assert_eq!(response.status, 200, "{document}");
+            let result = document["result"].take();
+            let content = result["content"][0]["text"].as_str().unwrap();
+            document = serde_json::from_str(content).unwrap_or_else(|_| json!(content));
+            if result["isError"] == json!(false) {
+                return Answer::Done(document);
+            }
+        }
+    }
+    if let Some(problem) = document.as_object_mut() {
+        problem.remove("requestId");
+    }
+    Answer::Refused(document)
+}
+
+/// The scopes of a grant's tokens.
+fn scopes_of(only_reads: bool) -> Vec<&'static str> {
+    let all = SCOPES.map(|(scope, _)| scope);
+    all[..if only_reads { 3 } else { 4 }].into()
+}
+
+fn scope_of(only_reads: bool) -> &'static str {
+    if only_reads { "read" } else { "read write" }
+}
+
+#[test]
+fn no_token_or_grant_shows_or_does_more_than_its_limits_say() {
+    let mut crowd = Crowd::new();
+    let requests = repetitions(REQUESTS[0], REQUESTS[1]);
+    for _ in 0..requests {
+        crowd.step();
+    }
+    // What is allowed and what is refused both happened, for each kind of request.
+    for (what, [allowed, refused]) in &crowd.seen {
+        assert!(*refused > requests / 300, "{:?}", crowd.seen);
+        assert!(*what == "elsewhere" || *allowed > requests / 300, "{:?}", crowd.seen);
+    }
+    assert_eq!(crowd.seen.len(), 8, "{:?}", crowd.seen);
+}

@@ -1,0 +1,279 @@
+// Agents with the clients that people have, unmodified and with their own OAuth, on the real runtime: from nothing but the address
+// of an MCP endpoint to an action that ran, again once the access token has expired, and refused once the grant has ended.
+// `oidc-provider` is the account's identity provider, and Chromium its user.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  Client as LatestClient,
+  StreamableHTTPClientTransport as LatestTransport,
+  UnauthorizedError as LatestUnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { root } from "../../scripts/lib/paths.mjs";
+import { launch, open } from "./support/browser.mjs";
+import { Platform, describedAt } from "./support/called.mjs";
+import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
+import { key, store } from "./support/keys.mjs";
+import { listen } from "./support/listening.mjs";
+import { CLIENTS, Idp } from "./support/oidc.mjs";
+import { PythonClient } from "./support/python.mjs";
+import { SESSION_SECRET, Server, freePort } from "./support/server.mjs";
+import { Keeper, front } from "./support/signing-in.mjs";
+import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
+
+const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = CLIENTS["idp-post"];
+const MCP_REMOTE = join(root, "node_modules", "mcp-remote", "dist", "proxy.js");
+const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
+/** The scenarios of the conformance suite that test an authorization server. */
+const SCENARIOS = ["authorization-server-metadata-endpoint", "authorization-code-grant"];
+/** The shortest life of an access token that can be configured, in seconds. */
+const LIFE = 60;
+const POLL_MS = 200;
+const about = { name: "test", version: "1" };
+
+/** Connects by a keeper of the protocol's own OAuth: the first try asks the user, the second one has tokens. */
+async function withKeeper(start, finish, keeper, follow, Refused) {
+  const first = start();
+  await assert.rejects(first.client.connect(first.transport), Refused);
+  await finish(first.transport, await follow(keeper.url));
+  const { client, transport } = start();
+  await client.connect(transport);
+  return client;
+}
+
+/** The clients. Each connects to an address, has its user `follow` a link, and calls tools; `keeper` has its tokens. */
+const clients = {
+  "mcp-remote": async ({ address, follow }) => {
+    // It would open the browser of whoever runs the tests: there is none in its path.
+    const [port, place] = [await freePort(), join(folder, "agent-clients-remote")];
+    mkdirSync(place);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [MCP_REMOTE, address, String(port), "--allow-http"],
+      env: { PATH: place, HOME: place, MCP_REMOTE_CONFIG_DIR: place },
+      stderr: "pipe",
+    });
+    const client = new Client(about);
+    const asked = [];
+    createInterface({ input: transport.stderr }).on("line", (line) => {
+      if (!line.startsWith(`${address}/authorize?`)) return;
+      asked.push(line);
+      if (asked.length === 1) follow(line);
+    });
+    await client.connect(transport);
+    return Object.assign(client, { asked });
+  },
+  "PyPI's mcp": ({ address, callback, follow }) => PythonClient.signIn(address, callback, follow),
+  "@modelcontextprotocol/client": ({ address, callback, follow }) => {
+    const keeper = new Keeper(callback, "Latest Agent");
+    const start = () => ({
+      client: new LatestClient(about, { versionNegotiation: { mode: "auto" } }),
+      transport: new LatestTransport(new URL(address), { authProvider: keeper }),
+    });
+    const finish = (transport, back) => transport.finishAuth(back);
+    return withKeeper(start, finish, keeper, follow, LatestUnauthorizedError);
+  },
+  "@modelcontextprotocol/sdk": async ({ address, callback, follow }) => {
+    const keeper = new Keeper(callback, "Earlier Agent");
+    const start = () => ({
+      client: new Client(about),
+      transport: new StreamableHTTPClientTransport(new URL(address), { authProvider: keeper }),
+    });
+    const finish = (transport, back) => transport.finishAuth(back.get("code"));
+    const client = await withKeeper(start, finish, keeper, follow, UnauthorizedError);
+    return Object.assign(client, { keeper });
+  },
+};
+
+describe("agents with the clients that people have", () => {
+  let [platform, state, server, opened, app, gate, idp, browser, back, endpoint] = [];
+  const made = key({ scopes: `${SCOPES} connections:call agents:read agents:write`, account: "agent-clients" });
+  const agents = new Map();
+
+  before(async () => {
+    await build();
+    [platform, idp, gate, browser] = await Promise.all([Platform.start(), Idp.start(), front(), launch()]);
+    back = createServer((_, response) => {
+      response
+        .setHeader("content-type", "text/html")
+        .end('<!doctype html><title>back</title><link rel="icon" href="data:,">');
+    });
+    back.port = await listen(back);
+    const base = `http://127.0.0.1:${gate.port}`;
+    const sources = join(folder, "agent-clients-documents");
+    mkdirSync(sources, { recursive: true });
+    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
+    const providers = join(folder, "agent-clients-providers.toml");
+    writeFileSync(providers, "");
+    const catalog = await importPlatforms("agent-clients", sources, providers);
+    state = new State("agent-clients");
+    await state.migrate();
+    await state.publish(catalog);
+    server = await Server.start(state, {
+      name: "agent-clients",
+      variables: { LOCAL_TARGETS: "allow", BASE_URL: base, AGENT_TOKEN_SECONDS: String(LIFE) },
+      secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
+    });
+    gate.to = server.port;
+    opened = await state.open();
+    await store(opened.vault, [made]);
+    app = new App(() => server, made);
+    idp.open(`${base}/unknown`);
+    const signIn = await app.expect(201, "PUT", "/v1/agent-sign-in", {
+      type: "oidc",
+      issuer: idp.issuer,
+      clientId: CLIENT_ID,
+      clientSecret: CLIENT_SECRET,
+      identityType: "user",
+    });
+    ({ endpoint } = signIn);
+    idp.open(signIn.redirectUri);
+  });
+
+  after(async () => {
+    for (const { client } of agents.values()) await client.close();
+    for (const http of [gate, back]) {
+      http?.closeAllConnections();
+      http?.close();
+    }
+    await Promise.all([server?.stop(), platform?.stop(), idp?.stop(), browser?.close()]);
+    await opened?.close();
+    assert.deepEqual(idp.faults, []);
+  });
+
+  /** A user opens a link in a browser, signs in, and agrees. Returns the parameters with which the agent gets its code. */
+  async function follow(url, login) {
+    const { page, faults, close } = await open(browser, url);
+    await page.getByRole("textbox").fill(login);
+    const goOn = page.getByRole("button", { name: "Go on" });
+    await goOn.click();
+    await page.waitForFunction(() => document.title === "consent");
+    await goOn.click();
+    await page.getByRole("heading", { level: 1, name: "use your accounts?" }).waitFor();
+    await page.getByText(`user “${login}”`).waitFor();
+    await page.getByText("Warning: any program on this computer").waitFor();
+    await page.getByRole("button", { name: "Allow" }).click();
+    await page.waitForURL((at) => at.searchParams.has("code"));
+    const { searchParams } = new URL(page.url());
+    assert.equal(searchParams.get("iss"), endpoint);
+    // The page of mcp-remote would close its window.
+    assert.deepEqual(
+      faults.filter((fault) => !fault.includes("Scripts may close only the windows")),
+      [],
+    );
+    await close();
+    return searchParams;
+  }
+
+  async function use(client, name, args) {
+    const result = await client.callTool({ name, arguments: args });
+    assert.ok(!result.isError, JSON.stringify(result));
+    return JSON.parse(result.content[0].text);
+  }
+
+  /** Finds the account and the action, and runs it. */
+  async function act(client, login) {
+    const { rows } = await use(client, "list_connections", { platform: "called" });
+    assert.deepEqual(
+      rows.map(({ identity }) => identity),
+      [login],
+    );
+    const [action] = (await use(client, "search_actions", { query: "create thing" })).rows;
+    const ran = await use(client, "run_action", {
+      connection: rows[0].id,
+      key: action.key,
+      input: { path: { owner: "o" }, body: { name: login } },
+    });
+    assert.deepEqual([ran.status, ran.body.url], [200, "/api/owners/o/things"]);
+    assert.equal(platform.last.method, "POST");
+  }
+
+  const grantsOf = async (login) =>
+    (await app.expect(200, "GET", `/v1/agent-grants?identity=${encodeURIComponent(login)}`)).rows;
+
+  for (const [name, connect] of Object.entries(clients))
+    test(`${name}: from the address alone to an action that ran`, async () => {
+      const login = `user of ${name}`;
+      const wish = { platform: "called", identity: login, identityType: "user" };
+      const { id } = await app.expect(201, "POST", "/v1/vault/connections", wish);
+      await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
+      const callback = `http://127.0.0.1:${back.port}/callback`;
+      let asked = 0;
+      const once = async (url) => {
+        asked += 1;
+        if (asked > 1) throw new Error("The user is asked again.");
+        return follow(url, login);
+      };
+      const client = await connect({ address: endpoint, callback, follow: once });
+      agents.set(name, { client, login });
+      await act(client, login);
+      const [grant, ...others] = await grantsOf(login);
+      assert.deepEqual([grant.access, others], ["write", []]);
+    });
+
+  test("each acts again once its access token has expired, without asking its user", async () => {
+    // The last one signed in last.
+    const { keeper } = agents.get(Object.keys(clients).at(-1)).client;
+    const authorization = `Bearer ${keeper.saved.access_token}`;
+    const isValid = async () => (await fetch(endpoint, { method: "POST", headers: { authorization } })).status !== 401;
+    assert.ok(await isValid());
+    while (await isValid()) await pause(POLL_MS);
+    for (const { client, login } of agents.values()) await act(client, login);
+    // Each has refreshed; mcp-remote does so in the last minute of a token, which here is each one.
+    const { results } = await opened.vault.prepare("SELECT identity, generation FROM agent_grants").all();
+    const generations = new Map(results.map(({ identity, generation }) => [identity, generation]));
+    for (const { login } of agents.values()) assert.ok(generations.get(login) >= 1, login);
+  });
+
+  for (const name of Object.keys(clients))
+    test(`${name} is refused once the grant has ended`, async () => {
+      const { client, login } = agents.get(name);
+      const [grant] = await grantsOf(login);
+      await app.expect(204, "DELETE", `/v1/agent-grants/${grant.id}`);
+      const before = platform.requests.length;
+      const follows = client.asked?.length;
+      const called = client.callTool({ name: "list_connections", arguments: {} });
+      if (follows === undefined) await assert.rejects(called);
+      else {
+        // It asks its user again, and waits for that.
+        called.catch(() => {});
+        while (client.asked.length === follows) await pause(POLL_MS);
+      }
+      assert.equal(platform.requests.length, before);
+      assert.deepEqual(await grantsOf(login), []);
+    });
+
+  test("the conformance suite's scenarios for authorization servers", async () => {
+    const [port, out] = [await freePort(), join(folder, "conformance-authorization")];
+    const answer = await fetch(`${endpoint}/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ client_name: "Suite", redirect_uris: [`http://127.0.0.1:${port}/callback`] }),
+    });
+    const { client_id: id } = await answer.json();
+    const options = ["--url", endpoint, "--client-id", id, "--resource", endpoint, "-p", String(port), "-o", out];
+    const child = spawn(process.execPath, [CONFORMANCE, "authorization", ...options], { stdio: ["ignore", "pipe", 2] });
+    for await (const line of createInterface({ input: child.stdout }))
+      if (line.startsWith(`${endpoint}/authorize?`)) await follow(line, "suite");
+    const folders = readdirSync(out);
+    for (const scenario of SCENARIOS) {
+      const own = folders.find((name) => name.includes(scenario));
+      assert.ok(own, `${scenario} did not run: ${folders}`);
+      const checks = JSON.parse(readFileSync(join(out, own, "checks.json"), "utf8"));
+      assert.ok(checks.some(({ status }) => status === "SUCCESS"));
+      assert.deepEqual(
+        checks.filter(({ status }) => status === "FAILURE"),
+        [],
+      );
+    }
+  });
+});

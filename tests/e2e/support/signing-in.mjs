@@ -1,0 +1,53 @@
+// What agents need that sign in by themselves: an address of the service that is known beforehand, and a place for what the
+// protocol's own OAuth keeps.
+import { createServer, request as httpRequest } from "node:http";
+import { listen } from "./listening.mjs";
+
+/** An address that is known before the service has its port: `BASE_URL` names it. */
+export async function front() {
+  const gate = createServer((request, response) => {
+    const { method, url: path, headers } = request;
+    const passed = httpRequest({ host: "127.0.0.1", port: gate.to, method, path, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.rawHeaders);
+      answer.pipe(response);
+    });
+    passed.on("error", () => response.destroy());
+    request.pipe(passed);
+  });
+  gate.port = await listen(gate);
+  return gate;
+}
+
+/** What an agent's program keeps for the protocol's own OAuth. */
+export class Keeper {
+  constructor(redirectUrl, name = "Sample Agent") {
+    this.redirectUrl = redirectUrl;
+    this.clientMetadata = {
+      client_name: name,
+      redirect_uris: [redirectUrl],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    };
+  }
+  state = () => "a state";
+  clientInformation = () => this.client;
+  saveClientInformation = (client) => {
+    this.client = client;
+  };
+  tokens = () => this.saved;
+  saveTokens = (tokens) => {
+    this.saved = tokens;
+  };
+  redirectToAuthorization = (url) => {
+    this.url = url.href;
+  };
+  /** What the service has refused is forgotten, so that the user is asked again. */
+  invalidateCredentials = () => {
+    this.saved = undefined;
+  };
+  saveCodeVerifier = (verifier) => {
+    this.verifier = verifier;
+  };
+  codeVerifier = () => this.verifier;
+}

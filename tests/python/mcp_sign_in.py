@@ -1,0 +1,73 @@
+"""The Python client of the Model Context Protocol with its own OAuth, for a test in another language.
+
+    mcp_sign_in.py ADDRESS REDIRECT_URI
+
+Before it answers, it may write {"open": URL}, and then reads the parameters with which that URL leads back: {"code": …, "state": …,
+"iss": …}, or {"refused": …}. It connects, writes {}, and answers each line of its input, {"name": …, "arguments": {…}}, with a line
+of its output, which is {"failed": …} when it can't.
+"""
+
+import asyncio
+import json
+import sys
+
+import httpx2
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import OAuthClientMetadata
+
+
+class Storage:
+    tokens = None
+    client = None
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client_info):
+        self.client = client_info
+
+
+def write(said):
+    print(said, flush=True)
+
+
+async def read():
+    return await asyncio.to_thread(sys.stdin.readline)
+
+
+async def show(url):
+    write(json.dumps({"open": url}))
+
+
+async def came_back():
+    parameters = json.loads(await read())
+    if "refused" in parameters:
+        raise RuntimeError(parameters["refused"])
+    return AuthorizationCodeResult(**parameters)
+
+
+async def main(address, redirect_uri):
+    metadata = OAuthClientMetadata(
+        client_name="Python Agent", redirect_uris=[redirect_uri], token_endpoint_auth_method="none"
+    )
+    provider = OAuthClientProvider(address, metadata, Storage(), show, came_back)
+    async with httpx2.AsyncClient(auth=provider) as http:
+        async with Client(streamable_http_client(address, http_client=http), mode="auto") as client:
+            write("{}")
+            while line := await read():
+                try:
+                    result = await client.call_tool(**json.loads(line))
+                    write(result.model_dump_json(by_alias=True, exclude_none=True))
+                except Exception as error:
+                    write(json.dumps({"failed": f"{type(error).__name__}: {error}"}))
+
+
+asyncio.run(main(*sys.argv[1:]))
