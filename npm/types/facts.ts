@@ -80,7 +80,7 @@ export const parameters = {
 
 export const fields = {
   ActionInput: {
-    all: ["path","query","header","cookie","body","select","maxBytes"],
+    all: ["path","query","header","cookie","body","arguments","select","maxBytes"],
     nullable: [],
     required: [],
   },

@@ -115,12 +115,13 @@ pub const CLIENT_FIELDS: [Field; 8] = [
 const FREE: OwnCheck = |body, name, value| body.check_repeated(&[name], value);
 
 /// The input of an action, which is checked against the action's schema separately, and what is wanted of the answer.
-pub const INPUT_FIELDS: [Field; 7] = [
+pub const INPUT_FIELDS: [Field; 8] = [
     own("path", FREE),
     own("query", FREE),
     own("header", FREE),
     own("cookie", FREE),
     own("body", FREE),
+    own("arguments", FREE),
     own("select", FREE),
     own("maxBytes", FREE),
 ];

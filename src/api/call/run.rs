@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base64ct::{Base64, Encoding as _};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -22,6 +22,7 @@ use crate::call::address::below;
 use crate::call::budget::{MOST_POINTER_BYTES, MOST_STEPS, Part, cut, minified, selected};
 use crate::call::build::{Action, Input, build};
 use crate::call::charset;
+use crate::call::flat::Flat;
 use crate::call::headers::{AGENT, SOURCE, to_caller};
 use crate::call::lenient::coerced;
 use crate::call::pages::MAX_BODY;
@@ -116,6 +117,9 @@ pub const BUDGETS: std::ops::RangeInclusive<u64> = 500..=8 << 20;
 const PLACES: [&str; 5] = ["path", "query", "body", "header", "cookie"];
 /// The most JSON Pointers of `select`.
 pub const MOST_POINTERS: usize = 20;
+
+/// The member that has the input in its flat form.
+const ARGUMENTS: &str = "arguments";
 
 /// What of an answer a caller wants.
 #[derive(Debug, Default)]
@@ -259,6 +263,16 @@ impl RunAction<'_> {
         let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
         let mut value: Value = serde_json::from_slice(input).map_err(not_json)?;
         let wanted = Wanted::take(&mut value).map_err(refused)?;
+        let flat = value.get(ARGUMENTS).is_some().then(|| Flat::of(&action.input));
+        let nested: String;
+        let input = if let Some(flat) = &flat {
+            nested = of_arguments(flat, &value, input).map_err(refused)?;
+            value = serde_json::from_str(&nested).map_err(not_json)?;
+            nested.as_bytes()
+        } else {
+            input
+        };
+        let refused = |faults: Vec<schema::Fault>| refused(placed_in(flat.as_ref(), faults));
         let read: Vec<u8>;
         let input = if context.request.header(AGENT).is_some() {
             value = coerced(&action.input, value);
@@ -298,6 +312,37 @@ impl RunAction<'_> {
         let answer = line.send(call).await?;
         returned(answer, &server, action.method.as_str(), &pagination, &wanted, ports).await
     }
+}
+
+/// The input that the arguments of a body stand for.
+///
+/// # Errors
+/// When they are no object, some are unknown, or input stands beside them.
+fn of_arguments(flat: &Flat<'_>, body: &Value, text: &[u8]) -> Result<String, Vec<schema::Fault>> {
+    #[derive(Deserialize)]
+    struct Sent<'b> {
+        #[serde(borrow)]
+        arguments: BTreeMap<String, &'b RawValue>,
+    }
+    let fault = |what: String| {
+        vec![schema::Fault { pointer: format!("/{ARGUMENTS}"), what, suggestion: None }]
+    };
+    if let Some(place) = PLACES.iter().find(|place| body.get(**place).is_some()) {
+        return Err(fault(format!("can't be sent together with `{place}`")));
+    }
+    let sent: Sent<'_> =
+        serde_json::from_slice(text).map_err(|_| fault("must be an object".to_owned()))?;
+    flat.input(&sent.arguments)
+}
+
+/// Faults of the input, at the places of the arguments that it was made from, if it was.
+fn placed_in(flat: Option<&Flat<'_>>, mut faults: Vec<schema::Fault>) -> Vec<schema::Fault> {
+    if let Some(flat) = flat {
+        for fault in &mut faults {
+            fault.pointer = flat.pointer(&fault.pointer);
+        }
+    }
+    faults
 }
 
 /// What is wanted of a platform's answer, as a document.

@@ -1,6 +1,7 @@
 //! Calls to platforms: over real `SQLite` and a scripted platform.
 
 mod events;
+mod flat;
 mod limits;
 mod mcp;
 mod onward;
