@@ -48,6 +48,21 @@ class AuthField(Model):
     """
 
 
+class PlatformAccount(Model):
+    """
+    An account at a platform.
+    """
+
+    id: str
+    """
+    The account's ID at the platform. It does not change.
+    """
+    name: str | None = None
+    """
+    The account's name at the platform, such as an email address or a user name, for people. Null if it is not known, or if the service does not store names.
+    """
+
+
 class PendingAttempt(Model):
     """
     An attempt that waits for the user.
@@ -249,6 +264,29 @@ class ConnectorDetailAccount(Model):
     name: str | None = None
     """
     The JSON Pointer of the account's name in the answer.
+    """
+
+
+class ConnectorDetailPagination(Model):
+    """
+    Where a JSON response says how to get the next page of a list.
+    """
+
+    next: str
+    """
+    The JSON Pointer of the next page's address, or of the value of `parameter`.
+    """
+    parameter: str | None = None
+    """
+    The query parameter that takes the value; null if it is an address.
+    """
+    items: str | None = None
+    """
+    The JSON Pointer of the list whose last item has the value; null if the response itself has it.
+    """
+    more: str | None = None
+    """
+    The JSON Pointer of what is true if there is another page; null if the value says it.
     """
 
 
@@ -1356,11 +1394,84 @@ class ActionDetail(Model):
     """
     input: dict[str, Any]
     """
-    A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them.
+    A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them. With `for=model`, one flat object instead.
     """
     responses: list[ActionDetailResponse] | None = None
     """
     What the action answers; only with `include=responses`.
+    """
+
+
+class ListedConnection(Model):
+    """
+    A stored link between an identity and a platform. With `include=account`, it has the connected account.
+    """
+
+    id: str
+    """
+    A UUID in lower case.
+    """
+    platform_version: str = Field(..., alias='platformVersion')
+    """
+    The version of the platform's API.
+    """
+    name: str | None = None
+    """
+    The display name; null if unset.
+    """
+    type: Literal['api'] = 'api'
+    """
+    Always `api`.
+    """
+    key: str
+    """
+    `<environment>::<platform>::<label>::<identity>`; unique within an account.
+    """
+    environment: Literal['test', 'live'] | str
+    """
+    The environment of the API key.
+    """
+    platform: str
+    """
+    The platform's identifier.
+    """
+    identity: str
+    """
+    The identity that the connection belongs to.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str = Field(
+        ..., alias='identityType'
+    )
+    """
+    The type of the identity.
+    """
+    description: str
+    """
+    The connector's description when the connection was created.
+    """
+    state: Literal['operational', 'degraded', 'failed', 'unknown'] | str
+    """
+    `operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.
+    """
+    tags: list[str]
+    """
+    The tags, exactly as they were sent.
+    """
+    version: str
+    """
+    Starts at "1" and goes up by one with every change.
+    """
+    active: bool
+    """
+    Whether the connection is active.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When the connection was created: UTC, with milliseconds.
+    """
+    account: PlatformAccount | None = None
+    """
+    The connected account, as the platform says; null if it is not known.
     """
 
 
@@ -1481,6 +1592,10 @@ class ConnectionStatus(Model):
     holds_credentials: bool = Field(..., alias='holdsCredentials')
     """
     Whether the vault holds credentials of the connection.
+    """
+    account: PlatformAccount | None = None
+    """
+    The connected account, as the platform says; null if it is not known.
     """
 
 
@@ -1792,6 +1907,14 @@ class AgentGrant(Model):
     """
     `read`: the agent calls platforms by `GET` and `HEAD` only.
     """
+    actions: list[str] | None = None
+    """
+    Only these actions, each as `platform/key` or `platform/prefix*`; `null` for all.
+    """
+    connections: list[str] | None = None
+    """
+    Only the connections with these ids; `null` for all of the identity.
+    """
     client: AgentGrantClient
     created_at: AwareDatetime = Field(..., alias='createdAt')
     """
@@ -2046,7 +2169,7 @@ class ApiKeyWithSecret(Model):
 
 class Whoami(Model):
     """
-    The API key or the token. Only tokens have the last four members.
+    The API key or the token. Only tokens have the members after `expiresAt`.
     """
 
     account: str
@@ -2078,6 +2201,18 @@ class Whoami(Model):
     platforms: list[str] | None = None
     """
     The platforms that it is restricted to; null for all.
+    """
+    access: Literal['read', 'write'] | str | None = None
+    """
+    `read`: it calls platforms by `GET` and `HEAD` only.
+    """
+    actions: list[str] | None = None
+    """
+    The actions that it is limited to, each as `platform/key` or `platform/prefix*`; null for all.
+    """
+    connections: list[str] | None = None
+    """
+    The ids of the connections that it is restricted to; null for all of the identity.
     """
     origins: list[str] | None = None
     """
@@ -2120,6 +2255,18 @@ class Session(Model):
     """
     The platforms that it is restricted to; null for all.
     """
+    access: Literal['read', 'write'] | str
+    """
+    `read`: it calls platforms by `GET` and `HEAD` only.
+    """
+    actions: list[str] | None = None
+    """
+    The actions that it is limited to, each as `platform/key` or `platform/prefix*`; null for all.
+    """
+    connections: list[str] | None = None
+    """
+    The ids of the connections that it is restricted to; null for all of the identity.
+    """
     origins: list[str] | None = None
     """
     The web origins that it is restricted to; null for all.
@@ -2137,6 +2284,10 @@ class EventDataConnection(Model):
 
     connection: Connection
     reason: EventDataConnectionReason | None = None
+    account: PlatformAccount | None = None
+    """
+    The connected account, as the platform says; null if it is not known.
+    """
     call: EventDataConnectionCall | None = None
 
 
@@ -2254,6 +2405,10 @@ class ConnectorDetail(Model):
     """
     How to find out whose account it is; null if unknown.
     """
+    pagination: list[ConnectorDetailPagination]
+    """
+    Where responses say that a list goes on, besides the header `Link`: the first that says it counts.
+    """
 
 
 class ActionPage(Model):
@@ -2304,6 +2459,10 @@ class ActionSearchPage(Model):
     """
     `true` if there are more matches than `total`; otherwise omitted.
     """
+    notes: list[str] | None = None
+    """
+    What is easily misunderstood, such as that a platform that the question names has no actions; otherwise omitted.
+    """
 
 
 class ConnectionPage(Model):
@@ -2311,7 +2470,7 @@ class ConnectionPage(Model):
     A page of the list of connections.
     """
 
-    rows: list[Connection]
+    rows: list[ListedConnection]
     """
     The rows of this page; empty past the last page.
     """
