@@ -95,7 +95,7 @@ export const fields = {
     required: ["name"],
   },
   NewAgentGrant: {
-    all: ["request","identity","identityType","platforms","access","actions","connections"],
+    all: ["request","identity","identityType","platforms","access","actions","connections","confirm"],
     nullable: [],
     required: ["request","identity"],
   },

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::approval::{self, AskedApproval, Wish};
 use super::line::{Answer, Call, Called, Line, retries};
 use super::paged::{add_next, is_page};
 use crate::access::Principal;
@@ -49,6 +50,8 @@ pub struct RunAction<'a> {
     input: &'a [u8],
     held: AskedHeld,
     retries: u8,
+    /// The call that waited for the user, if an agent asks for its outcome instead.
+    approval: Option<AskedApproval>,
     /// What is wrong with the names of the body's members. The action says where some of them belong.
     unplaced: Option<Problem>,
 }
@@ -73,7 +76,9 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements),
     let retries = retries(context)?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    let run = RunAction { context, key: context.argument(1), input, held, retries, unplaced };
+    let approval = AskedApproval::of(context, &mut statements);
+    let key = context.argument(1);
+    let run = RunAction { context, key, input, held, retries, approval, unplaced };
     Ok((run, statements))
 }
 
@@ -225,6 +230,12 @@ fn is_pointer(value: &Value) -> bool {
     })
 }
 
+/// What an action does.
+#[derive(Deserialize)]
+struct Titled {
+    title: String,
+}
+
 /// Bytes that are no text.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -245,15 +256,20 @@ impl RunAction<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, key, input, held, retries, unplaced } = self;
+        let Self { context, key, input, held, retries, approval, unplaced } = self;
+        let connection = held.connection(results)?;
+        if let Some(approval) = approval {
+            return approval.answer(context, (&connection.id, key), results, ports).await;
+        }
         let catalog = Catalog::open(cache, ports).await?;
-        let platform = held.connection(results)?.platform;
+        let platform = connection.platform;
         let action = match catalog.action(&platform, key, false).await? {
             FoundAction::Found(action) => action,
             FoundAction::NoAction(near) => return Err(no_action(&platform, key, &near)),
             FoundAction::NoPlatform => return Err(gone(&platform)),
         };
         let unreadable = |_| StorageError::new("an action is not what it should be");
+        let Titled { title } = serde_json::from_slice(&action).map_err(unreadable)?;
         let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
         let named = Some((platform.as_str(), key));
         let permit = context.permit(action.method.as_str(), named)?;
@@ -296,6 +312,20 @@ impl RunAction<'_> {
             Err(faults) => return Err(refused(faults)),
         };
 
+        if approval::is_needed(context, action.method, key, &title) {
+            // What can't be done now is not asked for.
+            held.rows(results)?;
+            let wish = Wish {
+                connection: &connection.id,
+                key,
+                title: &title,
+                method: action.method,
+                input,
+                select: &wanted.select,
+                most: wanted.most,
+            };
+            return approval::ask(context, principal, &wish, ports).await;
+        }
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
         let called = Called::Action(key);
         let line = Line { context, principal, ports, fresh, called, retries, permit };

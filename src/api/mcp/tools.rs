@@ -121,6 +121,8 @@ pub const RUN_ACTION: &str = "run_action";
 /// Its arguments with what the action takes: as the action's detail says, or in the flat form.
 const INPUT: &str = "input";
 const ARGUMENTS: &str = "arguments";
+/// Its argument with the id of a call that has waited for the user.
+pub const APPROVAL: &str = "approval";
 /// The tool that calls a platform without an action.
 pub const CALL_PLATFORM: &str = "call_platform";
 /// The methods that it can use.
@@ -208,6 +210,12 @@ pub const TOOLS: [Tool; 6] = [
                 Budget,
                 false,
                 "The most bytes of the result. What does not fit is named in `omitted`. Default: 24000",
+            ),
+            (
+                APPROVAL,
+                Text,
+                false,
+                "Instead of an input: the id of a call that waited for the user, whose result to get",
             ),
         ],
         scope: Scope::ConnectionsCall,
@@ -428,8 +436,9 @@ impl Tool {
                     input.extend(wanted(given));
                 }
                 let input = json::bytes(&input);
+                let waited = given.get(APPROVAL).map(|id| json::text(&json!({APPROVAL: id})));
                 let path = format!("/v1/vault/connections/{connection}/actions/{key}");
-                ("POST", path, query, Some(input), none)
+                ("POST", path, query, Some(input), waited.unwrap_or(none))
             }
             CALL_PLATFORM => {
                 let method = METHODS.into_iter().find(|method| *method == text("method"));

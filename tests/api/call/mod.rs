@@ -1,5 +1,6 @@
 //! Calls to platforms: over real `SQLite` and a scripted platform.
 
+pub mod approvals;
 mod events;
 mod flat;
 mod limits;

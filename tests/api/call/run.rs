@@ -7,6 +7,11 @@ use crate::support::{units, with_body};
 
 /// The actions of `acme`.
 pub fn api() -> Api {
+    api_with(&[])
+}
+
+/// The same, with more settings.
+pub fn api_with(settings: &[(&str, &str)]) -> Api {
     let parameter = |name: &str, place: &str, required: bool, schema: Value| {
         let (style, explode) = if place == "query" { ("form", true) } else { ("simple", false) };
         json!({
@@ -69,7 +74,7 @@ pub fn api() -> Api {
     );
     let thing = r##"{"type":"object","properties":{"name":{"type":"string","minLength":1},"size":{"type":"integer"},"parts":{"type":"array","items":{"$ref":"#/$defs/thing"}}},"required":["name"],"additionalProperties":false}"##;
     let ping = action("ping", "POST", "/ping", json!({}));
-    calling(&[], units(json!({}), &[create, get, xml, ping, other], &[("thing", thing)]))
+    calling(settings, units(json!({}), &[create, get, xml, ping, other], &[("thing", thing)]))
 }
 
 pub fn run(api: &Api, path: &str, key: &str, input: &str) -> Response {
