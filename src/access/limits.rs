@@ -301,7 +301,7 @@ mod tests {
             ("POST", "bulk_remove_members", "Members", true, true),
             ("POST", "x", "Remove members", true, true),
             ("POST", "issuesUndelete", "Restore an issue", true, false),
-            ("PATCH", "OAuthTokensREVOKE", "Tokens", true, false),
+            ("PATCH", "OAuthTokensREVOKE", "Tokens", true, true),
             ("PATCH", "oauthTokensRevoke", "Tokens", true, true),
         ] {
             let asked = [Confirm::Write, Confirm::Destructive]
