@@ -948,6 +948,9 @@ class AgentGrants:
         identity_type: IdentityType | None = None,
         platforms: Iterable[str] | None = None,
         access: Access | None = None,
+        actions: Iterable[str] | None = None,
+        connections: Iterable[str] | None = None,
+        confirm: str | None = None,
     ) -> AgentContinuation:
         """Says who the user is whom an agent's `request` has sent to your app: send them to `continue_url`. Never retried."""
         body = body_of(
@@ -957,6 +960,9 @@ class AgentGrants:
                 identity_type=given(identity_type),
                 platforms=OMITTED if platforms is None else [*platforms],
                 access=given(access),
+                actions=OMITTED if actions is None else [*actions],
+                connections=OMITTED if connections is None else [*connections],
+                confirm=given(confirm),
             )
         )
         call = Call[AgentContinuation]("POST", at("agent-grants"), AgentContinuation, body=body, repeatable=False)
