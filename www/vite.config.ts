@@ -22,7 +22,8 @@ function licences(): Plugin {
 /** The guides that `public/llms.txt` names, where their links to one another lead to the right place. */
 function guides(): Plugin {
   const root = join(import.meta.dirname, "..");
-  const named = () => readFileSync(join(import.meta.dirname, "public", "llms.txt"), "utf8").matchAll(/\(\/guides\/([^)]+)\)/g);
+  const named = () =>
+    readFileSync(join(import.meta.dirname, "public", "llms.txt"), "utf8").matchAll(/\(\/guides\/([^)]+)\)/g);
   return {
     name: "guides",
     generateBundle() {

@@ -342,7 +342,9 @@ describe("the demo platform", () => {
       const body = JSON.parse(Buffer.concat(chunks));
       got.push([request.method, request.url, request.headers["x-service-secret"], body]);
       const isKnown = body.request === "ar_1";
-      const answer = isKnown ? { continueUrl: "http://localhost:8787/mcp/e/continue?grant=g" } : { detail: "No such <request>." };
+      const answer = isKnown
+        ? { continueUrl: "http://localhost:8787/mcp/e/continue?grant=g" }
+        : { detail: "No such <request>." };
       response.writeHead(isKnown ? 201 : 400, { "content-type": "application/json" }).end(JSON.stringify(answer));
     });
     await new Promise((done) => service.listen(0, "127.0.0.1", done));
@@ -357,7 +359,10 @@ describe("the demo platform", () => {
       assert.match(page.headers.get("content-security-policy"), /frame-ancestors 'none'/);
       assert.match(await page.text(), /action="\/sign-in\?request=ar_1"/);
       const back = await post("/sign-in?request=ar_1", " you@example.com ");
-      assert.deepEqual([back.status, back.headers.get("location")], [303, "http://localhost:8787/mcp/e/continue?grant=g"]);
+      assert.deepEqual(
+        [back.status, back.headers.get("location")],
+        [303, "http://localhost:8787/mcp/e/continue?grant=g"],
+      );
       const refusal = await post("/sign-in?request=other", "you@example.com");
       assert.equal(refusal.status, 400);
       assert.match(await refusal.text(), /No such &lt;request&gt;\./);

@@ -234,7 +234,8 @@ fn pointer(name: &str) -> String {
 fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for argument in found {
-        *places.entry(argument.name()).or_default() += 1;
+        let occurs = places.entry(argument.name()).or_default();
+        *occurs = occurs.saturating_add(1);
     }
     let is_own = |argument: &&Argument<'_>| {
         let name = argument.name();
@@ -249,10 +250,10 @@ fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
         let first = if occurs_once && !clean.is_empty() { clean } else { prefixed.clone() };
         let numbered = (2_u32..).map(|number| {
             let end = format!("_{number}");
-            cut(prefixed.clone(), MOST_NAME_BYTES - end.len()) + &end
+            cut(prefixed.clone(), MOST_NAME_BYTES.saturating_sub(end.len())) + &end
         });
-        let mut names = [first, prefixed.clone()].into_iter().chain(numbered);
-        if let Some(name) = names.find(|name| !named.contains_key(name)) {
+        let mut candidates = [first, prefixed.clone()].into_iter().chain(numbered);
+        if let Some(name) = candidates.find(|name| !named.contains_key(name)) {
             named.insert(name, *argument);
         }
     }

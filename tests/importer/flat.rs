@@ -1,5 +1,11 @@
 //! The flat form of inputs, for the tool definitions of models.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "test helpers fail by panicking too"
+)]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,12 @@
 //! What holds for the flat form of every action's input.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::arithmetic_side_effects,
+    reason = "test helpers fail by panicking too"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use connector_vault::call::flat::Flat;

@@ -568,16 +568,13 @@ fn opens_links(params: &Value) -> bool {
 /// A request to the client: that its user opens the link of an attempt to connect, or of a call that waits.
 fn link(begun: &[u8]) -> Value {
     let begun: Value = serde_json::from_slice(begun).unwrap_or_default();
-    let (message, url, state) = match begun.get(APPROVAL) {
-        Some(waiting) => {
-            let id = waiting.get("id").and_then(Value::as_str).unwrap_or_default();
-            let message = "Open this page to approve or decline what the agent wants to do.";
-            (message, waiting.get("url"), Some(json!(format!("{WAITING}{id}"))))
-        }
-        None => {
-            let message = "Open this page to connect your account.";
-            (message, begun.get("authorizationUrl"), begun.get("id").cloned())
-        }
+    let (message, url, state) = if let Some(waiting) = begun.get(APPROVAL) {
+        let id = waiting.get("id").and_then(Value::as_str).unwrap_or_default();
+        let message = "Open this page to approve or decline what the agent wants to do.";
+        (message, waiting.get("url"), Some(json!(format!("{WAITING}{id}"))))
+    } else {
+        let message = "Open this page to connect your account.";
+        (message, begun.get("authorizationUrl"), begun.get("id").cloned())
     };
     let params = json!({"mode": "url", "message": message, "url": url});
     json!({
