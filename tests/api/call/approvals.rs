@@ -136,7 +136,7 @@ fn an_approved_call_runs_once_as_it_was_shown() {
     assert!(rows.len() == 1 && !rows[0].contains("bob"), "{rows:?}");
 
     let (browser, page) = story.opened_by(&url, "ann");
-    let html = text(&page).to_owned();
+    let html = text(&page).clone();
     assert_eq!(page.status, 200, "{html}");
     for shown in [
         "Sample Agent",

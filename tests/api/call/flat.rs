@@ -47,8 +47,7 @@ fn an_action_is_run_with_flat_arguments() {
     json_answer(&api, 201, r#"{"id":7}"#);
     let flat = r#"{"arguments":{"owner":"a b","notify":["mail"],"X-Trace":"t","name":"é","size":1.0},"select":["/id"]}"#;
     let nested = r#"{"path":{"owner":"a b"},"query":{"notify":["mail"]},"header":{"X-Trace":"t"},"body":{"name":"é","size":1.0},"select":["/id"]}"#;
-    let answers =
-        [flat, nested].map(|input| text(&run(&api, &path, "createThing", input)).to_owned());
+    let answers = [flat, nested].map(|input| text(&run(&api, &path, "createThing", input)).clone());
     assert_eq!(answers[0], answers[1]);
     let asked = sent(&api);
     assert_eq!(asked.len(), 2, "{}", answers[0]);
