@@ -27,6 +27,11 @@ const INPUTS = [
   "www/vite.config.ts",
   "www/tsconfig.json",
   "npm/dist",
+  // The guides that llms.txt names.
+  "README.md",
+  "docs",
+  "npm/README.md",
+  "python/README.md",
   "package-lock.json",
   "providers.toml",
   "scripts/build-site.mjs",

@@ -24,6 +24,7 @@ import { START_SECONDS, importCatalog, publishCatalog } from "./start/catalog.mj
 import { seedDemoAccount } from "./start/demo-connections.mjs";
 import { demoKey, mustWork } from "./start/demo-key.mjs";
 import { importConnector, removeConnector, setClient, startPlatform } from "./start/demo-platform.mjs";
+import { configureSignIn } from "./start/demo-sign-in.mjs";
 import { HELP, mustBeFree, options } from "./start/options.mjs";
 import { ensureSecrets, watchSecrets } from "./start/secrets.mjs";
 import { serve } from "./start/serve.mjs";
@@ -85,11 +86,12 @@ await main(async () => {
   const key = await demoKey(program, given);
   summarize(Date.now() - start);
   return serve(given, async (address) => {
-    demo?.register(address);
+    demo?.register(address, key);
     await mustWork(key, given, address);
     noteAddress(given.state, address);
     runClock(address);
     watchSecrets();
-    process.stdout.write(welcome(address, key, demo?.origin));
+    const agents = await configureSignIn(given, address, key, demo);
+    process.stdout.write(welcome(address, key, demo?.origin, agents));
   }).finally(() => demo?.close());
 });

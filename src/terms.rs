@@ -149,6 +149,10 @@ named! {
     ScopesChanged = "connection.scopes_changed",
     /// Its platform was called through the vault.
     Called = "connection.called",
+    /// The user of an agent has approved a call.
+    CallApproved = "call.approved",
+    /// The user of an agent has declined a call.
+    CallDeclined = "call.declined",
     /// A platform rejects the account's OAuth client.
     ClientRejected = "oauth_client.rejected",
     /// A platform has ended the grant of a deleted connection, or of an account that was not connected in the end.

@@ -4,6 +4,10 @@
 #![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "test helpers fail by panicking too")]
 
+#[path = "openapi_directory/flat.rs"]
+mod flat;
+#[path = "importer/flat_check.rs"]
+mod flat_check;
 #[path = "openapi_directory/questions.rs"]
 mod questions;
 

@@ -19,6 +19,20 @@ function licences(): Plugin {
   };
 }
 
+/** The guides that `public/llms.txt` names, where their links to one another lead to the right place. */
+function guides(): Plugin {
+  const root = join(import.meta.dirname, "..");
+  const named = () =>
+    readFileSync(join(import.meta.dirname, "public", "llms.txt"), "utf8").matchAll(/\(\/guides\/([^)]+)\)/g);
+  return {
+    name: "guides",
+    generateBundle() {
+      for (const name of new Set([...named()].map(([, path]) => path as string)))
+        this.emitFile({ type: "asset", fileName: `guides/${name}`, source: readFileSync(join(root, name), "utf8") });
+    },
+  };
+}
+
 /** Lets the console ask for the WebAssembly module at once, instead of when its script has been read and runs. */
 function preloadWasm(): Plugin {
   return {
@@ -46,7 +60,7 @@ function preloadWasm(): Plugin {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [licences(), logos(), preloadWasm()],
+  plugins: [licences(), guides(), logos(), preloadWasm()],
   // Where wrangler.toml says that the assets are.
   build: {
     outDir: "dist",

@@ -140,7 +140,7 @@ export interface ActionDetail extends Action {
   auth: ActionAuth[];
   /**
    * All that the action takes as one JSON Schema, for validators and tools: an object with the members `path`, `query`,
-   * `header`, `cookie` and `body`, as far as the action has them.
+   * `header`, `cookie` and `body`, as far as the action has them. With `for: "model"`, one flat object instead.
    */
   input: JsonSchemaObject;
   /** What the platform answers. Only with `include: "responses"`. */
@@ -151,4 +151,9 @@ export interface ActionDetail extends Action {
 export interface ActionQuery {
   /** `responses` adds what the platform answers. */
   include?: "responses" | undefined;
+  /**
+   * `model`: `input` is one flat object that the tool definitions of models allow. Run the action with `{ arguments }`
+   * then.
+   */
+  for?: "model" | undefined;
 }

@@ -78,6 +78,8 @@ export interface AgentGrant {
   actions: string[] | null;
   /** Only the connections with these ids; null for all of the identity. */
   connections: string[] | null;
+  /** Which calls the user is asked about first: all that change something, or those that delete; null for none. */
+  confirm: "write" | "destructive" | null;
   /** The agent, as it describes itself. Only the host of `url` is checked. */
   client: { name: string | null; url: string | null; redirectUri: string };
   /** When the user came back to sign in (RFC 3339). */
@@ -104,6 +106,8 @@ export interface NewAgentGrant {
   actions?: readonly string[] | undefined;
   /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
   connections?: readonly string[] | undefined;
+  /** The user is asked before each call that changes something, or that deletes. Default: as the user chooses. */
+  confirm?: "write" | "destructive" | undefined;
 }
 
 /** Where to send a user. */

@@ -17,6 +17,8 @@ export interface ActionInput {
   cookie?: Record<string, unknown> | undefined;
   /** The request's body. Files are strings in base64, or objects with `content`, `filename` and `contentType`. */
   body?: unknown;
+  /** Instead of these: the input as one flat object, as the action's detail describes it with `for: "model"`. */
+  arguments?: Record<string, unknown> | undefined;
   /** Only these parts of the answer's body: up to 20 JSON Pointers, in which `*` stands for every item. */
   select?: string[] | undefined;
   /** The most bytes of the answer: 500–8388608. `omitted` names what does not fit. */

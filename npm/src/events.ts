@@ -64,6 +64,26 @@ export type CallEvent = EventOf<
   { connection: Connection; account: PlatformAccount | null; call: PlatformCall }
 >;
 
+/** A call that an agent asked for, and about which its user was asked. */
+export interface DecidedCall {
+  /** The method of the request to the platform. */
+  method: string;
+  /** The key of the action. */
+  action: string;
+  /** The id of the approval. */
+  approval: string;
+  /** The id of the API key as which the agent acts. */
+  keyId: string;
+  /** The user who has decided. */
+  identity: string;
+}
+
+/** The user of an agent has approved a call, or has declined it. */
+export type DecisionEvent = EventOf<
+  Extract<EventType, `call.${string}`>,
+  { connection: Connection; account: PlatformAccount | null; call: DecidedCall }
+>;
+
 /** A platform rejects an OAuth client. Connections that need it can't be renewed until it is corrected. */
 export type OauthClientEvent = EventOf<
   Extract<EventType, `oauth_client.${string}`>,
@@ -77,7 +97,7 @@ export type GrantEvent = EventOf<Extract<EventType, `grant.${string}`>, { grant:
 export type WebhookEvent = EventOf<Extract<EventType, `webhook.${string}`>, { webhook: { id: string } }>;
 
 /** Something that happened in the vault. */
-export type VaultEvent = ConnectionEvent | CallEvent | GrantEvent | OauthClientEvent | WebhookEvent;
+export type VaultEvent = ConnectionEvent | CallEvent | DecisionEvent | GrantEvent | OauthClientEvent | WebhookEvent;
 
 /** Which events to list. */
 export interface EventFilters {

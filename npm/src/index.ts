@@ -100,6 +100,8 @@ export type {
 export * from "./errors.js";
 export type {
   CallEvent,
+  DecidedCall,
+  DecisionEvent,
   ConnectionEvent,
   EventFilters,
   EventOf,

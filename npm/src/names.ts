@@ -55,6 +55,8 @@ export interface Names {
     | "connection.failed"
     | "connection.scopes_changed"
     | "connection.called"
+    | "call.approved"
+    | "call.declined"
     | "oauth_client.rejected"
     | "grant.revoked"
     | "grant.revocation_failed"

@@ -80,7 +80,7 @@ export const parameters = {
 
 export const fields = {
   ActionInput: {
-    all: ["path","query","header","cookie","body","select","maxBytes"],
+    all: ["path","query","header","cookie","body","arguments","select","maxBytes"],
     nullable: [],
     required: [],
   },
@@ -95,7 +95,7 @@ export const fields = {
     required: ["name"],
   },
   NewAgentGrant: {
-    all: ["request","identity","identityType","platforms","access","actions","connections"],
+    all: ["request","identity","identityType","platforms","access","actions","connections","confirm"],
     nullable: [],
     required: ["request","identity"],
   },

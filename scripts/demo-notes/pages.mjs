@@ -94,4 +94,17 @@ export function consentPage({ address, scopes, fault }) {
   );
 }
 
+/** Asks who the user is. An app would know, or ask for a password. */
+export const signInPage = ({ address, fault }) =>
+  page(
+    "Sign in to the demo app",
+    `${fault ? `<p role="alert">${escape(fault)}</p>` : ""}
+<p>An agent asks to act for a user of the demo account. Your own app is in this place: it knows who its users are. Here, you
+can be anybody; <code>you@example.com</code> is whose account the README connects.</p>
+<form method="post" action="${escape(address)}">
+<label>User <input name="identity" value="you@example.com" required maxlength="200" autocomplete="off"></label>
+<button>Sign in</button>
+</form>`,
+  );
+
 export const faultPage = (message) => page("This did not work", `<p role="alert">${escape(message)}</p>`);

@@ -5,13 +5,15 @@ import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { ApiError, PEOPLE, answerApi, initialState, replaceKey } from "./notes.mjs";
 import { Grants, OAuthError, SCOPES, readAuthorization, readClient } from "./oauth.mjs";
-import { consentPage, faultPage, homePage, personPage } from "./pages.mjs";
+import { consentPage, faultPage, homePage, personPage, signInPage } from "./pages.mjs";
 
 const HOST = "127.0.0.1";
 /** The port that is tried first. */
 const PORT = 8789;
 const ACCESS_SECONDS = 300;
 const MOST_BYTES = 65_536;
+/** Where users sign in whose agents ask for access. */
+export const SIGN_IN = "/sign-in";
 const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy":
@@ -61,6 +63,8 @@ async function bodyOf(request) {
 
 export class DemoNotes {
   #redirectUris = new Set();
+  /** Where the service is, and the key of the account whose users sign in here for their agents. */
+  #service;
   /** When each person was last told that too much is asked. */
   #busy = new Map();
 
@@ -87,8 +91,12 @@ export class DemoNotes {
     return demo;
   }
 
-  /** Registers the redirect URIs of a service at an address, in place of those of before. */
-  register(address) {
+  /**
+   * Registers the redirect URIs of a service at an address, in place of those of before. With a key, users of its account can
+   * sign in here for their agents: the account's own app is what says who they are.
+   */
+  register(address, key) {
+    this.#service = key && { address, key };
     const { protocol, port } = new URL(address);
     const names = [new URL(address).host, ...["localhost", HOST].map((name) => (port ? `${name}:${port}` : name))];
     this.#redirectUris = new Set(names.map((name) => `${protocol}//${name}/connect/callback`));
@@ -187,6 +195,7 @@ export class DemoNotes {
       return html(405, faultPage(`There is no ${method} here.`), { allow: "GET, POST" });
     if (method === "POST" && headers.origin !== `http://${headers.host}`)
       return html(403, faultPage("Only this site's own pages may send this form."));
+    if (url.pathname === SIGN_IN && this.#service) return this.#signIn(method, url, new URLSearchParams(body));
     if (url.pathname === "/oauth/authorize") return this.#authorize(method, url, new URLSearchParams(body));
     if (url.pathname === "/" && method === "GET") return html(200, homePage());
     const [, person, action] = url.pathname.match(/^\/people\/([a-z]+)(?:\/(revoke|key))?$/) ?? [];
@@ -204,6 +213,23 @@ export class DemoNotes {
       this.#save();
     }
     return redirect(`/people/${person}`);
+  }
+
+  /** What the app of an account does whose users let agents in: it finds out who they are, and says so to the service. */
+  async #signIn(method, url, form) {
+    const request = url.searchParams.get("request") ?? "";
+    const ask = (status, fault) => html(status, signInPage({ address: url.pathname + url.search, fault }));
+    if (method === "GET") return request ? ask(200) : html(400, faultPage("Connect an agent: it sends you here."));
+    const identity = form.get("identity")?.trim();
+    if (!identity) return ask(400, "Say who you are.");
+    const { address, key } = this.#service;
+    const answer = await fetch(`${address}/v1/agent-grants`, {
+      method: "POST",
+      headers: { "x-service-secret": key, "content-type": "application/json" },
+      body: JSON.stringify({ request, identity, identityType: "user" }),
+    });
+    const { continueUrl, detail } = await answer.json();
+    return answer.ok ? redirect(continueUrl) : ask(400, detail);
   }
 
   #authorize(method, url, form) {

@@ -1,15 +1,18 @@
 // What `npm start` says once the service runs. The key comes last, where it stays on the screen.
 import { paint } from "../lib/status.mjs";
 
-/** @param {string} address of the service @param {string} key that it takes @param {string} [demo] address of the demo platform */
-export function welcome(address, key, demo) {
+/**
+ * @param {string} address of the service @param {string} key that it takes @param {string} [demo] address of the demo platform
+ * @param {string} [agents] the address that agents connect to
+ */
+export function welcome(address, key, demo, agents) {
   const curl = (path) => `  curl -s -H "x-service-secret: $KEY" "${address}${path}"`;
   return `
 ${paint.bold(`Connector Vault is ready on ${address}`)}
 
   Console        ${address}/
   API reference  ${address}/docs
-${demo ? `  Demo platform  ${demo}/ (something to connect: docs/demo.md)\n` : ""}
+${demo ? `  Demo platform  ${demo}/ (something to connect: docs/demo.md)\n` : ""}${agents ? `  For agents     ${agents}\n                 claude mcp add --transport http vault ${agents}\n                 (other clients: docs/agents.md)\n` : ""}
 To try the API, paste this into another terminal:
 
   KEY=${key}

@@ -1,7 +1,7 @@
 // The demo platform by itself: what its authorization server insists on, its pages, and its API.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { request as httpRequest } from "node:http";
+import { createServer, request as httpRequest } from "node:http";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -332,6 +332,51 @@ describe("the demo platform", () => {
     assert.ok(await works(access_token));
     assert.equal((await refresh(refresh_token)).status, 200);
     assert.equal((await api("GET", "/me", { headers: { "x-api-key": "demo-notes-key-ben" } })).status, 401);
+  });
+
+  test("users of the demo account sign in here for their agents", async () => {
+    const got = [];
+    const service = createServer(async (request, response) => {
+      const chunks = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const body = JSON.parse(Buffer.concat(chunks));
+      got.push([request.method, request.url, request.headers["x-service-secret"], body]);
+      const isKnown = body.request === "ar_1";
+      const answer = isKnown
+        ? { continueUrl: "http://localhost:8787/mcp/e/continue?grant=g" }
+        : { detail: "No such <request>." };
+      response.writeHead(isKnown ? 201 : 400, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    });
+    await new Promise((done) => service.listen(0, "127.0.0.1", done));
+    const post = (path, identity, origin = demo.origin) =>
+      ask(path, { method: "POST", headers: { origin }, body: new URLSearchParams({ identity }) });
+    try {
+      assert.equal((await ask("/sign-in?request=ar_1")).status, 404, "without a key, nobody signs in here");
+      demo.register(`http://127.0.0.1:${service.address().port}`, "sk_test_demo");
+      assert.equal((await ask("/sign-in")).status, 400);
+      const page = await ask("/sign-in?request=ar_1");
+      assert.equal(page.status, 200);
+      assert.match(page.headers.get("content-security-policy"), /frame-ancestors 'none'/);
+      assert.match(await page.text(), /action="\/sign-in\?request=ar_1"/);
+      const back = await post("/sign-in?request=ar_1", " you@example.com ");
+      assert.deepEqual(
+        [back.status, back.headers.get("location")],
+        [303, "http://localhost:8787/mcp/e/continue?grant=g"],
+      );
+      const refusal = await post("/sign-in?request=other", "you@example.com");
+      assert.equal(refusal.status, 400);
+      assert.match(await refusal.text(), /No such &lt;request&gt;\./);
+      assert.equal((await post("/sign-in?request=ar_1", " ")).status, 400);
+      assert.equal((await post("/sign-in?request=ar_1", "you@example.com", "https://evil.example")).status, 403);
+      const sent = (request) => ({ request, identity: "you@example.com", identityType: "user" });
+      assert.deepEqual(got, [
+        ["POST", "/v1/agent-grants", "sk_test_demo", sent("ar_1")],
+        ["POST", "/v1/agent-grants", "sk_test_demo", sent("other")],
+      ]);
+    } finally {
+      service.close();
+      demo.register(SERVICE);
+    }
   });
 
   test("a damaged file counts as none", async () => {

@@ -44,6 +44,96 @@ impl Access {
     }
 }
 
+/// Which calls of an agent its user is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confirm {
+    /// All but `GET` and `HEAD`.
+    Write,
+    /// Of these, `DELETE` and actions that say that they take something away.
+    Destructive,
+}
+
+/// The words of actions that take something away. Many platforms delete by `POST`.
+const DESTRUCTIVE: [&str; 31] = [
+    "archive",
+    "ban",
+    "cancel",
+    "clear",
+    "close",
+    "deactivate",
+    "delete",
+    "deletes",
+    "destroy",
+    "detach",
+    "disable",
+    "discard",
+    "drop",
+    "empty",
+    "erase",
+    "evict",
+    "expire",
+    "flush",
+    "kick",
+    "overwrite",
+    "purge",
+    "remove",
+    "removes",
+    "reset",
+    "revoke",
+    "terminate",
+    "trash",
+    "truncate",
+    "uninstall",
+    "void",
+    "wipe",
+];
+
+impl Confirm {
+    /// The names of both.
+    pub const NAMES: [&str; 2] = ["write", "destructive"];
+
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Destructive => "destructive",
+        }
+    }
+
+    /// The one of this name. Returns `None` for any other text.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Write, Self::Destructive].into_iter().find(|own| own.as_str() == name)
+    }
+
+    /// Whether the user is asked about an action: by its method, its key and its title.
+    #[must_use]
+    pub fn is_about(self, method: &str, key: &str, title: &str) -> bool {
+        let is_destructive = || {
+            let says = |text: &str| words(text).any(|word| DESTRUCTIVE.contains(&word.as_str()));
+            method == "DELETE" || says(key) || says(title)
+        };
+        !Access::Read.allows(method) && (self == Self::Write || is_destructive())
+    }
+}
+
+/// The words of a text or of a name in camel case, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let mut apart = String::new();
+    let mut was_lower = false;
+    for letter in text.chars() {
+        if was_lower && letter.is_uppercase() {
+            apart.push(' ');
+        }
+        was_lower = letter.is_lowercase() || letter.is_numeric();
+        apart.push(if letter.is_alphanumeric() { letter } else { ' ' });
+    }
+    let words: Vec<String> = apart.split_whitespace().map(str::to_lowercase).collect();
+    words.into_iter()
+}
+
 /// The limits of a caller. The default is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -51,16 +141,18 @@ pub struct Limits {
     pub access: Access,
     /// The only actions that it may run, each as `platform/key`, or as `platform/prefix*` for all whose keys begin like that.
     pub actions: Option<Names>,
+    /// Which calls its user is asked about first.
+    pub confirm: Option<Confirm>,
 }
 
 impl Limits {
     /// Limits for a caller that has none.
-    pub const NONE: &'static Self = &Self { access: Access::Write, actions: None };
+    pub const NONE: &'static Self = &Self { access: Access::Write, actions: None, confirm: None };
 
-    /// Whether the caller may do what its scopes allow.
+    /// Whether the caller may do what its scopes allow, perhaps after its user was asked.
     #[must_use]
     pub const fn is_none(&self) -> bool {
-        matches!(self, Self { access: Access::Write, actions: None })
+        matches!(self, Self { access: Access::Write, actions: None, .. })
     }
 
     /// Whether it may run this action.
@@ -82,6 +174,12 @@ impl Limits {
             Some((platform, key)) if !self.names(platform, key) => {
                 return Err(format!(
                     "The token is limited to `actions`, and none of them is `{platform}/{key}`: see `GET /v1/whoami`."
+                ));
+            }
+            // Nobody can tell a user what a request would do that no action describes.
+            None if self.confirm.is_some() && !Access::Read.allows(method) => {
+                return Err(format!(
+                    "The user is asked before each change, and this calls the platform by {method} without an action: run an action instead."
                 ));
             }
             _ => {}
@@ -149,13 +247,13 @@ pub fn action(text: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, Limits, action, platforms_of};
+    use super::{Access, Confirm, Limits, action, platforms_of};
     use crate::names::Names;
 
     fn limits(access: Access, actions: &[&str]) -> Limits {
         let actions: Vec<String> = actions.iter().map(|&action| action.to_owned()).collect();
         let actions = (!actions.is_empty()).then(|| Names::new(&actions));
-        Limits { access, actions }
+        Limits { access, actions, confirm: None }
     }
 
     #[test]
@@ -191,6 +289,42 @@ mod tests {
     }
 
     #[test]
+    fn a_user_is_asked_about_what_changes_or_takes_away() {
+        for (method, key, title, write, destructive) in [
+            ("GET", "deleteThing", "Delete a thing", false, false),
+            ("HEAD", "x", "X", false, false),
+            ("POST", "issuesCreate", "Create an issue", true, false),
+            ("PUT", "thingsReplace", "Replace a thing", true, false),
+            ("DELETE", "things", "Things", true, true),
+            ("POST", "chatDelete", "Delete a message", true, true),
+            ("POST", "chat.delete", "Chat", true, true),
+            ("POST", "bulk_remove_members", "Members", true, true),
+            ("POST", "x", "Remove members", true, true),
+            ("POST", "issuesUndelete", "Restore an issue", true, false),
+            ("PATCH", "OAuthTokensREVOKE", "Tokens", true, true),
+            ("PATCH", "oauthTokensRevoke", "Tokens", true, true),
+        ] {
+            let asked = [Confirm::Write, Confirm::Destructive]
+                .map(|confirm| confirm.is_about(method, key, title));
+            assert_eq!(asked, [write, destructive], "{method} {key}");
+        }
+    }
+
+    #[test]
+    fn without_an_action_nothing_is_changed_that_a_user_would_be_asked_about() {
+        let limits = Limits { confirm: Some(Confirm::Destructive), ..Limits::default() };
+        for (method, action, is_permitted) in [
+            ("GET", None, true),
+            ("HEAD", None, true),
+            ("POST", None, false),
+            ("DELETE", None, false),
+            ("DELETE", Some(("acme", "a")), true),
+        ] {
+            assert_eq!(limits.permit(method, action).is_ok(), is_permitted, "{method}");
+        }
+    }
+
+    #[test]
     fn different_limits_have_different_names() {
         let all = [
             limits(Access::Write, &[]),
@@ -198,7 +332,7 @@ mod tests {
             limits(Access::Write, &["a/b"]),
             limits(Access::Read, &["a/b"]),
             limits(Access::Read, &["a/b", "a/c"]),
-            Limits { access: Access::Read, actions: Some(Names::default()) },
+            Limits { access: Access::Read, actions: Some(Names::default()), confirm: None },
         ];
         for (nth, one) in all.iter().enumerate() {
             assert!(all[nth + 1..].iter().all(|other| other.name() != one.name()));

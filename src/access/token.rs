@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::confinement::Confinement;
 use super::key::KeyHash;
-use super::limits::{Access, Limits};
+use super::limits::{Access, Confirm, Limits};
 use super::mac::{mac, verify};
 use super::shard::Shard;
 use crate::names::Names;
@@ -35,6 +35,8 @@ const MAX_CODE: usize = MAX_TOKEN + 128;
 const VERSION: u64 = 1;
 /// The version of claims with limits: releases that do not know them must not accept the token without them.
 const LIMITED: u64 = 2;
+/// The version of claims of whose calls the user is asked about some.
+const CONFIRMED: u64 = 3;
 
 /// What a token states. `Debug` shows none of it.
 #[derive(Clone, PartialEq, Eq)]
@@ -88,7 +90,13 @@ impl Token {
     /// The version of its claims.
     const fn version(&self) -> u64 {
         let is_limited = !self.limits.is_none() || self.confinement.connections.is_some();
-        if is_limited { LIMITED } else { VERSION }
+        if self.limits.confirm.is_some() {
+            CONFIRMED
+        } else if is_limited {
+            LIMITED
+        } else {
+            VERSION
+        }
     }
 
     fn claims(&self) -> Claims<'_> {
@@ -106,6 +114,7 @@ impl Token {
             access: Some(self.limits.access).filter(|access| *access == Access::Read),
             actions: self.limits.actions.as_ref().map(|names| names.as_str().into()),
             connections: connections.as_ref().map(|names| names.as_str().into()),
+            confirm: self.limits.confirm,
             grant: self.grant.as_ref().map(|grant| grant.id.as_str().into()),
             endpoint: self.grant.as_ref().map(|grant| grant.endpoint.as_str().into()),
         }
@@ -131,6 +140,7 @@ impl Token {
             limits: Limits {
                 access: claims.access.unwrap_or_default(),
                 actions: names(claims.actions),
+                confirm: claims.confirm,
             },
             scopes: Scopes::of_token(claims.scopes.into()),
             origins: names(claims.origins),
@@ -171,6 +181,8 @@ struct Claims<'a> {
     actions: Option<Cow<'a, str>>,
     #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
     connections: Option<Cow<'a, str>>,
+    #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
+    confirm: Option<Confirm>,
     /// In access tokens only.
     #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
     grant: Option<Cow<'a, str>>,

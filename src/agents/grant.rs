@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Access;
+use super::{Access, Confirm};
 use crate::access::Shard;
 use crate::access::confinement::Confinement;
 use crate::access::limits::Limits;
@@ -52,6 +52,8 @@ pub struct Grant {
     pub actions: Option<String>,
     /// The ids of the only connections that it may use, between commas; `None` for all.
     pub connections: Option<String>,
+    /// Which calls the user is asked about; `None` for none.
+    pub confirm: Option<Confirm>,
     /// The client's ID, if it is the URL of a metadata document.
     pub client_url: Option<String>,
     /// What the client calls itself.
@@ -83,6 +85,7 @@ struct Shown<'a> {
     access: Access,
     actions: Option<Names>,
     connections: Option<Names>,
+    confirm: Option<Confirm>,
     client: ShownClient<'a>,
     created_at: Option<String>,
     last_used_at: Option<String>,
@@ -137,7 +140,7 @@ impl Grant {
                 platforms: self.platforms(),
                 connections: self.connections(),
             },
-            limits: Limits { access: self.access, actions: self.actions() },
+            limits: Limits { access: self.access, actions: self.actions(), confirm: self.confirm },
             scopes: self.access.scopes(),
             origins: None,
             expires_at,
@@ -157,6 +160,7 @@ impl Grant {
             access: self.access,
             actions: self.actions(),
             connections: self.connections(),
+            confirm: self.confirm,
             client: ShownClient {
                 name: client_name.as_deref(),
                 url: client_url.as_deref(),

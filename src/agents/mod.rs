@@ -7,6 +7,7 @@
 //! - **Grants** ([`grant`]) are rows, written only after a user has signed in. Access tokens ([`crate::access::token`]) are
 //!   signed and name their grant, which storage is asked for in the same batch as the key.
 
+pub mod approval;
 pub mod client;
 pub mod form;
 pub mod grant;
@@ -20,7 +21,7 @@ pub mod statements;
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use sha2::{Digest, Sha256};
 
-pub use crate::access::limits::Access;
+pub use crate::access::limits::{Access, Confirm};
 
 use crate::access::key::KeyHash;
 use crate::terms::{Scope, Scopes};

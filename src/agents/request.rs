@@ -51,6 +51,9 @@ pub struct AgentRequest {
     /// SHA-256 of the browser's cookie.
     #[serde(rename = "b")]
     pub browser_hash: String,
+    /// The id of the approval that the user signs in for. `None` for a client that asks for access.
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<String>,
     /// When it expires, in milliseconds since 1970-01-01 UTC.
     #[serde(rename = "t")]
     pub expires_at: u64,
@@ -98,6 +101,7 @@ mod tests {
             challenge: "h".into(),
             access: Access::Read,
             browser_hash: "b".into(),
+            approval: None,
             expires_at: 10,
         };
         let secrets = SessionSecrets::new(&"s".repeat(32), "");

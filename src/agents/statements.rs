@@ -7,7 +7,7 @@ use super::grant::{Grant, State};
 use super::refresh::{GRACE_MS, IDLE_MS, RefreshToken};
 use super::request::{AgentRequest, LIFETIME_MS};
 use super::sign_in::SignInType;
-use super::{Access, hash};
+use super::{Access, Confirm, hash};
 use crate::access::Principal;
 use crate::access::statements::Guard;
 use crate::credentials::Sealed;
@@ -26,7 +26,7 @@ fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>)
 }
 
 /// The condition that the key of a row of `agent_grants` is valid at `now`, a placeholder.
-fn key_is_valid(now: &str) -> String {
+pub(super) fn key_is_valid(now: &str) -> String {
     format!(
         "EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}))"
     )
@@ -147,6 +147,8 @@ pub struct NewGrant<'a> {
     pub actions: Option<&'a str>,
     /// The ids of the only connections, between commas; `None` for all.
     pub connections: Option<&'a str>,
+    /// Which calls the user is asked about.
+    pub confirm: Option<Confirm>,
     /// SHA-256 of a secret.
     pub secret_hash: &'a str,
     /// The request that is answered.
@@ -155,7 +157,7 @@ pub struct NewGrant<'a> {
     pub now: u64,
 }
 
-const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, actions, connections, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
+const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, actions, connections, confirm, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
 
 impl NewGrant<'_> {
     /// The values from `id` to `expires_at`, with SQL for the account and the key.
@@ -171,6 +173,7 @@ impl NewGrant<'_> {
             Some(self.access.as_str()),
             self.actions,
             self.connections,
+            self.confirm.map(Confirm::as_str),
             Some(&request.client_hash),
             request.client_url.as_deref(),
             request.client_name.as_deref(),
@@ -331,16 +334,19 @@ pub struct Consent<'a> {
     pub access: Access,
     /// Names between commas; `None` for those that the grant has.
     pub platforms: Option<&'a str>,
+    /// Which calls the user wants to be asked about.
+    pub confirm: Option<Confirm>,
     /// SHA-256 of the code.
     pub code_hash: &'a str,
 }
 
-/// Agrees. The access can become less than what was asked for, never more; the platforms were checked before.
+/// Agrees. The access can become less than what was asked for, never more, and the user is asked about more calls, never fewer; the
+/// platforms were checked before.
 #[must_use]
 pub fn consent(step: Step<'_>, id: &str, consent: Consent<'_>) -> Statement {
     statement(
         format!(
-            "UPDATE agent_grants SET state = 'consented', claimed_by = ?4, expires_at = ?5 + {CODE_MS}, access = iif(access = 'write', ?6, 'read'), platforms = coalesce(?7, platforms), secret_hash = ?8 WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' AND expires_at > ?5 AND {}",
+            "UPDATE agent_grants SET state = 'consented', claimed_by = ?4, expires_at = ?5 + {CODE_MS}, access = iif(access = 'write', ?6, 'read'), platforms = coalesce(?7, platforms), confirm = iif(?9 = 'write', ?9, coalesce(confirm, ?9)), secret_hash = ?8 WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' AND expires_at > ?5 AND {}",
             key_is_valid("?5")
         ),
         vec![
@@ -352,6 +358,7 @@ pub fn consent(step: Step<'_>, id: &str, consent: Consent<'_>) -> Statement {
             Param::text(consent.access.as_str()),
             Param::optional_text(consent.platforms),
             Param::text(consent.code_hash),
+            Param::optional_text(consent.confirm.map(Confirm::as_str)),
         ],
     )
 }

@@ -45,6 +45,12 @@ pub struct Metered<'a, P> {
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
+    /// The ports behind it, for a request of the service's own, which is counted by itself.
+    #[must_use]
+    pub const fn inner(&self) -> &'a P {
+        self.ports
+    }
+
     /// Wraps `ports`, with all counters at zero.
     #[must_use]
     pub const fn new(ports: &'a P) -> Self {

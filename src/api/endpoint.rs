@@ -187,6 +187,14 @@ endpoints! {
         AgentConsent: Facts {
             method: Method::Post, path: "/mcp/{endpointId}/consent", query: &[], body: None, if_match: false,
         };
+        /// The link of a call that waits for its user: begins the user's sign-in.
+        AgentApproval: Facts {
+            method: Method::Get, path: "/mcp/{endpointId}/approval", query: &[], body: None, if_match: false,
+        };
+        /// What the user decides about that call.
+        AgentDecision: Facts {
+            method: Method::Post, path: "/mcp/{endpointId}/approval", query: &[], body: None, if_match: false,
+        };
         /// Exchanges codes and refresh tokens.
         AgentToken: Facts {
             method: Method::Post, path: "/mcp/{endpointId}/token", query: &[], body: None, if_match: false,

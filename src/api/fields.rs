@@ -1,7 +1,7 @@
 //! The fields of each body. A new field is added here, and read in its endpoint's module.
 
 use super::body::{Field, FieldCheck, OwnCheck};
-use crate::access::limits::{Access, MAX_ACTIONS, action};
+use crate::access::limits::{Access, Confirm, MAX_ACTIONS, action};
 use crate::agents::sign_in::SignInType;
 use crate::catalog::key::{platform, platform_version};
 use crate::connect::rules as connect_rules;
@@ -115,12 +115,13 @@ pub const CLIENT_FIELDS: [Field; 8] = [
 const FREE: OwnCheck = |body, name, value| body.check_repeated(&[name], value);
 
 /// The input of an action, which is checked against the action's schema separately, and what is wanted of the answer.
-pub const INPUT_FIELDS: [Field; 7] = [
+pub const INPUT_FIELDS: [Field; 8] = [
     own("path", FREE),
     own("query", FREE),
     own("header", FREE),
     own("cookie", FREE),
     own("body", FREE),
+    own("arguments", FREE),
     own("select", FREE),
     own("maxBytes", FREE),
 ];
@@ -177,7 +178,7 @@ pub const SIGN_IN_FIELDS: [Field; 7] = [
 
 /// A user of an agent, whom the app has authenticated. Whether the catalog has the platforms is not checked: those that it does
 /// not have are of no use.
-pub const GRANT_FIELDS: [Field; 7] = [
+pub const GRANT_FIELDS: [Field; 8] = [
     required("request", FieldCheck::Text(any)),
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
@@ -185,6 +186,7 @@ pub const GRANT_FIELDS: [Field; 7] = [
     ACCESS,
     ACTIONS,
     CONNECTIONS,
+    optional("confirm", FieldCheck::OneOf(&Confirm::NAMES)),
 ];
 
 /// The events that a webhook is sent once more.

@@ -45,6 +45,8 @@ pub(super) async fn answer<P: Ports>(
         | Open::AgentCallback
         | Open::AgentContinue
         | Open::AgentConsent
+        | Open::AgentApproval
+        | Open::AgentDecision
         | Open::AgentToken
         | Open::AgentRevoke => Err(Problem::no_route()),
         Open::ConnectCallback => desk.callback(request).await,

@@ -58,8 +58,10 @@ pub const SEARCH_PARAMETERS: [Parameter; 5] = [
 ];
 
 /// The parameters of an action's detail.
-pub const ACTION_DETAIL_PARAMETERS: [Parameter; 1] =
-    [parameter("include", Check::OneOf(&["responses"]))];
+pub const ACTION_DETAIL_PARAMETERS: [Parameter; 2] = [
+    parameter("include", Check::OneOf(&["responses"])),
+    parameter("for", Check::OneOf(&["model"])),
+];
 
 /// The parameters of an attempt to connect.
 pub const ATTEMPT_PARAMETERS: [Parameter; 1] = [parameter("wait", Check::Integer(1, MAX_WAIT))];

@@ -4,6 +4,7 @@ pub mod address;
 pub mod budget;
 pub mod build;
 pub mod charset;
+pub mod flat;
 pub mod headers;
 pub mod lenient;
 pub mod links;

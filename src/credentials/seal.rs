@@ -58,12 +58,20 @@ pub enum Kind {
     Webhook,
     /// The secret of the OAuth client with which users of agents sign in.
     AgentSignIn,
+    /// The input of a call that waits for its user, or the response to it. It lives for minutes, so no other key seals it again.
+    AgentApproval,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 5] =
-        [Self::Connection, Self::OauthClient, Self::Attempt, Self::Webhook, Self::AgentSignIn];
+    pub const ALL: [Self; 6] = [
+        Self::Connection,
+        Self::OauthClient,
+        Self::Attempt,
+        Self::Webhook,
+        Self::AgentSignIn,
+        Self::AgentApproval,
+    ];
 
     /// Its name.
     #[must_use]
@@ -74,6 +82,7 @@ impl Kind {
             Self::Attempt => "attempt",
             Self::Webhook => "webhook",
             Self::AgentSignIn => "agent_sign_in",
+            Self::AgentApproval => "agent_approval",
         }
     }
 }

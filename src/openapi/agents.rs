@@ -196,6 +196,10 @@ pub fn new_grant() -> Node {
             "connections",
             "Only the connections with these ids, and no new ones. If omitted, all of the identity.",
         ),
+        (
+            "confirm",
+            "The user is asked before each call that changes something (`write`), or that deletes (`destructive`). If omitted, as the user chooses.",
+        ),
     ];
     body("A user whom your app has authenticated.", &GRANT_FIELDS, &about, &object! {})
 }
@@ -252,6 +256,12 @@ pub fn grant() -> Node {
             (
                 "connections",
                 list("Only the connections with these ids; `null` for all of the identity."),
+            ),
+            (
+                "confirm",
+                text_or_null(
+                    "Which calls the user is asked about: `write` or `destructive`; `null` for none.",
+                ),
             ),
             (
                 "client",

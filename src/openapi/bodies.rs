@@ -99,6 +99,10 @@ pub fn action_input() -> Node {
         ("cookie", "The parameters that are cookies, by name."),
         ("body", "The request's body."),
         (
+            "arguments",
+            "Instead of these: the input as one flat object, as the action's detail describes it with `for=model`.",
+        ),
+        (
             "select",
             "Only these parts of the answer's body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item.",
         ),
@@ -162,7 +166,7 @@ fn field_schema(field: &Field) -> Node {
         ("from", _) => object! {"type": "string", "pattern": EVENT},
         ("to", _) => object! {"type": Node::texts(["string", "null"]), "pattern": EVENT},
         ("connection", _) => object! {"type": "string", "format": "uuid"},
-        ("path" | "query" | "header" | "cookie", _) => object! {"type": "object"},
+        ("path" | "query" | "header" | "cookie" | "arguments", _) => object! {"type": "object"},
         ("body", _) => object! {},
         ("scopes", FieldCheck::Own(_)) if field.required => object! {
             "type": "array", "minItems": 1, "maxItems": u64::try_from(Scope::NAMES.len()).unwrap(), "uniqueItems": true,

@@ -169,7 +169,7 @@ pub fn action(row: &Node) -> Node {
             (
                 "input",
                 schema(
-                    "A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them.",
+                    "A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them. With `for=model`, one flat object instead.",
                 ),
             ),
         ],

@@ -45,12 +45,13 @@ fn call() -> Node {
     let milliseconds = object! {"type": Node::texts(["integer"])};
     object! {
         "type": "object",
-        "description": "What was called; only in events of the type `connection.called`. Never has a body, a header or a query.",
-        "required": Node::texts(["method", "status", "error", "durationMs", "keyId", "identity"]),
+        "description": "What was called, or was to be called; only in events of the types `connection.called`, `call.approved` and `call.declined`. Never has a body, a header or a query.",
+        "required": Node::texts(["method", "keyId", "identity"]),
         "properties": Node::members(vec![
             ("method", string("The method of the request to the platform.")),
             ("action", string("The key of the action that was run. Absent if a request was passed on.")),
             ("path", string("The path that was passed on, percent-encoded, at most 500 characters of it. Absent if an action was run.")),
+            ("approval", string("The id of the approval. Absent in `connection.called`, which alone has the next three.")),
             ("status", number_or_null("The status of the platform's response; null without one.")),
             ("error", text_or_null("The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait for one.")),
             ("durationMs", said("Milliseconds until the platform's response began.", milliseconds)),

@@ -69,6 +69,8 @@ pub fn document(answers: &Answers) -> Node {
                 | Open::AgentCallback
                 | Open::AgentContinue
                 | Open::AgentConsent
+                | Open::AgentApproval
+                | Open::AgentDecision
                 | Open::AgentToken
                 | Open::AgentRevoke,
             ) => continue,

@@ -38,7 +38,13 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         Keyed::SearchActions => search(),
         Keyed::ListActions => actions(),
         Keyed::GetAction => {
-            vec![plain("include", "`responses` adds what the action answers.")]
+            vec![
+                plain("include", "`responses` adds what the action answers."),
+                plain(
+                    "for",
+                    "`model`: `input` is one flat object that the tool definitions of models allow. Run the action with `arguments` then.",
+                ),
+            ]
         }
         Keyed::ListConnections => connections(),
         Keyed::GetCredentials => vec![(

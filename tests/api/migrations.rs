@@ -80,6 +80,9 @@ fn rows(world: &World, table: &str, columns: &[String]) -> Vec<String> {
     world.texts(&format!("SELECT {} AS row FROM {table} ORDER BY row", row.join(" || ', ' || ")))
 }
 
+/// A call that waits for the user of that grant.
+const APPROVAL: &str = "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, connection_id, action, title, method, state, sealed, created_at, expires_at) VALUES ('a', 'acme', 'test', 'e', 'g', 'k', 'ann', 'c', 'createThing', 'Create a thing', 'POST', 'pending', 'k1.x', 1, 2);";
+
 /// A sign-in for agents and a grant.
 const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, type, key_id, url, created_at, updated_at) VALUES ('e', 'acme', 'test', 'app', 'k', 'https://app.example', 1, 1); INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, access, client_hash, redirect_uri, challenge, browser_hash, secret_hash, created_at, expires_at) VALUES ('g', 'acme', 'test', 'e', 'k', 'active', 'ann', 'read', 'c', 'http://localhost/', 'h', 'b', 's', 1, 2);";
 
@@ -88,6 +91,7 @@ const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, typ
 fn in_use() -> Api {
     let api = connect::upkeep::api_of_now();
     api.world.database.execute_batch(AGENTS).unwrap();
+    api.world.database.execute_batch(APPROVAL).unwrap();
     connect::set_client(&api, "acme");
     connect::set_client(&api, "revoked");
     let tokens = |nth: u8| json!({"access_token": format!("at-{nth}"), "refresh_token": format!("rt-{nth}")});

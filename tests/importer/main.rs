@@ -12,6 +12,8 @@ mod discovery;
 mod display_names;
 mod documents;
 mod fetched;
+mod flat;
+mod flat_check;
 mod folder;
 mod licences;
 mod names;

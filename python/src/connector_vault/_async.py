@@ -349,9 +349,14 @@ class AsyncActions:
         query = query_of(dict(title=title, key=key, method=method, q=q, limit=limit, page=page))
         return _counted(self._sender, ActionPage, at("available-actions", platform), query)
 
-    async def get(self, platform: str, key: str, *, responses: bool = False) -> ActionDetail:
-        """Returns an action with what it takes; with `responses`, also what the platform answers."""
-        query = query_of(dict(include="responses" if responses else None))
+    async def get(
+        self, platform: str, key: str, *, responses: bool = False, for_model: bool = False
+    ) -> ActionDetail:
+        """Returns an action with what it takes; with `responses`, also what the platform answers.
+
+        With `for_model`, `input` is one flat object that the tool definitions of models allow; `run` takes it as `arguments`.
+        """
+        query = query_of({"include": "responses" if responses else None, "for": "model" if for_model else None})
         return await self._sender.result(Call("GET", at("available-actions", platform, key), ActionDetail, query))
 
     async def run(
@@ -364,13 +369,14 @@ class AsyncActions:
         header: Mapping[str, Json] | None = None,
         cookie: Mapping[str, Json] | None = None,
         body: Json = OMITTED,
+        arguments: Mapping[str, Json] | None = None,
         select: Iterable[str] | None = None,
         max_bytes: int | None = None,
     ) -> ActionAnswer:
         """Runs an action as a connected account, and returns what the platform answers, whatever its status.
 
         The input is checked before anything is sent; the error lists everything that is wrong. `path` has the parameters
-        of the action's path. `select` names the parts of the answer's body to return, as JSON pointers in which `*` stands
+        of the action's path. `arguments`, in place of these, is the input as `get` describes it with `for_model`. `select` names the parts of the answer's body to return, as JSON pointers in which `*` stands
         for every item; `max_bytes` is the longest that the answer may be. Never retried.
         """
         return await self._sender.result(
@@ -385,6 +391,7 @@ class AsyncActions:
                         header=given(header),
                         cookie=given(cookie),
                         body=body,
+                        arguments=given(arguments),
                         select=OMITTED if select is None else [*select],
                         max_bytes=given(max_bytes),
                     )
@@ -952,10 +959,12 @@ class AsyncAgentGrants:
         access: Access | None = None,
         actions: Iterable[str] | None = None,
         connections: Iterable[str | HasId] | None = None,
+        confirm: str | None = None,
     ) -> AgentContinuation:
         """Says who the user is whom an agent's `request` has sent to your app: send them to `continue_url`. Never retried.
 
-        `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit the agent.
+        `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit the agent; `confirm` has
+        the user asked before each call that it names.
         """
         body = body_of(
             dict(
@@ -966,6 +975,7 @@ class AsyncAgentGrants:
                 access=given(access),
                 actions=OMITTED if actions is None else [*actions],
                 connections=OMITTED if connections is None else [id_of(one) for one in connections],
+                confirm=given(confirm),
             )
         )
         call = Call[AgentContinuation]("POST", at("agent-grants"), AgentContinuation, body=body, repeatable=False)

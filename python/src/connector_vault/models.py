@@ -1099,7 +1099,7 @@ class EventDataConnectionReason(Model):
 
 class EventDataConnectionCall(Model):
     """
-    What was called; only in events of the type `connection.called`. Never has a body, a header or a query.
+    What was called, or was to be called; only in events of the types `connection.called`, `call.approved` and `call.declined`. Never has a body, a header or a query.
     """
 
     method: str
@@ -1114,6 +1114,10 @@ class EventDataConnectionCall(Model):
     """
     The path that was passed on, percent-encoded, at most 500 characters of it. Absent if an action was run.
     """
+    approval: str | None = None
+    """
+    The id of the approval. Absent in `connection.called`, which alone has the next three.
+    """
     status: int | None = None
     """
     The status of the platform's response; null without one.
@@ -1122,7 +1126,7 @@ class EventDataConnectionCall(Model):
     """
     The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait for one.
     """
-    duration_ms: int = Field(..., alias='durationMs')
+    duration_ms: int | None = Field(None, alias='durationMs')
     """
     Milliseconds until the platform's response began.
     """
@@ -1394,7 +1398,7 @@ class ActionDetail(Model):
     """
     input: dict[str, Any]
     """
-    A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them.
+    A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them. With `for=model`, one flat object instead.
     """
     responses: list[ActionDetailResponse] | None = None
     """
@@ -1914,6 +1918,10 @@ class AgentGrant(Model):
     connections: list[str] | None = None
     """
     Only the connections with these ids; `null` for all of the identity.
+    """
+    confirm: str | None = None
+    """
+    Which calls the user is asked about: `write` or `destructive`; `null` for none.
     """
     client: AgentGrantClient
     created_at: AwareDatetime = Field(..., alias='createdAt')
@@ -2550,7 +2558,7 @@ class Event(Model):
     """
     Identifies the event. Later events have greater ids.
     """
-    type: Literal['connection.created', 'connection.updated', 'connection.deleted', 'connection.connected', 'connection.reconnected', 'connection.degraded', 'connection.recovered', 'connection.failed', 'connection.scopes_changed', 'connection.called', 'oauth_client.rejected', 'grant.revoked', 'grant.revocation_failed', 'webhook.disabled'] | str
+    type: Literal['connection.created', 'connection.updated', 'connection.deleted', 'connection.connected', 'connection.reconnected', 'connection.degraded', 'connection.recovered', 'connection.failed', 'connection.scopes_changed', 'connection.called', 'call.approved', 'call.declined', 'oauth_client.rejected', 'grant.revoked', 'grant.revocation_failed', 'webhook.disabled'] | str
     """
     What happened.
     """
@@ -2640,7 +2648,7 @@ ConnectAttemptStatus: TypeAlias = Literal["pending", "succeeded", "failed", "exp
 ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "connection_exists", "connection_not_found", "client_rejected", "request_rejected", "code_rejected", "platform_unavailable", "invalid_answer", "issuer_mismatch", "changed", "interrupted"] | str
 AgentSignInType: TypeAlias = Literal["oidc", "app"] | str
 Access: TypeAlias = Literal["read", "write"] | str
-EventType: TypeAlias = Literal["connection.created", "connection.updated", "connection.deleted", "connection.connected", "connection.reconnected", "connection.degraded", "connection.recovered", "connection.failed", "connection.scopes_changed", "connection.called", "oauth_client.rejected", "grant.revoked", "grant.revocation_failed", "webhook.disabled"] | str
+EventType: TypeAlias = Literal["connection.created", "connection.updated", "connection.deleted", "connection.connected", "connection.reconnected", "connection.degraded", "connection.recovered", "connection.failed", "connection.scopes_changed", "connection.called", "call.approved", "call.declined", "oauth_client.rejected", "grant.revoked", "grant.revocation_failed", "webhook.disabled"] | str
 EventData: TypeAlias = EventDataConnection | EventDataOauthClient | EventDataGrant | EventDataWebhook | EventDataOther
 WebhookDisabledCode: TypeAlias = Literal["gone", "no_success"] | str
 DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str

@@ -70,6 +70,7 @@ impl<P: Ports> Agents<'_, P> {
                     challenge: challenge.to_owned(),
                     access,
                     browser_hash: hash(&cookie),
+                    approval: None,
                     expires_at: self.now.saturating_add(LIFETIME_MS),
                 };
                 self.sign_in(&endpoint, &asked, &cookie).await
@@ -163,7 +164,7 @@ impl<P: Ports> Agents<'_, P> {
     }
 
     /// Sends the user to whoever authenticates them. Nothing but this response sets the cookie.
-    async fn sign_in(
+    pub(super) async fn sign_in(
         &self,
         endpoint: &Endpoint,
         asked: &AgentRequest,

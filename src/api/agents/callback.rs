@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::documents::DEADLINE_MS;
 use super::{Agents, browser, describe};
+use crate::agents::approval::{self, Approval};
 use crate::agents::form::Form;
 use crate::agents::grant::{Grant, State};
 use crate::agents::hash;
@@ -20,7 +21,7 @@ use crate::ports::{Db as _, Http as _, Ports, Random as _, first_row};
 use crate::vault::rules;
 
 /// What links are looked at with by those who follow none, such as scanners of mail: it uses up nothing.
-fn seen() -> Response {
+pub(super) fn seen() -> Response {
     let mut response = Response::empty(200);
     response.add("cache-control", NO_STORE);
     response
@@ -57,6 +58,9 @@ impl<P: Ports> Agents<'_, P> {
             return Ok(self.over());
         }
         let Some(code) = query.get("code") else {
+            if asked.approval.is_some() {
+                return Ok(self.undecided());
+            }
             // The user did not sign in, or may not.
             let back = (asked.redirect_uri.as_str(), asked.state.as_deref());
             return Ok(self.back(
@@ -75,6 +79,9 @@ impl<P: Ports> Agents<'_, P> {
                     return Ok(page);
                 }
             };
+        if let Some(id) = &asked.approval {
+            return self.ask_for_approval(id, &identity, &endpoint, &asked.browser_hash).await;
+        }
         if let Some(full) = self.service.room().full(self.ports.number()) {
             return Err(full);
         }
@@ -88,6 +95,7 @@ impl<P: Ports> Agents<'_, P> {
             access: asked.access,
             actions: None,
             connections: None,
+            confirm: None,
             secret_hash: &secret_hash,
             claimed_by: self.request_id,
             now: self.now,
@@ -202,8 +210,14 @@ impl<P: Ports> Agents<'_, P> {
         let sets = self.batch(vec![
             statements::open(step, &secret_hash),
             statements::select_by_secret(self.id, &secret_hash),
+            approval::open_by_secret(step, &secret_hash),
+            approval::select_claimed(self.id, &browser_hash, self.request_id),
         ]);
-        let grant: Option<Grant> = first_row(&sets.await?, 1)?;
+        let sets = sets.await?;
+        if let Some(waiting) = first_row::<Approval>(&sets, 3)? {
+            return self.approval_page(&waiting).await;
+        }
+        let grant: Option<Grant> = first_row(&sets, 1)?;
         match grant.filter(|grant| grant.state == State::Opened && self.has_claimed(grant)) {
             Some(grant) => self.ask_for_consent(&grant).await,
             None => Ok(self.over()),

@@ -10,7 +10,7 @@ use crate::agents::client::Destination;
 use crate::agents::form::Form;
 use crate::agents::grant::{Grant, State};
 use crate::agents::statements::{self, Consent, Step};
-use crate::agents::{Access, hash};
+use crate::agents::{Access, Confirm, hash};
 use crate::api::connect::is_own_page;
 use crate::api::connect::pages::{Page, escape};
 use crate::api::message::{Request, Response};
@@ -80,6 +80,13 @@ impl<P: Ports> Agents<'_, P> {
             let ids = connections.all();
             let what = if ids.len() == 1 { "one connection" } else { "some connections" };
             rows.push(("It can use only", format!("{what}: {}", ids.join(", "))));
+        }
+        if let Some(confirm) = grant.confirm {
+            let what = match confirm {
+                Confirm::Write => "each change",
+                Confirm::Destructive => "anything is deleted",
+            };
+            rows.push(("You are asked before", what.to_owned()));
         }
         if !matches!(destination, Destination::Site(_)) {
             paragraphs.push(
@@ -153,6 +160,7 @@ impl<P: Ports> Agents<'_, P> {
         let consent = Consent {
             access,
             platforms: platforms.as_ref().map(Names::as_str),
+            confirm: form.get("confirm").and_then(Confirm::of_name),
             code_hash: &hash(&code),
         };
         let sets = self.batch(vec![
@@ -226,6 +234,9 @@ fn controls(
         html.push_str("<label><input type=\"radio\" name=\"access\" value=\"read\"> Only read data at the platforms</label>\n");
     } else {
         html.push_str("<label><input type=\"radio\" name=\"access\" value=\"read\" checked> Only read data at the platforms</label>\n");
+    }
+    if grant.access == Access::Write && grant.confirm != Some(Confirm::Write) {
+        html.push_str("<label><input type=\"checkbox\" name=\"confirm\" value=\"write\"> Ask me before each change</label>\n");
     }
     html.push_str("</fieldset>\n<fieldset><legend>Which accounts it may use</legend>\n");
     let all = match (&grant.platforms, platforms) {

@@ -5,11 +5,12 @@ use serde_json::json;
 
 use super::sign_in::no_base_url;
 use crate::access::limits::platforms_of;
+use crate::agents::approval;
 use crate::agents::grant::Grant;
 use crate::agents::request::AgentRequest;
 use crate::agents::sign_in::address;
 use crate::agents::statements::{self, CONTINUE_MS, NewGrant};
-use crate::agents::{Access, hash};
+use crate::agents::{Access, Confirm, hash};
 use crate::api::body::{BodyReader, refusal};
 use crate::api::context::Context;
 use crate::api::cost::Metered;
@@ -113,12 +114,22 @@ pub fn create<'a, P: Ports>(
         access,
         actions: actions.as_ref().map(Names::as_str),
         connections: connections.as_ref().map(Names::as_str),
+        confirm: body.text("confirm").and_then(|name| Confirm::of_name(&name)),
         secret_hash: &hash(&secret),
         claimed_by: context.request_id,
         now,
     };
     let mut asked = Statements::default();
-    let created = asked.ask::<Id>(new.by_app(&context.guard()));
+    let created = match &request.approval {
+        // The user has followed the link of a call that waits for them.
+        Some(waiting) => {
+            let place = (request.endpoint.as_str(), waiting.as_str());
+            let who = (new.identity, new.identity_type);
+            let secrets = (new.secret_hash, request.browser_hash.as_str());
+            asked.ask::<Id>(approval::send_by_app(&context.guard(), place, who, secrets, now))
+        }
+        None => asked.ask::<Id>(new.by_app(&context.guard())),
+    };
     asked.run(statements::prune(now));
     let url = format!("{}/continue?grant={secret}", address(base, &request.endpoint));
     Ok(Transaction::new(asked, move |results, _| {

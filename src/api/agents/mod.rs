@@ -10,6 +10,7 @@
 //! - A **client** is whatever it says. So the consent page shows what was checked: the host of a metadata document, and where the
 //!   code is sent.
 
+mod approval;
 mod authorize;
 mod callback;
 mod consent;
@@ -56,6 +57,8 @@ pub const fn is_own(open: Open) -> bool {
             | Open::AgentCallback
             | Open::AgentContinue
             | Open::AgentConsent
+            | Open::AgentApproval
+            | Open::AgentDecision
             | Open::AgentToken
             | Open::AgentRevoke
     )
@@ -128,6 +131,8 @@ pub(super) async fn answer<P: Ports>(
         Open::AgentCallback => agents.callback(request).await,
         Open::AgentContinue => agents.resume(request).await,
         Open::AgentConsent => agents.consent(request).await,
+        Open::AgentApproval => agents.approval(request).await,
+        Open::AgentDecision => agents.decide(request).await,
         Open::AgentToken => agents.token(request).await,
         Open::AgentRevoke => agents.revoke(request).await,
         _ => Err(Problem::no_route()),

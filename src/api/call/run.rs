@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use base64ct::{Base64, Encoding as _};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::approval::{self, AskedApproval, Wish};
 use super::line::{Answer, Call, Called, Line, retries};
 use super::paged::{add_next, is_page};
 use crate::access::Principal;
@@ -22,6 +23,7 @@ use crate::call::address::below;
 use crate::call::budget::{MOST_POINTER_BYTES, MOST_STEPS, Part, cut, minified, selected};
 use crate::call::build::{Action, Input, build};
 use crate::call::charset;
+use crate::call::flat::Flat;
 use crate::call::headers::{AGENT, SOURCE, to_caller};
 use crate::call::lenient::coerced;
 use crate::call::pages::MAX_BODY;
@@ -48,6 +50,8 @@ pub struct RunAction<'a> {
     input: &'a [u8],
     held: AskedHeld,
     retries: u8,
+    /// The call that waited for the user, if an agent asks for its outcome instead.
+    approval: Option<AskedApproval>,
     /// What is wrong with the names of the body's members. The action says where some of them belong.
     unplaced: Option<Problem>,
 }
@@ -72,7 +76,9 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements),
     let retries = retries(context)?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    let run = RunAction { context, key: context.argument(1), input, held, retries, unplaced };
+    let approval = AskedApproval::of(context, &mut statements);
+    let key = context.argument(1);
+    let run = RunAction { context, key, input, held, retries, approval, unplaced };
     Ok((run, statements))
 }
 
@@ -116,6 +122,9 @@ pub const BUDGETS: std::ops::RangeInclusive<u64> = 500..=8 << 20;
 const PLACES: [&str; 5] = ["path", "query", "body", "header", "cookie"];
 /// The most JSON Pointers of `select`.
 pub const MOST_POINTERS: usize = 20;
+
+/// The member that has the input in its flat form.
+const ARGUMENTS: &str = "arguments";
 
 /// What of an answer a caller wants.
 #[derive(Debug, Default)]
@@ -221,6 +230,12 @@ fn is_pointer(value: &Value) -> bool {
     })
 }
 
+/// What an action does.
+#[derive(Deserialize)]
+struct Titled {
+    title: String,
+}
+
 /// Bytes that are no text.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -241,15 +256,20 @@ impl RunAction<'_> {
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, key, input, held, retries, unplaced } = self;
+        let Self { context, key, input, held, retries, approval, unplaced } = self;
+        let connection = held.connection(results)?;
+        if let Some(approval) = approval {
+            return approval.answer(context, (&connection.id, key), results, ports).await;
+        }
         let catalog = Catalog::open(cache, ports).await?;
-        let platform = held.connection(results)?.platform;
+        let platform = connection.platform;
         let action = match catalog.action(&platform, key, false).await? {
             FoundAction::Found(action) => action,
             FoundAction::NoAction(near) => return Err(no_action(&platform, key, &near)),
             FoundAction::NoPlatform => return Err(gone(&platform)),
         };
         let unreadable = |_| StorageError::new("an action is not what it should be");
+        let Titled { title } = serde_json::from_slice(&action).map_err(unreadable)?;
         let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
         let named = Some((platform.as_str(), key));
         let permit = context.permit(action.method.as_str(), named)?;
@@ -259,6 +279,16 @@ impl RunAction<'_> {
         let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
         let mut value: Value = serde_json::from_slice(input).map_err(not_json)?;
         let wanted = Wanted::take(&mut value).map_err(refused)?;
+        let flat = value.get(ARGUMENTS).is_some().then(|| Flat::of(&action.input));
+        let nested: String;
+        let input = if let Some(flat) = &flat {
+            nested = of_arguments(flat, &value, input).map_err(refused)?;
+            value = serde_json::from_str(&nested).map_err(not_json)?;
+            nested.as_bytes()
+        } else {
+            input
+        };
+        let refused = |faults: Vec<schema::Fault>| refused(placed_in(flat.as_ref(), faults));
         let read: Vec<u8>;
         let input = if context.request.header(AGENT).is_some() {
             value = coerced(&action.input, value);
@@ -282,6 +312,20 @@ impl RunAction<'_> {
             Err(faults) => return Err(refused(faults)),
         };
 
+        if approval::is_needed(context, action.method, key, &title) {
+            // What can't be done now is not asked for.
+            held.rows(results)?;
+            let wish = Wish {
+                connection: &connection.id,
+                key,
+                title: &title,
+                method: action.method,
+                input,
+                select: &wanted.select,
+                most: wanted.most,
+            };
+            return approval::ask(context, principal, &wish, ports).await;
+        }
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;
         let called = Called::Action(key);
         let line = Line { context, principal, ports, fresh, called, retries, permit };
@@ -298,6 +342,37 @@ impl RunAction<'_> {
         let answer = line.send(call).await?;
         returned(answer, &server, action.method.as_str(), &pagination, &wanted, ports).await
     }
+}
+
+/// The input that the arguments of a body stand for.
+///
+/// # Errors
+/// When they are no object, some are unknown, or input stands beside them.
+fn of_arguments(flat: &Flat<'_>, body: &Value, text: &[u8]) -> Result<String, Vec<schema::Fault>> {
+    #[derive(Deserialize)]
+    struct Sent<'b> {
+        #[serde(borrow)]
+        arguments: BTreeMap<String, &'b RawValue>,
+    }
+    let fault = |what: String| {
+        vec![schema::Fault { pointer: format!("/{ARGUMENTS}"), what, suggestion: None }]
+    };
+    if let Some(place) = PLACES.iter().find(|place| body.get(**place).is_some()) {
+        return Err(fault(format!("can't be sent together with `{place}`")));
+    }
+    let sent: Sent<'_> =
+        serde_json::from_slice(text).map_err(|_| fault("must be an object".to_owned()))?;
+    flat.input(&sent.arguments)
+}
+
+/// Faults of the input, at the places of the arguments that it was made from, if it was.
+fn placed_in(flat: Option<&Flat<'_>>, mut faults: Vec<schema::Fault>) -> Vec<schema::Fault> {
+    if let Some(flat) = flat {
+        for fault in &mut faults {
+            fault.pointer = flat.pointer(&fault.pointer);
+        }
+    }
+    faults
 }
 
 /// What is wanted of a platform's answer, as a document.

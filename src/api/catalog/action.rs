@@ -16,6 +16,7 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
         platform: context.argument(0),
         key: context.argument(1),
         with_responses: query.text("include").is_some(),
+        for_model: query.text("for").is_some(),
     };
     let limits = context.caller.limits();
     Ok(CatalogAnswer { request, platforms, limits, asked })

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::access::confinement::has_platform;
@@ -13,6 +14,7 @@ use crate::api::etag;
 use crate::api::message::{NO_CACHE, Request, Response};
 use crate::api::paging::Paging;
 use crate::api::problem::{Code, Extension, Problem};
+use crate::call::flat::Flat;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter};
 use crate::catalog::list::ListRef;
@@ -65,6 +67,8 @@ pub enum Asked<'a> {
         key: &'a str,
         /// Whether what it answers belongs to the answer.
         with_responses: bool,
+        /// Whether its input is in the flat form.
+        for_model: bool,
     },
     /// Actions of all platforms.
     Found {
@@ -133,7 +137,7 @@ impl CatalogAnswer<'_> {
                 }
                 (tag, logos::absolute(connector, &request.origin))
             }
-            Asked::Action { platform, key, with_responses } => {
+            Asked::Action { platform, key, with_responses, for_model } => {
                 let found = match seen(platform, platforms) {
                     Some(folded) => catalog.action(&folded, key, with_responses).await?,
                     None => FoundAction::NoPlatform,
@@ -146,11 +150,12 @@ impl CatalogAnswer<'_> {
                     }
                 };
                 permit(&action, limits)?;
-                let tag = etag::of_query(SegmentId::of(&action), "", "");
+                let form = if for_model { "model" } else { "" };
+                let tag = etag::of_query(SegmentId::of(&action), form, "");
                 if let Some(response) = known(request, cache, &tag) {
                     return Ok(response);
                 }
-                (tag, action)
+                (tag, if for_model { with_flat_input(&action)? } else { action })
             }
             Asked::Found { filter, paging } => {
                 let list = catalog.every_action()?;
@@ -198,6 +203,25 @@ struct ActionFacts<'a> {
     #[serde(borrow)]
     key: Cow<'a, str>,
     method: Method,
+}
+
+/// An action whose input is in the flat form.
+fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
+    #[derive(Deserialize)]
+    struct WithInput<'a> {
+        #[serde(borrow)]
+        input: &'a RawValue,
+    }
+    let unreadable = |_| StorageError::new("an action is not what it should be");
+    let WithInput { input } = serde_json::from_slice(action).map_err(unreadable)?;
+    let schema: Value = serde_json::from_str(input.get()).map_err(unreadable)?;
+    // The input is a slice of the action.
+    let before = input.get().as_ptr().addr().saturating_sub(action.as_ptr().addr());
+    let after = before.saturating_add(input.get().len());
+    let mut flat = action.get(..before).unwrap_or_default().to_vec();
+    flat.extend(json::bytes(&Flat::of(&schema).schema()));
+    flat.extend_from_slice(action.get(after..).unwrap_or_default());
+    Ok(flat)
 }
 
 /// Actions of all platforms, with notes of what a reader might take for something else.

@@ -25,7 +25,7 @@ use crate::json;
 use crate::ports::Ports;
 use crate::terms::Scope;
 use tools::{
-    CALL_PLATFORM, LIST_CONNECTIONS, RUN_ACTION, START_CONNECT, Sent, TOOLS, Tool, begin,
+    APPROVAL, CALL_PLATFORM, LIST_CONNECTIONS, RUN_ACTION, START_CONNECT, Sent, TOOLS, Tool, begin,
     outcome_of,
 };
 
@@ -39,6 +39,8 @@ const VERSIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
 const TTL_MS: u32 = 3_600_000;
 /// The name under which a client is asked to open a link, and answers.
 const LINK: &str = "connect";
+/// What the state begins with of a client whose user was shown the link of a call that waits.
+const WAITING: &str = "approval:";
 /// What an agent is told first.
 const INSTRUCTIONS: &str = "Find an action with search_actions, read what it takes with describe_action, find the user's connection with list_connections, and run the action with run_action. If there is no connection, start_connect returns a link for the user. Where a platform has no fitting action, call_platform reaches its API.";
 
@@ -478,8 +480,13 @@ impl<P: Ports> Caller<'_, P> {
         params: &Value,
         is_latest: bool,
     ) -> Result<Response, Failure> {
-        let arguments = &tool.read(params.get("arguments"));
-        let asked = resumed(params).filter(|_| is_latest);
+        let mut arguments = tool.read(params.get("arguments"));
+        let waited = waited(params).filter(|_| is_latest && tool.name == RUN_ACTION);
+        if let (Some(id), Some(given)) = (&waited, arguments.as_object_mut()) {
+            given.insert(APPROVAL.to_owned(), (*id).into());
+        }
+        let arguments = &arguments;
+        let asked = resumed(params).filter(|_| is_latest && waited.is_none());
         let calls = matches!(tool.name, RUN_ACTION | CALL_PLATFORM);
         let answered = match (tool.name, asked) {
             (START_CONNECT, Some(attempt)) => self.send_if_any(attempt).await,
@@ -500,7 +507,8 @@ impl<P: Ports> Caller<'_, P> {
                     return Ok(refusal);
                 }
                 let opens = is_latest && opens_links(params);
-                if response.status == 202 && opens {
+                // Whoever has seen the link of a call is not shown it once more.
+                if response.status == 202 && opens && waited.is_none() {
                     return Ok(result(id, &link(&response.body)));
                 }
                 if tool.name == LIST_CONNECTIONS
@@ -557,14 +565,20 @@ fn opens_links(params: &Value) -> bool {
     capabilities(params).and_then(|own| own.get("elicitation")?.get("url")).is_some()
 }
 
-/// A request to the client: that its user opens the link of an attempt to connect.
+/// A request to the client: that its user opens the link of an attempt to connect, or of a call that waits.
 fn link(begun: &[u8]) -> Value {
     let begun: Value = serde_json::from_slice(begun).unwrap_or_default();
-    let params = json!({
-        "mode": "url", "message": "Open this page to connect your account.", "url": begun.get("authorizationUrl"),
-    });
+    let (message, url, state) = if let Some(waiting) = begun.get(APPROVAL) {
+        let id = waiting.get("id").and_then(Value::as_str).unwrap_or_default();
+        let message = "Open this page to approve or decline what the agent wants to do.";
+        (message, waiting.get("url"), Some(json!(format!("{WAITING}{id}"))))
+    } else {
+        let message = "Open this page to connect your account.";
+        (message, begun.get("authorizationUrl"), begun.get("id").cloned())
+    };
+    let params = json!({"mode": "url", "message": message, "url": url});
     json!({
-        "resultType": "input_required", "requestState": begun.get("id"),
+        "resultType": "input_required", "requestState": state,
         "inputRequests": {(LINK): {"method": "elicitation/create", "params": params}},
     })
 }
@@ -577,6 +591,13 @@ fn with_link(problem: &[u8], begun: &[u8]) -> Vec<u8> {
         problem.insert("authorizationUrl".to_owned(), url.clone());
     }
     json::bytes(&problem)
+}
+
+/// The call that waits for a user to whom the client has shown its link. Returns `None` when it was not asked to show one.
+fn waited(params: &Value) -> Option<&str> {
+    let id = params.get("requestState")?.as_str()?.strip_prefix(WAITING)?;
+    params.get("inputResponses")?.get(LINK)?;
+    Some(id)
 }
 
 /// What a client that was asked to open a link wants to know now: what became of the attempt. Returns `None` when it was

@@ -118,6 +118,11 @@ const ONLY_READS: &str = "You may only read: other methods than GET and HEAD are
 pub const LIST_CONNECTIONS: &str = "list_connections";
 /// The tool that acts.
 pub const RUN_ACTION: &str = "run_action";
+/// Its arguments with what the action takes: as the action's detail says, or in the flat form.
+const INPUT: &str = "input";
+const ARGUMENTS: &str = "arguments";
+/// Its argument with the id of a call that has waited for the user.
+pub const APPROVAL: &str = "approval";
 /// The tool that calls a platform without an action.
 pub const CALL_PLATFORM: &str = "call_platform";
 /// The methods that it can use.
@@ -148,6 +153,12 @@ pub const TOOLS: [Tool; 6] = [
         arguments: &[
             ("platform", Text, true, "The action's platform"),
             ("key", Text, true, "The action's key"),
+            (
+                "for",
+                OneOf(&["model"]),
+                false,
+                "`model`: `input` is one flat object, for run_action's `arguments`",
+            ),
         ],
         scope: Scope::CatalogRead,
         is_read_only: true,
@@ -182,11 +193,12 @@ pub const TOOLS: [Tool; 6] = [
             ("connection", Text, true, "The connection's id"),
             ("key", Text, true, "The action's key"),
             (
-                "input",
+                INPUT,
                 Object,
                 false,
                 "`path`, `query`, `header`, `cookie`, `body`, as describe_action says",
             ),
+            (ARGUMENTS, Object, false, "Instead of `input`: as describe_action says for `model`"),
             (
                 "select",
                 Texts,
@@ -198,6 +210,12 @@ pub const TOOLS: [Tool; 6] = [
                 Budget,
                 false,
                 "The most bytes of the result. What does not fit is named in `omitted`. Default: 24000",
+            ),
+            (
+                APPROVAL,
+                Text,
+                false,
+                "Instead of an input: the id of a call that waited for the user, whose result to get",
             ),
         ],
         scope: Scope::ConnectionsCall,
@@ -367,6 +385,9 @@ impl Tool {
                 faults.push(format!("`{name}` is not an argument of this tool."));
             }
         }
+        if given.contains_key(INPUT) && given.contains_key(ARGUMENTS) {
+            faults.push(format!("`{ARGUMENTS}` can't be given together with `{INPUT}`."));
+        }
         if !faults.is_empty() {
             return Err(faults.join(" "));
         }
@@ -393,6 +414,7 @@ impl Tool {
             }
             "describe_action" => {
                 let (platform, key) = (encode(text("platform")), encode(text("key")));
+                add("for", text("for"));
                 ("GET", format!("/v1/available-actions/{platform}/{key}"), query, None, none)
             }
             LIST_CONNECTIONS => {
@@ -407,13 +429,16 @@ impl Tool {
             }
             RUN_ACTION => {
                 let (connection, key) = (encode(text("connection")), encode(text("key")));
-                let mut input = given.get("input").cloned().unwrap_or_else(|| json!({}));
+                let mut input = given.get(INPUT).cloned().unwrap_or_else(|| json!({}));
                 if let Some(input) = input.as_object_mut() {
+                    let flat = given.get(ARGUMENTS);
+                    input.extend(flat.map(|flat| (ARGUMENTS.to_owned(), flat.clone())));
                     input.extend(wanted(given));
                 }
                 let input = json::bytes(&input);
+                let waited = given.get(APPROVAL).map(|id| json::text(&json!({APPROVAL: id})));
                 let path = format!("/v1/vault/connections/{connection}/actions/{key}");
-                ("POST", path, query, Some(input), none)
+                ("POST", path, query, Some(input), waited.unwrap_or(none))
             }
             CALL_PLATFORM => {
                 let method = METHODS.into_iter().find(|method| *method == text("method"));
@@ -471,6 +496,22 @@ mod tests {
                 "/v1/available-actions/a%2Fb/k%3F",
                 "",
                 None,
+            ),
+            (
+                "describe_action",
+                json!({"platform": "a", "key": "k", "for": "model"}),
+                "GET",
+                "/v1/available-actions/a/k",
+                "for=model",
+                None,
+            ),
+            (
+                "run_action",
+                json!({"connection": "c", "key": "k", "arguments": {"a": 1}, "maxBytes": 500}),
+                "POST",
+                "/v1/vault/connections/c/actions/k",
+                "",
+                Some(r#"{"arguments":{"a":1},"maxBytes":500}"#),
             ),
             (
                 "list_connections",

@@ -85,7 +85,7 @@ impl NewSession<'_> {
                 platforms,
                 connections: body.texts("connections").map(|ids| lower(&ids)),
             },
-            limits: Limits { access: access(&mut body), actions },
+            limits: Limits { access: access(&mut body), actions, confirm: None },
             origins: body.texts("origins").map(|origins| Names::new(&origins)),
             expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
             grant: None,

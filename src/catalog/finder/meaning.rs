@@ -143,11 +143,24 @@ pub fn deeds(word: &str) -> u8 {
     deeds_where(|verbs| verbs.contains(&word))
 }
 
-/// The same for a verb at the beginning of a question, which may be in another form: "creating issues".
+/// The shortest verb that is known by all but one of its letters, in bytes.
+const LEAST_MISTYPED: usize = 5;
+
+/// The same for a verb at the beginning of a question, which may be in another form ("creating issues") or have one letter wrong
+/// ("creat issue").
 #[must_use]
 pub fn deeds_of_form(word: &str) -> u8 {
     if !word.ends_with("ing") {
-        return deeds(word);
+        let known = deeds(word);
+        if known != 0 || word.len() < LEAST_MISTYPED {
+            return known;
+        }
+        // A longer form is another word: "books" are not to be booked.
+        let is_meant = |verb: &&str| {
+            let is_like = verb.bytes().next() == word.bytes().next() && !word.starts_with(*verb);
+            is_like && strsim::osa_distance(word, verb) == 1
+        };
+        return deeds_where(|verbs| verbs.iter().any(is_meant));
     }
     let stemmed = stem(word);
     deeds_where(|verbs| verbs.iter().any(|verb| has_stem(verb, &stemmed)))
@@ -222,7 +235,33 @@ pub fn others(stemmed: &str, is_verb: bool) -> Vec<(String, u8)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AS_ALIKE, AS_PRODUCT, AS_SAID, is_common, is_special, others};
+    use super::{
+        AS_ALIKE, AS_PRODUCT, AS_SAID, deed, deeds_of_form, is_common, is_special, others,
+    };
+
+    #[test]
+    fn a_verb_with_one_letter_wrong_is_understood() {
+        for (word, expected) in [
+            ("create", deed::MAKES),
+            ("creat", deed::MAKES),
+            ("craete", deed::MAKES),
+            ("creaet", deed::MAKES),
+            ("delte", deed::REMOVES),
+            ("delet", deed::REMOVES),
+            ("udpate", deed::CHANGES),
+            ("creating", deed::MAKES),
+            // Other words, and words that are too short or too different.
+            ("updated", 0),
+            ("books", 0),
+            ("posts", 0),
+            ("reate", 0),
+            ("craet", 0),
+            ("github", 0),
+            ("lst", 0),
+        ] {
+            assert_eq!(deeds_of_form(word), expected, "{word}");
+        }
+    }
 
     #[test]
     fn some_words_say_little_and_some_are_rarely_meant() {

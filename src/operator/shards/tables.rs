@@ -22,7 +22,7 @@ pub(super) struct Table {
 }
 
 /// The tables, in the order in which rows are written.
-pub(super) const TABLES: [Table; 11] = [
+pub(super) const TABLES: [Table; 12] = [
     Table { name: "webhooks", key: &["environment", "id"], event: None },
     Table { name: "oauth_clients", key: &["environment", "platform"], event: None },
     Table { name: "connections", key: &["environment", "id"], event: None },
@@ -33,6 +33,7 @@ pub(super) const TABLES: [Table; 11] = [
     Table { name: "deliveries", key: &["webhook_id", "event_id"], event: Some("event_id") },
     Table { name: "agent_endpoints", key: &["id"], event: None },
     Table { name: "agent_grants", key: &["id"], event: None },
+    Table { name: "agent_approvals", key: &["id"], event: None },
     // Last: while an account moves back, the keys that it had here lead to where it is.
     Table { name: "api_keys", key: &["hash"], event: None },
 ];
@@ -377,6 +378,6 @@ pub(super) fn counted(answers: &[Value], first: usize) -> Result<Vec<u64>> {
 
 /// The tables' names, each with the columns that tell the rows of an account apart.
 #[must_use]
-pub fn tables() -> [(&'static str, &'static [&'static str]); 11] {
+pub fn tables() -> [(&'static str, &'static [&'static str]); 12] {
     TABLES.map(|table| (table.name, table.key))
 }

@@ -28,7 +28,7 @@ fn grants_are_listed_newest_first_and_ended_one_by_one() {
         first,
         &json!({
             "id": own[2], "identity": "ann", "identityType": null, "platforms": null, "access": "write",
-            "actions": null, "connections": null,
+            "actions": null, "connections": null, "confirm": null,
             "client": {"name": "Sample Agent", "url": null, "redirectUri": super::CALLBACK},
             "createdAt": first["createdAt"], "lastUsedAt": first["lastUsedAt"], "expiresAt": first["expiresAt"],
         })

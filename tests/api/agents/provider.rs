@@ -39,7 +39,7 @@ fn discovery() -> Value {
 }
 
 /// Signs tokens.
-enum Signer {
+pub enum Signer {
     Rsa(RsaKeyPair),
     Ec(EcdsaKeyPair),
 }
@@ -49,7 +49,7 @@ impl Signer {
         Self::Rsa(RsaKeyPair::from_pkcs8(RSA).unwrap())
     }
 
-    fn ec() -> Self {
+    pub fn ec() -> Self {
         let random = SystemRandom::new();
         let how = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let pkcs8 = EcdsaKeyPair::generate_pkcs8(how, &random).unwrap();
@@ -71,7 +71,7 @@ impl Signer {
         }
     }
 
-    fn sign(&self, header: &Value, claims: &Value) -> String {
+    pub fn sign(&self, header: &Value, claims: &Value) -> String {
         let part = |value: &Value| Base64UrlUnpadded::encode_string(value.to_string().as_bytes());
         let signed = format!("{}.{}", part(header), part(claims));
         let random = SystemRandom::new();
@@ -103,7 +103,7 @@ fn oidc(more: &Value) -> (Api, String) {
 }
 
 /// Lets the provider answer the exchange with a token and have these keys. Returns what it was sent.
-fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpRequest>>> {
+pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpRequest>>> {
     let sent = Rc::new(RefCell::new(Vec::new()));
     let (token, keys, noted) = (token.to_owned(), keys.to_vec(), Rc::clone(&sent));
     *api.world.platform.borrow_mut() = Box::new(move |request| {
@@ -129,7 +129,7 @@ fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) 
     (browser, client, asked)
 }
 
-fn claims(api: &Api, asked: &[(String, String)]) -> Value {
+pub fn claims(api: &Api, asked: &[(String, String)]) -> Value {
     let now = api.world.now.get() / 1000;
     json!({
         "iss": ISSUER, "aud": "vault", "sub": "ann", "nonce": value_of(asked, "nonce"), "iat": now, "exp": now + 300,
@@ -137,12 +137,12 @@ fn claims(api: &Api, asked: &[(String, String)]) -> Value {
     })
 }
 
-fn callback(id: &str, asked: &[(String, String)]) -> String {
+pub fn callback(id: &str, asked: &[(String, String)]) -> String {
     let state = value_of(asked, "state").unwrap();
     format!("/mcp/{id}/callback?{}", super::form(&[("code", "c"), ("state", &state)]))
 }
 
-fn key(kid: &str, signer: &Signer) -> Value {
+pub fn key(kid: &str, signer: &Signer) -> Value {
     signer.jwk(kid)
 }
 

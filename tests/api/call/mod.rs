@@ -1,6 +1,8 @@
 //! Calls to platforms: over real `SQLite` and a scripted platform.
 
+pub mod approvals;
 mod events;
+mod flat;
 mod limits;
 mod mcp;
 mod onward;

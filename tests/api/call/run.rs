@@ -6,7 +6,12 @@ use super::*;
 use crate::support::{units, with_body};
 
 /// The actions of `acme`.
-fn api() -> Api {
+pub fn api() -> Api {
+    api_with(&[])
+}
+
+/// The same, with more settings.
+pub fn api_with(settings: &[(&str, &str)]) -> Api {
     let parameter = |name: &str, place: &str, required: bool, schema: Value| {
         let (style, explode) = if place == "query" { ("form", true) } else { ("simple", false) };
         json!({
@@ -69,14 +74,14 @@ fn api() -> Api {
     );
     let thing = r##"{"type":"object","properties":{"name":{"type":"string","minLength":1},"size":{"type":"integer"},"parts":{"type":"array","items":{"$ref":"#/$defs/thing"}}},"required":["name"],"additionalProperties":false}"##;
     let ping = action("ping", "POST", "/ping", json!({}));
-    calling(&[], units(json!({}), &[create, get, xml, ping, other], &[("thing", thing)]))
+    calling(settings, units(json!({}), &[create, get, xml, ping, other], &[("thing", thing)]))
 }
 
-fn run(api: &Api, path: &str, key: &str, input: &str) -> Response {
+pub fn run(api: &Api, path: &str, key: &str, input: &str) -> Response {
     api.send(&with_body(api.request("POST", &format!("{path}/actions/{key}")), input))
 }
 
-fn json_answer(api: &Api, status: u16, document: &'static str) {
+pub fn json_answer(api: &Api, status: u16, document: &'static str) {
     platform(api, move |_| {
         let headers = [
             ("content-type", "application/json; charset=utf-8"),

@@ -5,6 +5,7 @@ use connector_vault::api::{Config, Request};
 use serde_json::{Value, json};
 
 use crate::agents;
+use crate::call::approvals;
 use crate::connect::{
     self, Browser, begin, code, connected, exchange, of_ann, script, set_client, value_of,
 };
@@ -132,6 +133,12 @@ fn of_agents(open: Open) -> Option<Case> {
         let case = of_connect("AgentCallback", Endpoint::Open(open), api, request);
         return Some(case);
     }
+    if open == Open::AgentDecision {
+        let (api, request) = approvals::deciding();
+        let case = of_connect("AgentDecision", Endpoint::Open(open), api, request);
+        // Somebody has decided.
+        return Some(Case { ends: &[410], ..case });
+    }
     let (api, id) = agents::app();
     let get = |path: String| anonymous("GET", &path);
     let mut ends: &'static [u16] = &[];
@@ -166,6 +173,9 @@ fn of_agents(open: Open) -> Option<Case> {
             let grant = agents::hidden(&page, "grant");
             let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
             browser.decision(&id, &fields)
+        }
+        Open::AgentApproval => {
+            get(format!("/mcp/{id}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1"))
         }
         Open::AgentToken => {
             // A code that comes a second time has been stolen.

@@ -241,7 +241,11 @@ impl Proof {
         wrong.extend(leaks(api, &response));
         let state = database(&api.world);
         let is_refused = response.status >= 400 && is_stored_last(case.endpoint);
-        if (trouble.call != Call::Platform || is_refused) && !trail.states.contains(&state) {
+        // An approved call is over with whatever came of it, which is kept sealed for the agent.
+        let is_kept =
+            case.endpoint == Endpoint::Open(Open::AgentDecision) && response.status == 200;
+        let is_comparable = !is_kept && (trouble.call != Call::Platform || is_refused);
+        if is_comparable && !trail.states.contains(&state) {
             let last = trail.states.last().unwrap();
             let more = state.iter().filter(|row| !last.contains(row));
             let less = last.iter().filter(|row| !state.contains(row));
@@ -289,6 +293,13 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
     let is_tool = matches!(case.endpoint, Endpoint::Open(Open::Mcp | Open::AgentMcp));
     if is_tool && problem["result"]["isError"] == true {
         return true;
+    }
+    // Whoever approves a call is told whether it was done; the agent is told why not.
+    if matches!(case.endpoint, Endpoint::Open(Open::AgentDecision)) && response.status == 200 {
+        let of_platform = ["The platform refused it", "the platform answered"];
+        return text.contains("It could not be done.")
+            || (trouble.call == Call::Platform
+                && of_platform.iter().any(|said| text.contains(said)));
     }
     match (trouble.call, response.status) {
         // What the platform says is passed on as what the platform says.

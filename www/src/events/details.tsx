@@ -1,5 +1,5 @@
 // What an event says beside its type.
-import type { PlatformCall, VaultEvent } from "connector-vault/slim";
+import type { DecidedCall, PlatformCall, VaultEvent } from "connector-vault/slim";
 import { Reason } from "./reason";
 
 /** The reasons for which the service itself has no more words. */
@@ -24,8 +24,16 @@ export function EventDetails({ event: { data } }: { event: VaultEvent }) {
           <Reason reason={{ ...data.reason, detail: data.reason.detail ?? REASONS[data.reason.code] ?? null }} />
         </p>
       )}
-      {"call" in data && <Called call={data.call} />}
+      {"call" in data && ("approval" in data.call ? <Decided call={data.call} /> : <Called call={data.call} />)}
     </>
+  );
+}
+
+function Decided({ call: { method, action, identity } }: { call: DecidedCall }) {
+  return (
+    <p class="small">
+      <code>{method}</code> <code>{action}</code> <span class="muted">decided by {identity}</span>
+    </p>
   );
 }
 

@@ -11,6 +11,8 @@ const WORDS: Record<EventType, string> = {
   "connection.failed": "Connection failed",
   "connection.recovered": "Connection working again",
   "connection.called": "Platform called",
+  "call.approved": "Agent's call approved",
+  "call.declined": "Agent's call declined",
   "connection.deleted": "Connection deleted",
   "oauth_client.rejected": "OAuth client rejected by its platform",
   "grant.revoked": "Token revoked at the platform",

@@ -150,7 +150,9 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         }
         // Those of earlier stays here.
         sql.push(format!("UPDATE forwards SET shard = {to} WHERE {left}"));
-        for table in ["api_keys", "connect_attempts", "agent_endpoints", "agent_grants"] {
+        for table in
+            ["api_keys", "connect_attempts", "agent_endpoints", "agent_grants", "agent_approvals"]
+        {
             sql.push(format!("DELETE FROM {table} WHERE {left}"));
         }
         sql.push(format!("UPDATE account_moves SET writing = NULL WHERE account = {account}"));

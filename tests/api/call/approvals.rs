@@ -1,0 +1,468 @@
+//! Calls of agents whose user is asked first.
+
+use connector_vault::api::Request;
+use serde_json::{Value, json};
+
+use super::run::{api_with, json_answer};
+use super::*;
+use crate::agents::{self, APP, Agent, Browser, form, hidden, id_of, redirected, with_form};
+use crate::connect::value_of;
+use crate::support::{ORIGIN, anonymous, with_body};
+
+/// An account whose user ann has let an agent in that asks her before each change: the service, the id of its endpoint, the agent,
+/// and the path of ann's connection.
+struct Story {
+    api: Api,
+    id: String,
+    agent: Agent,
+    path: String,
+}
+
+fn story_with(fields: &[(&str, &str)]) -> Story {
+    let api = api_with(&[("BASE_URL", ORIGIN), ("APP_NAME", "Sample App")]);
+    let response = send(&api, "PUT", "/v1/agent-sign-in", &json!({"type": "app", "url": APP}));
+    assert_eq!(response.status, 201, "{}", text(&response));
+    let id = id_of(&body(&response));
+    let path = acme(&api);
+    let agent = Agent::new(&api, &id, &[&agents::ALL[..], fields].concat());
+    json_answer(&api, 201, r#"{"id":7}"#);
+    sent(&api);
+    Story { api, id, agent, path }
+}
+
+fn story() -> Story {
+    story_with(&[("confirm", "write")])
+}
+
+impl Story {
+    fn connection(&self) -> &str {
+        self.path.rsplit('/').next().unwrap()
+    }
+
+    /// What `run_action` returns.
+    fn run(&self, key: &str, more: &Value) -> Value {
+        let mut arguments = json!({"connection": self.connection(), "key": key});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let response = self.agent.call(&self.api, &self.id, "run_action", &arguments);
+        assert_eq!(response.status, 200, "{}", text(&response));
+        let returned = body(&response)["result"]["content"][0]["text"].clone();
+        serde_json::from_str(returned.as_str().unwrap()).unwrap_or(returned)
+    }
+
+    /// A call that waits. Returns its id and its link.
+    fn waiting(&self) -> (String, String) {
+        let input = json!({"path": {"owner": "bob"}, "body": {"name": "<b>n\u{202e}", "size": 3}});
+        let asked = self.run("createThing", &json!({"input": input}));
+        let of = |name: &str| asked["approval"][name].as_str().unwrap_or_default().to_owned();
+        assert_eq!(of("status"), "pending", "{asked}");
+        (of("id"), of("url"))
+    }
+
+    /// A browser in which `identity` has signed in at the app after it has opened the link, and the page that it shows.
+    fn opened_by(&self, url: &str, identity: &str) -> (Browser, Response) {
+        let (browser, request) = self.sent_to_app(url);
+        let sent = json!({"request": request, "identity": identity});
+        let response = send(&self.api, "POST", "/v1/agent-grants", &sent);
+        if response.status != 201 {
+            return (browser, response);
+        }
+        let next = body(&response)["continueUrl"].as_str().unwrap().to_owned();
+        let page = browser.open(&self.api, &next);
+        (browser, page)
+    }
+
+    fn sent_to_app(&self, url: &str) -> (Browser, String) {
+        let browser = Browser::default();
+        let response = self.api.send(&browser.request("GET", url));
+        let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        *browser.cookie.borrow_mut() = Some(cookie);
+        let (address, asked) = redirected(&response);
+        assert_eq!(address, APP);
+        (browser, value_of(&asked, "request").unwrap())
+    }
+
+    fn decision(&self, browser: &Browser, page: &Response, decision: &str) -> Request {
+        let (approval, shown) = (hidden(page, "approval"), hidden(page, "shown"));
+        let fields = [("approval", &*approval), ("shown", &*shown), ("decision", decision)];
+        let request = browser.request("POST", &format!("/mcp/{}/approval", self.id));
+        let request = with_header(request, "origin", ORIGIN);
+        with_form(with_header(request, "sec-fetch-site", "same-origin"), &form(&fields))
+    }
+
+    fn decide(&self, browser: &Browser, page: &Response, decision: &str) -> Response {
+        self.api.send(&self.decision(browser, page, decision))
+    }
+
+    fn outcome(&self, id: &str) -> Value {
+        self.run("createThing", &json!({"approval": id}))
+    }
+
+    fn events(&self) -> Vec<Value> {
+        let events = body(&self.api.get("/v1/events?types=call.approved,call.declined"));
+        let rows = events["rows"].as_array().unwrap().clone();
+        rows.into_iter()
+            .map(|row| {
+                json!([
+                    row["type"],
+                    row["data"]["call"]["action"],
+                    row["data"]["call"]["identity"],
+                    row["data"]["connection"]["id"]
+                ])
+            })
+            .collect()
+    }
+}
+
+/// A user who is about to approve a call.
+pub fn deciding() -> (Api, Request) {
+    let story = story();
+    let (_, url) = story.waiting();
+    let (browser, page) = story.opened_by(&url, "ann");
+    let request = story.decision(&browser, &page, "approve");
+    (story.api, request)
+}
+
+#[test]
+fn an_approved_call_runs_once_as_it_was_shown() {
+    let story = story();
+    let (id, url) = story.waiting();
+    assert_eq!(sent(&story.api).len(), 0, "nothing was sent yet");
+    assert!(url.starts_with(&format!("{ORIGIN}/mcp/{}/approval?id={id}", story.id)), "{url}");
+    // The input is stored sealed.
+    let rows = story
+        .api
+        .world
+        .texts("SELECT json_array(id, sealed, title, action) AS row FROM agent_approvals");
+    assert!(rows.len() == 1 && !rows[0].contains("bob"), "{rows:?}");
+
+    let (browser, page) = story.opened_by(&url, "ann");
+    let html = text(&page).clone();
+    assert_eq!(page.status, 200, "{html}");
+    for shown in [
+        "Sample Agent",
+        "<dd>acme</dd>",
+        "ann",
+        "createThing",
+        "POST",
+        "&quot;owner&quot;: &quot;bob&quot;",
+        "&lt;b&gt;n\\u{202e}",
+        "&quot;size&quot;: 3",
+    ] {
+        assert!(html.contains(shown), "{shown} is not in {html}");
+    }
+    assert!(!html.contains("maxBytes"));
+    assert!(page.header("content-security-policy").unwrap().contains("frame-ancestors 'none'"));
+    assert_eq!(page.header("x-frame-options"), Some("DENY"));
+
+    assert_eq!(story.outcome(&id)["approval"]["status"], "pending");
+    let approved = story.decide(&browser, &page, "approve");
+    assert_eq!(approved.status, 200, "{}", text(&approved));
+    assert!(text(&approved).contains("the platform answered 201"), "{}", text(&approved));
+    let asked = sent(&story.api);
+    assert_eq!(asked.len(), 1);
+    assert_eq!(asked[0].url, "https://api.acme.example/v2/owners/bob/things");
+    let posted: Value = serde_json::from_slice(&asked[0].body).unwrap();
+    assert_eq!(posted, json!({"name": "<b>n\u{202e}", "size": 3}));
+
+    // The agent gets the response as often as it asks, and nothing runs again.
+    for _ in 0..2 {
+        let outcome = story.outcome(&id);
+        assert_eq!((&outcome["status"], &outcome["body"]), (&json!(201), &json!({"id": 7})));
+    }
+    assert_eq!(story.decide(&browser, &page, "approve").status, 410);
+    assert_eq!(story.decide(&browser, &page, "decline").status, 410);
+    assert_eq!(sent(&story.api).len(), 0);
+    assert_eq!(
+        story.events(),
+        [json!(["call.approved", "createThing", "ann", story.connection()])]
+    );
+    // The response is sealed, too, and gone after a while.
+    let rows = story.api.world.texts("SELECT sealed AS row FROM agent_approvals");
+    assert!(!rows[0].contains("\"id\""), "{rows:?}");
+    story.api.world.wait(10 * 60_000);
+    assert!(story.outcome(&id)["detail"].as_str().unwrap().contains("took too long"));
+}
+
+#[test]
+fn a_declined_call_never_runs() {
+    let story = story();
+    let (id, url) = story.waiting();
+    let (browser, page) = story.opened_by(&url, "ann");
+    assert_eq!(story.decide(&browser, &page, "decline").status, 200);
+    let outcome = story.outcome(&id);
+    assert_eq!(outcome["approval"]["status"], "declined");
+    assert_eq!(outcome["approval"]["url"], Value::Null);
+    assert_eq!(story.decide(&browser, &page, "approve").status, 410);
+    assert_eq!(sent(&story.api).len(), 0);
+    assert_eq!(
+        story.events(),
+        [json!(["call.declined", "createThing", "ann", story.connection()])]
+    );
+}
+
+#[test]
+fn a_forwarded_link_is_useless_to_everybody_else() {
+    let story = story();
+    let (id, url) = story.waiting();
+    // Without a sign-in, nobody sees more than a redirect to one, whether or not there is such a call.
+    let response = story.api.send(&anonymous("GET", url.strip_prefix(ORIGIN).unwrap()));
+    assert!(response.status == 303 && response.body.is_empty());
+    let unknown = format!("/mcp/{}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1", story.id);
+    assert_eq!(story.api.send(&anonymous("GET", &unknown)).status, 303);
+    // Somebody else who signs in sees nothing.
+    assert_eq!(story.opened_by(&url, "bob").1.status, 400);
+    // Where another browser has opened the link, the one in which ann signs in does not show the page.
+    let (attacker, request) = story.sent_to_app(&url);
+    let response = send(
+        &story.api,
+        "POST",
+        "/v1/agent-grants",
+        &json!({"request": request, "identity": "ann"}),
+    );
+    let next = body(&response)["continueUrl"].as_str().unwrap().to_owned();
+    assert_eq!(Browser::default().open(&story.api, &next).status, 410);
+    let (ann, page) = story.opened_by(&url, "ann");
+    assert_eq!(page.status, 200);
+    // Nobody decides for her: another browser, another site, or one without a cookie.
+    for browser in [&attacker, &Browser::default()] {
+        assert_eq!(story.decide(browser, &page, "approve").status, 410);
+        assert_eq!(story.decide(browser, &page, "decline").status, 410);
+    }
+    let mut foreign = story.decision(&ann, &page, "approve");
+    foreign.headers.retain(|(name, _)| name != "origin" && name != "sec-fetch-site");
+    assert_eq!(story.api.send(&foreign).status, 403);
+    // Links that are looked at by HEAD use up nothing.
+    assert_eq!(story.api.send(&anonymous("HEAD", url.strip_prefix(ORIGIN).unwrap())).status, 200);
+    assert_eq!(sent(&story.api).len(), 0);
+    assert_eq!(story.outcome(&id)["approval"]["status"], "pending");
+    assert_eq!(story.decide(&ann, &page, "approve").status, 200);
+    assert_eq!(sent(&story.api).len(), 1);
+}
+
+#[test]
+fn nothing_runs_after_the_agent_has_lost_its_access() {
+    for ends in ["grant", "key", "time", "connection", "account"] {
+        let story = story();
+        let (id, url) = story.waiting();
+        let (browser, page) = story.opened_by(&url, "ann");
+        match ends {
+            "grant" => {
+                let grant = story.api.world.texts("SELECT id AS row FROM agent_grants")[0].clone();
+                let path = format!("/v1/agent-grants/{grant}");
+                assert_eq!(story.api.send(&story.api.request("DELETE", &path)).status, 204);
+            }
+            "key" => story
+                .api
+                .world
+                .database
+                .execute_batch("UPDATE api_keys SET revoked_at = 1")
+                .unwrap(),
+            "time" => story.api.world.wait(10 * 60_000),
+            "connection" => {
+                assert_eq!(story.api.send(&story.api.request("DELETE", &story.path)).status, 204);
+                sent(&story.api);
+            }
+            _ => {
+                // The connection leads to another account than the one that the page has shown.
+                let sql = "UPDATE connections SET platform_account_id = '2', platform_account_name = 'Other'";
+                story.api.world.database.execute_batch(sql).unwrap();
+            }
+        }
+        let response = story.decide(&browser, &page, "approve");
+        assert_eq!(sent(&story.api).len(), 0, "{ends}");
+        if ends == "account" {
+            // It is shown again, and runs once the user has seen it.
+            assert!(text(&response).contains("Other"), "{}", text(&response));
+            assert_eq!(story.decide(&browser, &response, "approve").status, 200);
+            assert_eq!(sent(&story.api).len(), 1);
+            assert_eq!(story.outcome(&id)["status"], 201);
+        } else {
+            assert_eq!(response.status, 410, "{ends}: {}", text(&response));
+            assert!(!text(&response).contains("bob"));
+        }
+    }
+}
+
+#[test]
+fn the_user_is_asked_about_what_the_grant_says() {
+    for (confirm, key, input, is_asked) in [
+        ("write", "createThing", json!({"path": {"owner": "a"}, "body": {"name": "n"}}), true),
+        ("write", "getThing", json!({"path": {"id": 1}}), false),
+        (
+            "destructive",
+            "createThing",
+            json!({"path": {"owner": "a"}, "body": {"name": "n"}}),
+            false,
+        ),
+        ("", "createThing", json!({"path": {"owner": "a"}, "body": {"name": "n"}}), false),
+    ] {
+        let story = story_with(&[("confirm", confirm)]);
+        let answer = story.run(key, &json!({"input": input}));
+        assert_eq!(answer.get("approval").is_some(), is_asked, "{confirm} {key}: {answer}");
+        assert_eq!(sent(&story.api).len(), usize::from(!is_asked), "{confirm} {key}");
+    }
+    // Invalid input is refused before anybody is asked.
+    let story = story();
+    let refused = story.run("createThing", &json!({"input": {}}));
+    assert_eq!(refused["code"], "invalid_body", "{refused}");
+    // A request that no action describes can't be approved.
+    let arguments = json!({"connection": story.connection(), "method": "POST", "path": "/x"});
+    let response = story.agent.call(&story.api, &story.id, "call_platform", &arguments);
+    assert!(text(&response).contains("run an action instead"), "{}", text(&response));
+    assert_eq!(sent(&story.api).len(), 0);
+    let rows = story.api.world.texts("SELECT id AS row FROM agent_approvals");
+    assert_eq!(rows.len(), 0, "{rows:?}");
+}
+
+#[test]
+fn an_agent_sees_its_own_calls_only_and_has_some_at_a_time() {
+    let story = story();
+    let (id, url) = story.waiting();
+    let other =
+        Agent::new(&story.api, &story.id, &[&agents::ALL[..], &[("confirm", "write")]].concat());
+    let arguments = json!({"connection": story.connection(), "key": "createThing", "approval": id});
+    let refused = other.call(&story.api, &story.id, "run_action", &arguments);
+    assert!(text(&refused).contains("not that of such a call"), "{}", text(&refused));
+    // Neither is it the outcome of another action.
+    assert_eq!(story.run("ping", &json!({"approval": id}))["code"], "invalid_body");
+    for _ in 1..20 {
+        story.waiting();
+    }
+    let full = story.run("ping", &json!({}));
+    assert_eq!(full["code"], "too_many_requests", "{full}");
+    let (browser, page) = story.opened_by(&url, "ann");
+    story.decide(&browser, &page, "decline");
+    assert_eq!(story.run("ping", &json!({}))["approval"]["status"], "pending");
+}
+
+#[test]
+fn a_client_that_opens_links_is_asked_to_show_the_page() {
+    let story = story();
+    let call = |more: &Value| {
+        let mut params = json!({
+            "name": "run_action",
+            "arguments": {"connection": story.connection(), "key": "ping"},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"url": {}}},
+            },
+        });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let mut request =
+            with_body(anonymous("POST", &format!("/mcp/{}", story.id)), &message.to_string());
+        for (name, value) in [
+            ("authorization", format!("Bearer {}", story.agent.access)),
+            ("mcp-protocol-version", "2026-07-28".to_owned()),
+            ("mcp-method", "tools/call".to_owned()),
+            ("mcp-name", "run_action".to_owned()),
+        ] {
+            request = with_header(request, name, &value);
+        }
+        body(&story.api.send(&request))["result"].clone()
+    };
+    let asked = call(&json!({}));
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let elicited = &asked["inputRequests"]["connect"]["params"];
+    let url = elicited["url"].as_str().unwrap().to_owned();
+    assert_eq!(elicited["mode"], "url");
+    let resumed = json!({"requestState": asked["requestState"], "inputResponses": {"connect": {"action": "accept"}}});
+    // As long as the user has not decided, the agent is told so, and the page is not opened once more.
+    assert!(call(&resumed).to_string().contains("pending"));
+    let (browser, page) = story.opened_by(&url, "ann");
+    assert_eq!(story.decide(&browser, &page, "approve").status, 200);
+    let done = call(&resumed);
+    assert_eq!(
+        (&done["resultType"], &done["isError"]),
+        (&json!("complete"), &json!(false)),
+        "{done}"
+    );
+    assert!(done.to_string().contains("201"), "{done}");
+    assert_eq!(sent(&story.api).len(), 1);
+}
+
+#[test]
+fn the_app_can_demand_approvals_and_the_user_can_only_add_some() {
+    let story = story_with(&[]);
+    for (demanded, chosen, expected) in [
+        (json!(null), "", json!(null)),
+        (json!(null), "write", json!("write")),
+        (json!(null), "nonsense", json!(null)),
+        (json!("destructive"), "", json!("destructive")),
+        (json!("destructive"), "write", json!("write")),
+        (json!("write"), "", json!("write")),
+        (json!("write"), "destructive", json!("write")),
+    ] {
+        let more = if demanded.is_null() { json!({}) } else { json!({"confirm": demanded}) };
+        let (browser, page) = agents::at_consent(&story.api, &story.id, &story.agent.client, &more);
+        let is_offered = text(&page).contains("Ask me before each change");
+        assert_eq!(is_offered, demanded != "write");
+        assert_eq!(text(&page).contains("You are asked before"), !demanded.is_null());
+        let grant = hidden(&page, "grant");
+        let fields = [
+            ("grant", &*grant),
+            ("decision", "allow"),
+            ("access", "write"),
+            ("accounts", "all"),
+            ("confirm", chosen),
+        ];
+        assert_eq!(browser.decide(&story.api, &story.id, &fields).status, 303);
+        let rows = story.api.world.texts(&format!(
+            "SELECT json_object('c', confirm) AS row FROM agent_grants WHERE id = '{grant}'"
+        ));
+        let stored: Value = serde_json::from_str(&rows[0]).unwrap();
+        assert_eq!(stored["c"], expected, "{demanded} {chosen}");
+    }
+    let bad = json!({"request": "ar_x", "identity": "ann", "confirm": "always"});
+    assert_eq!(
+        body(&send(&story.api, "POST", "/v1/agent-grants", &bad))["errors"][0]["pointer"],
+        "/confirm"
+    );
+}
+
+#[test]
+fn a_user_of_an_openid_provider_approves_as_the_same_identity_only() {
+    use crate::agents::provider::{ISSUER, Signer, callback, claims, key, provide, serve};
+    let story = story();
+    serve(&story.api);
+    let sign_in =
+        json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "s"});
+    let response = send(&story.api, "PUT", "/v1/agent-sign-in", &sign_in);
+    assert_eq!(response.status, 200, "{}", text(&response));
+    json_answer(&story.api, 201, r#"{"id":7}"#);
+    let (_, url) = story.waiting();
+    let signer = Signer::ec();
+    let come_back = |sub: &str| {
+        let browser = Browser::default();
+        let response = story.api.send(&browser.request("GET", &url));
+        let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        *browser.cookie.borrow_mut() = Some(cookie);
+        let (_, asked) = redirected(&response);
+        let mut claims = claims(&story.api, &asked);
+        claims["sub"] = sub.into();
+        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
+        provide(&story.api, &token, &[key("k", &signer)]);
+        let page = browser.open(&story.api, &callback(&story.id, &asked));
+        json_answer(&story.api, 201, r#"{"id":7}"#);
+        sent(&story.api);
+        (browser, page)
+    };
+    assert_eq!(come_back("bob").1.status, 410);
+    let (browser, page) = come_back("ann");
+    assert_eq!(page.status, 200, "{}", text(&page));
+    assert_eq!(story.decide(&browser, &page, "approve").status, 200);
+    assert_eq!(sent(&story.api).len(), 1);
+    // Somebody who does not sign in has nothing to decide, and is sent nowhere.
+    let browser = Browser::default();
+    let response = story.api.send(&browser.request("GET", &url));
+    let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    *browser.cookie.borrow_mut() = Some(cookie);
+    let (_, asked) = redirected(&response);
+    let state = value_of(&asked, "state").unwrap();
+    let path = format!(
+        "/mcp/{}/callback?{}",
+        story.id,
+        form(&[("error", "access_denied"), ("state", &state)])
+    );
+    assert_eq!(browser.open(&story.api, &path).status, 410);
+}

@@ -1,0 +1,115 @@
+//! Input as one flat object, which is what the tool definitions of models take.
+
+use serde_json::{Value, json};
+
+use super::run::{api, json_answer, run};
+use super::*;
+use crate::support::with_header;
+
+const ACTION: &str = "/v1/available-actions/acme/createThing";
+
+#[test]
+fn an_action_is_described_for_a_model() {
+    let api = api();
+    let nested = api.get(ACTION);
+    let flat = api.get(&format!("{ACTION}?for=model"));
+    let expected = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {
+            "X-Trace": {"type": "string"},
+            "name": {"type": "string", "minLength": 1},
+            "notify": {"type": "array", "items": {"enum": ["mail", "push"], "type": "string"}},
+            "owner": {"type": "string", "maxLength": 10},
+            "parts": {"type": "array", "items": {"$ref": "#/$defs/thing"}},
+            "size": {"type": "integer"},
+        },
+        "required": ["name", "owner"],
+        "additionalProperties": false,
+        "$defs": body(&nested)["input"]["$defs"],
+    });
+    let mut all = body(&nested);
+    all["input"] = expected;
+    assert_eq!(body(&flat), all);
+    // Each form has a tag of its own.
+    assert_ne!(flat.header("etag"), nested.header("etag"));
+    let request = api.request("GET", &format!("{ACTION}?for=model"));
+    let tag = flat.header("etag").unwrap();
+    assert_eq!(api.send(&with_header(request, "if-none-match", tag)).status, 304);
+    let refused = api.get(&format!("{ACTION}?for=human"));
+    assert_eq!((refused.status, &body(&refused)["code"]), (400, &json!("invalid_parameter")));
+}
+
+#[test]
+fn an_action_is_run_with_flat_arguments() {
+    let api = api();
+    let path = acme(&api);
+    json_answer(&api, 201, r#"{"id":7}"#);
+    let flat = r#"{"arguments":{"owner":"a b","notify":["mail"],"X-Trace":"t","name":"é","size":1.0},"select":["/id"]}"#;
+    let nested = r#"{"path":{"owner":"a b"},"query":{"notify":["mail"]},"header":{"X-Trace":"t"},"body":{"name":"é","size":1.0},"select":["/id"]}"#;
+    let answers = [flat, nested].map(|input| text(&run(&api, &path, "createThing", input)).clone());
+    assert_eq!(answers[0], answers[1]);
+    let asked = sent(&api);
+    assert_eq!(asked.len(), 2, "{}", answers[0]);
+    assert_eq!((&asked[0].url, &asked[0].headers), (&asked[1].url, &asked[1].headers));
+    assert_eq!(asked[0].body, asked[1].body);
+    assert!(asked[0].url.ends_with("/owners/a%20b/things?notify=mail"), "{}", asked[0].url);
+}
+
+#[test]
+#[rustfmt::skip] // a case a line
+fn faults_of_arguments_are_reported_where_they_are() {
+    let api = api();
+    let path = acme(&api);
+    for (input, pointers, detail) in [
+        (r#"{"arguments":{"owner":1,"name":"","parts":[{"name":2}]}}"#, vec!["/arguments/name", "/arguments/owner", "/arguments/parts/0/name"], "`/arguments/"),
+        (r#"{"arguments":{"owner":"a"}}"#, vec!["/arguments/name"], "is required"),
+        (r#"{"arguments":{"owner":"a","nmae":"b"}}"#, vec!["/arguments/nmae"], "did you mean `name`?"),
+        (r#"{"arguments":{"path":{"owner":"a"},"name":"b"}}"#, vec!["/arguments/path"], "is unknown"),
+        (r#"{"arguments":{"owner":"a"},"body":{"name":"b"}}"#, vec!["/arguments"], "can't be sent together with `body`"),
+        (r#"{"arguments":[]}"#, vec!["/arguments"], "must be an object"),
+        (r#"{"arguments":null}"#, vec!["/arguments"], "must be an object"),
+        (r#"{"arguments":{"owner":"a","owner":"b","name":"c"}}"#, vec!["/arguments/owner"], "is given more than once"),
+        (r#"{"arguments":{"owner":"a","name":"b","parts":[{"name":"c","name":"d"}]}}"#, vec!["/arguments/parts/0/name"], "is given more than once"),
+        (r#"{"arguments":{"owner":"..","name":"b"}}"#, vec!["/arguments/owner"], "must not be empty"),
+    ] {
+        let response = run(&api, &path, "createThing", input);
+        let problem = body(&response);
+        assert_eq!((response.status, &problem["code"]), (400, &json!("invalid_body")), "{input}");
+        let mut found: Vec<&str> = problem["errors"].as_array().unwrap().iter().map(|one| one["pointer"].as_str().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, pointers, "{problem}");
+        assert!(problem.to_string().contains(detail), "{problem}");
+    }
+    assert_eq!(sent(&api).len(), 0);
+}
+
+#[test]
+fn an_agent_runs_an_action_with_flat_arguments() {
+    let api = api();
+    let path = acme(&api);
+    let id = path.rsplit('/').next().unwrap();
+    json_answer(&api, 201, r#"{"id":7}"#);
+    let described = mcp::tool(
+        &api,
+        "describe_action",
+        &json!({"platform": "acme", "key": "createThing", "for": "model"}),
+    );
+    assert_eq!(mcp::content(&described)["input"]["required"], json!(["name", "owner"]));
+    let given = |arguments: &Value, more: &Value| {
+        let mut all = json!({"connection": id, "key": "createThing", "arguments": arguments});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        mcp::tool(&api, "run_action", &all)
+    };
+    // Clients that write values as strings are understood here, too.
+    let returned =
+        given(&json!({"owner": "a", "name": "b", "size": "3", "parts": "[]"}), &json!({}));
+    assert_eq!(mcp::content(&returned)["body"], json!({"id": 7}), "{returned}");
+    let asked = sent(&api);
+    let posted: Value = serde_json::from_slice(&asked[0].body).unwrap();
+    assert_eq!(posted, json!({"name": "b", "size": 3, "parts": []}));
+    let both = given(&json!({"owner": "a"}), &json!({"input": {}}));
+    assert_eq!(both["isError"], true);
+    assert!(both.to_string().contains("can't be given together"), "{both}");
+    assert_eq!(sent(&api).len(), 0);
+}

@@ -1,0 +1,196 @@
+//! What holds for the flat form of every action's input.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::arithmetic_side_effects,
+    reason = "test helpers fail by panicking too"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use connector_vault::call::flat::Flat;
+use connector_vault::catalog::action::answer::answer;
+use connector_vault::catalog::action::unit::{Unit, inflate};
+use connector_vault::catalog::write::Platform;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+/// How many actions have what the flat form has rules for.
+#[derive(Debug, Default)]
+pub struct Counted {
+    pub actions: usize,
+    pub arguments: usize,
+    pub renamed: usize,
+    pub prefixed: usize,
+    pub spread: usize,
+    pub whole: usize,
+}
+
+/// Checks all actions of a platform.
+pub fn check_all(platform: &Platform, counted: &mut Counted) {
+    let connector = serde_json::to_value(&platform.detail).unwrap();
+    let connector = serde_json::from_value(connector).unwrap();
+    for packed in &platform.units.units {
+        let bytes = inflate(&packed.bytes).unwrap();
+        let unit = Unit::open(&bytes).unwrap();
+        for nth in 0..unit.keys.len() {
+            let key = String::from_utf8(unit.keys.get(nth).to_vec()).unwrap();
+            let action = unit.action(&key).unwrap();
+            let name = &platform.connector.platform;
+            let schemes = &platform.units.schemes;
+            let json = answer(&unit, &action, name, &connector, schemes, false).unwrap();
+            let detail: Value = serde_json::from_slice(&json).unwrap();
+            check(&format!("{name}/{key}"), &detail["input"], counted);
+        }
+    }
+}
+
+/// Checks one input.
+pub fn check(what: &str, input: &Value, counted: &mut Counted) {
+    let flat = Flat::of(input);
+    let schema = flat.schema();
+    assert_eq!(schema["type"], "object", "{what}");
+    for combination in ["anyOf", "oneOf", "allOf"] {
+        assert!(schema.get(combination).is_none(), "{what}");
+    }
+    each_schema(&schema, &mut |schema| {
+        let of_object = ["properties", "additionalProperties", "required"];
+        if of_object.iter().any(|key| schema.get(*key).is_some()) {
+            assert!(schema.get("type").is_some(), "{what}: {schema}");
+        }
+        if let Some(reference) = schema.get("$ref") {
+            assert!(flat.schema().pointer(&reference.as_str().unwrap()[1..]).is_some(), "{what}");
+        }
+    });
+    let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+    for name in &names {
+        let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
+        assert!((1..=64).contains(&name.len()) && name.chars().all(is_fine), "{what}: {name}");
+    }
+
+    // All arguments at once lead to all places, each to its own.
+    let values: Vec<Box<RawValue>> = names.iter().map(|name| to_raw_value(name).unwrap()).collect();
+    let all: BTreeMap<String, &RawValue> =
+        names.iter().map(|name| (*name).clone()).zip(values.iter().map(|value| &**value)).collect();
+    let mapped: Value = serde_json::from_str(&flat.input(&all).unwrap()).unwrap();
+    let mut reached = BTreeMap::new();
+    for (place, members) in mapped.as_object().unwrap() {
+        match members {
+            Value::Object(members) => {
+                for (name, flat) in members {
+                    reached.insert(
+                        (place.clone(), Some(name.clone())),
+                        flat.as_str().unwrap().to_owned(),
+                    );
+                }
+            }
+            flat => {
+                reached.insert((place.clone(), None), flat.as_str().unwrap().to_owned());
+            }
+        }
+    }
+    let is_whole = reached.contains_key(&("body".to_owned(), None));
+    let expected = places(input, is_whole);
+    assert_eq!(reached.keys().cloned().collect::<BTreeSet<_>>(), expected, "{what}");
+    assert_eq!(reached.values().collect::<BTreeSet<_>>().len(), names.len(), "{what}");
+
+    // A name that is allowed and a place's own stays; one of several places begins with its place.
+    let mut times = BTreeMap::<&str, usize>::new();
+    for (_, name) in &expected {
+        *times.entry(name.as_deref().unwrap_or("body")).or_default() += 1;
+    }
+    for ((place, name), flat_name) in &reached {
+        let own = name.as_deref().unwrap_or("body");
+        let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
+        let is_allowed = (1..=64).contains(&own.len()) && own.chars().all(is_fine);
+        if times[own] > 1 {
+            assert!(flat_name.starts_with(&format!("{place}_")), "{what}: {flat_name}");
+            counted.prefixed += 1;
+        } else if is_allowed {
+            assert_eq!(flat_name, own, "{what}");
+        } else {
+            counted.renamed += 1;
+        }
+        // A fault is reported at the argument.
+        let escaped = own.replace('~', "~0").replace('/', "~1");
+        let (pointer, rest) = match name {
+            Some(_) => (format!("/{place}/{escaped}/0/x"), "/0/x"),
+            None => ("/body/0/x".to_owned(), "/0/x"),
+        };
+        assert_eq!(flat.pointer(&pointer), format!("/arguments/{flat_name}{rest}"), "{what}");
+        // By itself, it leads to its own place.
+        let value = to_raw_value(&json!([place, own])).unwrap();
+        let one = BTreeMap::from([(flat_name.clone(), &*value)]);
+        let mapped: Value = serde_json::from_str(&flat.input(&one).unwrap()).unwrap();
+        let found = match name {
+            Some(name) => &mapped[place][name],
+            None => &mapped[place],
+        };
+        assert_eq!(*found, json!([place, own]), "{what}");
+    }
+    // What is required in its place is required here, unless the body as a whole may be left out.
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    for ((place, name), flat_name) in &reached {
+        let is_listed = |object: &Value, name: &str| {
+            object
+                .get("required")
+                .and_then(Value::as_array)
+                .is_some_and(|all| all.iter().any(|one| one == name))
+        };
+        let is_needed = match (place.as_str(), name) {
+            ("body", None) => is_listed(input, "body"),
+            ("body", Some(name)) => is_listed(input, "body") && is_listed(body(input), name),
+            (_, name) => is_listed(&input["properties"][place], name.as_deref().unwrap()),
+        };
+        let is_required = required.iter().any(|one| one == flat_name);
+        assert_eq!(is_required, is_needed, "{what}: {flat_name}");
+    }
+    counted.actions += 1;
+    counted.arguments += names.len();
+    counted.spread += usize::from(!is_whole && input["properties"].get("body").is_some());
+    counted.whole += usize::from(is_whole);
+}
+
+/// The body's schema, behind its references.
+fn body(input: &Value) -> &Value {
+    let mut body = &input["properties"]["body"];
+    while let Some(reference) = body.get("$ref").and_then(Value::as_str) {
+        body = input.pointer(&reference[1..]).unwrap();
+    }
+    body
+}
+
+/// All places that a value can have.
+fn places(input: &Value, is_whole: bool) -> BTreeSet<(String, Option<String>)> {
+    let mut places = BTreeSet::new();
+    for (place, schema) in input["properties"].as_object().unwrap() {
+        let object = if place == "body" { body(input) } else { schema };
+        match object.get("properties").and_then(Value::as_object) {
+            Some(members) if place != "body" || !is_whole => {
+                places.extend(members.keys().map(|name| (place.clone(), Some(name.clone()))));
+            }
+            _ => {
+                places.insert((place.clone(), None));
+            }
+        }
+    }
+    places
+}
+
+fn each_schema(schema: &Value, note: &mut dyn FnMut(&Value)) {
+    note(schema);
+    for key in ["properties", "$defs", "patternProperties"] {
+        let members = schema.get(key).and_then(Value::as_object).into_iter().flatten();
+        members.for_each(|(_, schema)| each_schema(schema, note));
+    }
+    for key in ["allOf", "anyOf", "oneOf", "prefixItems"] {
+        let items = schema.get(key).and_then(Value::as_array).into_iter().flatten();
+        items.for_each(|schema| each_schema(schema, note));
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(schema) = schema.get(key) {
+            each_schema(schema, note);
+        }
+    }
+}

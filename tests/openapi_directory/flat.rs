@@ -1,0 +1,16 @@
+//! The flat form of every action's input.
+
+use crate::flat_check::{Counted, check_all};
+use crate::shipped;
+
+#[test]
+#[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
+fn arguments_lead_back_to_their_places_in_every_action() {
+    let (_, _, platforms) = shipped();
+    let mut counted = Counted::default();
+    for platform in platforms {
+        check_all(platform, &mut counted);
+    }
+    println!("{counted:?}");
+    assert!(counted.actions > 123_000, "{counted:?}");
+}
