@@ -554,7 +554,7 @@ mod tests {
         let held = json!({"type": "oauth2", "tokens": {"access": "t", "kind": "Bearer", "members": {"cloudId": "c"}}});
         let held: Held = serde_json::from_value(held).unwrap();
         let client =
-            |secret: Option<&str>| Client { id: "id".into(), secret: secret.map(Into::into) };
+            |secret: Option<&str>| Client::new("id".into(), secret.map(Into::into));
         for (headers, client, expected, lacks_client) in [
             (json!({}), None, json!({"authorization": "Bearer t"}), false),
             (json!({"X-Token": "{accessToken}"}), None, json!({"x-token": "t"}), false),

@@ -17,6 +17,7 @@ mod mortal;
 mod oauth;
 mod offered;
 mod places;
+mod private_key;
 mod quirks;
 mod refresh_errors;
 mod refused_calls;
