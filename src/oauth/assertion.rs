@@ -67,7 +67,8 @@ impl PrivateKey {
     /// Whether a text is a JSON Web Key of any kind. Nobody may see such a text as a client's secret.
     #[must_use]
     pub fn is_jwk(text: &str) -> bool {
-        serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value.get("kty").is_some())
+        serde_json::from_str::<serde_json::Value>(text)
+            .is_ok_and(|value| value.get("kty").is_some())
     }
 
     /// Reads an RSA key, or one of the elliptic curve P-256. Returns `None` for anything else.
