@@ -18,5 +18,5 @@ export const EXPERIMENTS = {
   screenshots: "takes the pictures in docs/screenshots",
   simulate: "a billion connections in many databases, on paper",
   soak: "twenty minutes in the life of a connection, with `npm start` and a real authorization server",
-  test: "a service that is killed again and again; the Hono Worker of the benchmarks against ours",
+  test: "a service that is killed again and again; the Hono Worker of the benchmarks against ours; the laboratory of platforms; the package in frameworks",
 };

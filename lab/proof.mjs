@@ -38,6 +38,8 @@ const PROOFS = {
   timing: { command: [...native("timing::"), "--ignored"], result: /test result: .*? failed/g },
   killed: { command: lab("test", "lab/tests/killed.test.mjs"), result: /(?:pass|fail) \d+/g },
   hono: { command: lab("test", "lab/tests/hono.test.mjs"), result: /(?:pass|fail) \d+/g },
+  platforms: { command: lab("test", "lab/tests/platforms.test.mjs"), result: /\d+ of \d+ journeys.*/g },
+  frameworks: { command: lab("test", "lab/tests/frameworks.test.mjs"), result: /(?:pass|fail) \d+/g },
   schemathesis: { command: lab("schemathesis", "--examples", "1000"), result: /[\d,]+ generated.*/g },
   "actions-proof": { command: lab("actions-proof"), result: /\d+ (?:actions|valid|inputs).*/g },
   "catalog-proof": { command: lab("catalog-proof"), result: /\d+ (?:actions|inputs).*/g },

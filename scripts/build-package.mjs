@@ -42,6 +42,7 @@ const BUNDLES = [
   { file: "index.mjs", entry: "index", core: "embedded" },
   { file: "index.cjs", entry: "index", core: "embedded" },
   { file: "workerd.mjs", entry: "index", core: "compiled" },
+  { file: "edge-light.mjs", entry: "index", core: "compiled" },
   { file: "slim.mjs", entry: "slim", core: "loaded" },
   { file: "slim.cjs", entry: "slim", core: "loaded" },
   ...WITHOUT_WASM.flatMap((entry) => ["mjs", "cjs"].map((system) => ({ file: `${entry}.${system}`, entry }))),
@@ -129,8 +130,17 @@ async function build(wasm) {
 async function assemble(wasm, detail) {
   const module = await compileTo(wasm, detail);
   await writeGlue("package", module, work);
+  leaveCompiling(join(work, "index.js"));
   await silencePanics(join(work, "index_bg.wasm"));
   await optimize(join(work, "index_bg.wasm"), join(dist, WASM), ["-Oz", "--converge", ...WASM_FEATURES]);
+}
+
+/** Takes out that the glue compiles what is no module of its own realm: `core.ts` starts compiled modules only. */
+function leaveCompiling(file) {
+  const compiles = /( *)if \(!\(module instanceof WebAssembly\.Module\)\) \{\n.*\n\1\}\n/;
+  const glue = readFileSync(file, "utf8");
+  if (!compiles.test(glue)) throw new Problem("The glue compiles nothing that scripts/build-package.mjs takes out.");
+  writeFileSync(file, glue.replace(compiles, ""));
 }
 
 /**
@@ -183,7 +193,9 @@ async function bundle() {
       readFileSync(outfile, "utf8")
         .replace(TEXT, () => `\n"${text}"\n`)
         // esbuild drops the comments by which bundlers leave an import alone.
-        .replace(/\bimport\((\w+\.wasm)\)/, "import(/* webpackIgnore: true */ /* @vite-ignore */ $1)"),
+        .replace(/\bimport\((\w+\.wasm)\)/, "import(/* webpackIgnore: true */ /* @vite-ignore */ $1)")
+        // How the Edge Runtime of Next.js and Vercel imports a compiled module.
+        .replace(`"./${WASM}"`, (path) => (file === "edge-light.mjs" ? `"./${WASM}?module"` : path)),
     );
   }
 }

@@ -491,7 +491,7 @@ pub enum Algorithm {
     Es256,
 }
 
-/// Signatures of others. The platform verifies them: in the Worker that is `WebCrypto`, so that no implementation of RSA and of
+/// Signatures with keys of two halves. The platform makes and verifies them: in the Worker that is `WebCrypto`, so that no implementation of RSA and of
 /// elliptic curves is part of the module.
 pub trait Signatures {
     /// Whether the holder of a public key, a JSON Web Key, has signed `message`. Returns `false` for a key that can't be used.
@@ -502,6 +502,12 @@ pub trait Signatures {
         message: &[u8],
         signature: &[u8],
     ) -> impl Future<Output = bool>;
+
+    /// Signs `message` with a private key, a JSON Web Key. Returns `None` for a key that can't be used, and where nothing
+    /// signs.
+    fn sign(&self, _: Algorithm, _: &str, _: &[u8]) -> impl Future<Output = Option<Vec<u8>>> {
+        async { None }
+    }
 }
 
 /// What a call returns. Returns `None` when that takes longer than `milliseconds`: the call is then given up, although what

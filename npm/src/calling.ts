@@ -3,6 +3,7 @@ import { text } from "./arguments.js";
 import { ConnectionError, ValidationError } from "./errors.js";
 import type { Client } from "./options.js";
 import { problemOf } from "./problem.js";
+import { isOf } from "./realm.js";
 import { SECRET_HEADER } from "./secret.js";
 
 /** The input of an action, as the `input` of its detail says. */
@@ -80,7 +81,7 @@ export async function proxy(
   new Headers(init.headers).forEach((value, name) => headers.set(name, value));
   if (server !== undefined) headers.set("x-vault-server", server);
   if (retries !== undefined) headers.set("x-vault-retries", String(retries));
-  const isStream = init.body instanceof ReadableStream;
+  const isStream = isOf("ReadableStream", init.body);
   // Only streams need it, and not every platform's types know it.
   const duplex = isStream ? { duplex: "half" } : {};
   for (let renewed = false; ; renewed = true) {

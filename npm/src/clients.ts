@@ -44,7 +44,10 @@ export interface NewOauthClient {
   authMethod?: string | undefined;
   /** The client's id at the platform. */
   clientId: string;
-  /** The client's secret. If omitted, it stays as long as `clientId` is the same; null removes it. */
+  /**
+   * The client's secret, or its private key as a JSON Web Key where the method's `tokenAuth` is `private_key_jwt`. If
+   * omitted, it stays as long as `clientId` is the same; null removes it.
+   */
   clientSecret?: string | null | undefined;
   /** The scopes to ask users for, at most 200. */
   scopes?: readonly string[] | undefined;

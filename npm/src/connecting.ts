@@ -71,7 +71,7 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   /** The method of PKCE (RFC 7636). */
   pkce: "S256" | "none";
   /** How the client authenticates at `tokenUrl`. */
-  tokenAuth: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw" | "none";
+  tokenAuth: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw" | "private_key_jwt" | "none";
   /** What the platform calls the parameter `client_id`. */
   clientIdParameter: string;
   /** More parameters of the authorization request. */

@@ -3,6 +3,7 @@
 import { initSync } from "glue";
 import { ValidationError, VaultError } from "./errors.js";
 import type { LoadedModule } from "./module.js";
+import { isOf } from "./realm.js";
 
 export let isStarted = false;
 
@@ -11,7 +12,7 @@ export function start(module: () => LoadedModule): void {
   if (isStarted) return;
   try {
     const given = module();
-    const compiled = given instanceof WebAssembly.Module ? given : new WebAssembly.Module(given as BufferSource);
+    const compiled = isCompiled(given) ? (given as WebAssembly.Module) : new WebAssembly.Module(given as BufferSource);
     // The glue would keep any module, also a wrong one.
     if (!WebAssembly.Module.exports(compiled).some(({ name }) => name === "isApiKey"))
       throw new TypeError("It is another module.");
@@ -25,6 +26,9 @@ export function start(module: () => LoadedModule): void {
     );
   }
 }
+
+/** Whether this is a compiled module. Next.js compiles it in one realm, and runs edge functions in another. */
+export const isCompiled = (given: unknown): boolean => isOf("WebAssembly.Module", given);
 
 /** An error of the module itself. */
 export function noModule(message: string, cause?: unknown): VaultError {

@@ -1,6 +1,7 @@
 // Whoever uses `connector-vault/slim` loads the module.
-import { isStarted, noModule, start } from "./core.js";
+import { isCompiled, isStarted, noModule, start } from "./core.js";
 import type { LoadedModule } from "./module.js";
+import { isOf } from "./realm.js";
 
 /** Where the module comes from: its URL, a response, its bytes, or the compiled module. */
 export type ModuleSource = string | URL | Request | Response | LoadedModule;
@@ -33,8 +34,8 @@ async function compiled(source: ModuleSource | Promise<ModuleSource>): Promise<L
   const given = await Promise.resolve(source).catch((cause) => {
     throw noModule("The WebAssembly module could not be loaded.", cause);
   });
-  if (given instanceof WebAssembly.Module) return given;
-  const bytes = given instanceof ArrayBuffer || ArrayBuffer.isView(given) ? given : await fetched(given);
+  if (isCompiled(given)) return given as LoadedModule;
+  const bytes = isBytes(given) ? given : await fetched(given as string | URL | Request | Response);
   try {
     return await WebAssembly.compile(bytes as BufferSource);
   } catch {
@@ -52,6 +53,9 @@ async function fetched(source: string | URL | Request | Response): Promise<Array
     throw noModule("The WebAssembly module could not be loaded.", cause);
   }
 }
+
+const isBytes = (source: unknown): source is ArrayBuffer | ArrayBufferView =>
+  ArrayBuffer.isView(source) || isOf("ArrayBuffer", source);
 
 /** Whether this is a response, also one of another realm. */
 function isResponse(source: string | URL | Request | Response): source is Response {

@@ -157,6 +157,7 @@ export interface Names {
     | "client_secret_post"
     | "client_secret_basic"
     | "client_secret_basic_raw"
+    | "private_key_jwt"
     | "none";
   RevocationToken:
     | "refresh_token"

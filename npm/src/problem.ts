@@ -25,7 +25,8 @@ export async function jsonOf(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    // By its name: it may be of another realm.
+    if ((error as Error | undefined)?.name === "SyntaxError") return undefined;
     throw error;
   }
 }

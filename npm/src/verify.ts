@@ -1,6 +1,7 @@
 // Checks what arrives at a webhook: Standard Webhooks, by Web Crypto, which Node, Deno, Bun, Workers and browsers have.
 import { VaultError } from "./errors.js";
 import type { EventOf, VaultEvent } from "./events.js";
+import { isOf } from "./realm.js";
 
 /** What `webhooks.test` sends. */
 export type WebhookTestEvent = Omit<EventOf<never, { webhook: { id: string } }>, "type"> & { type: "webhook.test" };
@@ -63,7 +64,7 @@ async function bodyOf(request: Request | WebhookRequest): Promise<Uint8Array<Arr
   if ("arrayBuffer" in request) return new Uint8Array(await request.arrayBuffer());
   const { body } = request;
   if (typeof body === "string") return new TextEncoder().encode(body);
-  if (body instanceof Uint8Array) return new Uint8Array(body);
+  if (isOf("Uint8Array", body)) return new Uint8Array(body);
   throw new VaultError("`body` must be the text or the bytes that arrived, not what was parsed from them.", {
     code: "invalid_argument",
   });

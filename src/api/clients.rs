@@ -13,13 +13,14 @@ use crate::api::paging::Paging;
 use crate::api::problem::{Code, Fault, Place, Problem};
 use crate::api::transaction::{Statements as Asked, Transaction};
 use crate::catalog::cache::CatalogCache;
-use crate::catalog::detail::AuthMethod;
+use crate::catalog::detail::{AuthMethod, TokenAuth};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
 use crate::connect::method::objection;
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::fold::fold;
 use crate::json;
+use crate::oauth::assertion::PrivateKey;
 use crate::patterns::Matcher;
 use crate::ports::{Db, Ports, StorageError, first_row};
 
@@ -126,6 +127,22 @@ fn secret_needed(changed: &str) -> Problem {
     Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
 }
 
+/// What is wrong with a secret where a private key is expected, or the other way round.
+fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> {
+    let takes_key = |method: &&&AuthMethod| {
+        method.oauth2().is_some_and(|oauth| oauth.token_auth == TokenAuth::PrivateKeyJwt)
+    };
+    if !PrivateKey::is_jwk(secret) {
+        let what = "must be the private key, as a JSON Web Key: the platform takes no secret";
+        return methods.iter().all(takes_key).then_some(what);
+    }
+    if !methods.iter().all(takes_key) {
+        return Some("is a private key: name the method that takes one in `authMethod`");
+    }
+    let what = "must be a private RSA key, or a private key of the curve P-256";
+    PrivateKey::parse(secret).is_none().then_some(what)
+}
+
 /// `PUT /v1/oauth-clients/{platform}`
 ///
 /// # Errors
@@ -201,6 +218,9 @@ impl PutClient<'_> {
             if let Some(what) = objection(field, value, &matcher) {
                 body.invalid(&["variables", name], &what);
             }
+        }
+        if let Some(what) = secret.as_deref().and_then(|secret| unusable_key(secret, &chosen)) {
+            body.invalid(&["clientSecret"], what);
         }
         body.finish()?;
         let sealed = match &secret {

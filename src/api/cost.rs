@@ -378,6 +378,10 @@ impl<P: Signatures> Signatures for Metered<'_, P> {
     ) -> bool {
         self.ports.verify(algorithm, key, message, signature).await
     }
+
+    async fn sign(&self, algorithm: Algorithm, key: &str, message: &[u8]) -> Option<Vec<u8>> {
+        self.ports.sign(algorithm, key, message).await
+    }
 }
 
 impl<P: Ports> RateLimit for Metered<'_, P> {

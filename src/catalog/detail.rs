@@ -544,6 +544,8 @@ pub enum TokenAuth {
     ClientSecretBasic,
     /// In the header `Authorization`, as they are.
     ClientSecretBasicRaw,
+    /// In the body, by a token that is signed with the client's private key (RFC 7523, section 2.2).
+    PrivateKeyJwt,
     /// Not at all: a public client.
     None,
 }

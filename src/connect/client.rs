@@ -100,7 +100,7 @@ impl OauthClient {
                 Some(String::from_utf8(plain.to_vec()).map_err(|_| OpenError::Damaged)?)
             }
         };
-        Ok(Client { id: self.client_id.clone(), secret })
+        Ok(Client::new(self.client_id.clone(), secret))
     }
 
     /// The scopes to ask for when a request names none.

@@ -90,6 +90,9 @@ extern "C" {
         message: &[u8],
         signature: &[u8],
     ) -> Result<Promise, JsValue>;
+    /// A promise of the signature of a message by a private key; of `null` for a key that can't be used.
+    #[wasm_bindgen(catch)]
+    pub fn sign(algorithm: &str, key: &str, message: &[u8]) -> Result<Promise, JsValue>;
     /// Whether a text matches a pattern.
     #[wasm_bindgen(js_name = "isMatch")]
     pub fn is_match(pattern: &str, text: &str) -> bool;

@@ -3,6 +3,7 @@
 //! | module | what it knows |
 //! |---|---|
 //! | [`client`] | the app's registration at a platform |
+//! | [`assertion`] | how a client proves that it holds a private key |
 //! | [`pkce`] | verifiers and their challenges |
 //! | [`authorization`] | the URL to which a user is sent |
 //! | [`callback`] | what the user's browser brings back |
@@ -16,6 +17,7 @@
 
 pub mod account;
 pub mod answer;
+pub mod assertion;
 pub mod authorization;
 pub mod callback;
 pub mod client;

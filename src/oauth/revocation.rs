@@ -62,7 +62,7 @@ mod tests {
     fn the_refresh_token_ends_the_grant() {
         let usual = OAuth2::usual(Grant::AuthorizationCode, None, String::new());
         let oauth = OAuth2 { token_body: TokenBody::Json, ..usual };
-        let client = Client { id: "app".to_owned(), secret: Some("s".to_owned()) };
+        let client = Client::new("app".to_owned(), Some("s".to_owned()));
         let body = |refresh_token, oauth: &OAuth2| {
             let request =
                 revocation(oauth, "https://idp.example/revoke", &client, refresh_token, "a");

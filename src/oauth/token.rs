@@ -3,6 +3,7 @@
 use base64ct::{Base64, Encoding as _};
 use serde_json::{Map, Value};
 
+use super::assertion::ASSERTION_TYPE;
 use super::authorization::scope;
 use super::callback::Callback;
 use super::client::Client;
@@ -114,7 +115,7 @@ impl TokenEndpoint<'_> {
 }
 
 /// The parameters that only the vault sets.
-pub const OWN_PARAMETERS: [&str; 8] = [
+pub const OWN_PARAMETERS: [&str; 10] = [
     "grant_type",
     "code",
     "redirect_uri",
@@ -123,6 +124,8 @@ pub const OWN_PARAMETERS: [&str; 8] = [
     "scope",
     "client_id",
     "client_secret",
+    "client_assertion",
+    "client_assertion_type",
 ];
 
 /// What the client adds to the body, and its header `Authorization`.
@@ -145,7 +148,13 @@ pub(super) fn authentication<'a>(
         (TokenAuth::ClientSecretPost, Some(secret)) => {
             (vec![id, ("client_secret", secret.as_str())], None)
         }
-        (TokenAuth::None, _) | (_, None) => (vec![id], None),
+        // The proof says whose it is.
+        (TokenAuth::PrivateKeyJwt, _) if client.assertion.is_some() => {
+            let assertion = client.assertion.as_deref().unwrap_or_default();
+            let kind = ("client_assertion_type", ASSERTION_TYPE);
+            (vec![kind, ("client_assertion", assertion)], None)
+        }
+        (TokenAuth::None | TokenAuth::PrivateKeyJwt, _) | (_, None) => (vec![id], None),
     }
 }
 
@@ -202,7 +211,7 @@ mod tests {
     }
 
     fn client(secret: Option<&str>) -> Client {
-        Client { id: "a:p p".to_owned(), secret: secret.map(str::to_owned) }
+        Client::new("a:p p".to_owned(), secret.map(str::to_owned))
     }
 
     /// The redirect that brought the code.

@@ -376,7 +376,7 @@ fn about_client() -> [(&'static str, &'static str); 8] {
         ("clientId", "The client's id at the platform."),
         (
             "clientSecret",
-            "The client's secret. If omitted, the stored one stays as long as `clientId` is the same; `null` removes it. It is sealed, and never returned.",
+            "The client's secret, or its private key as a JSON Web Key where the method's `tokenAuth` is `private_key_jwt`. If omitted, the stored one stays as long as `clientId` is the same; `null` removes it. It is sealed, and never returned.",
         ),
         ("scopes", "The scopes to ask for when a request to connect names none."),
         (

@@ -29,8 +29,12 @@ use connector_vault::ports::{
     Signatures, Statement, StorageError,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
+use ring::rand::SystemRandom;
+use ring::rsa::{KeyPairComponents, PublicKeyComponents};
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
+    ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair,
+    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, RsaPublicKeyComponents,
+    UnparsedPublicKey,
 };
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
@@ -672,6 +676,40 @@ impl Signatures for World {
             }
         };
         verified.is_ok()
+    }
+
+    async fn sign(&self, algorithm: Algorithm, key: &str, message: &[u8]) -> Option<Vec<u8>> {
+        let key: Value = serde_json::from_str(key).ok()?;
+        let part = |name: &str| Base64UrlUnpadded::decode_vec(key[name].as_str()?).ok();
+        let random = SystemRandom::new();
+        match algorithm {
+            Algorithm::Rs256 => {
+                let pair = RsaKeyPair::from_components(&KeyPairComponents {
+                    public_key: PublicKeyComponents { n: part("n")?, e: part("e")? },
+                    d: part("d")?,
+                    p: part("p")?,
+                    q: part("q")?,
+                    dP: part("dp")?,
+                    dQ: part("dq")?,
+                    qInv: part("qi")?,
+                })
+                .ok()?;
+                let mut signature = vec![0; pair.public().modulus_len()];
+                pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature).ok()?;
+                Some(signature)
+            }
+            Algorithm::Es256 => {
+                let point = [&[4][..], &part("x")?, &part("y")?].concat();
+                let how = &ECDSA_P256_SHA256_FIXED_SIGNING;
+                let pair = EcdsaKeyPair::from_private_key_and_public_key(
+                    how,
+                    &part("d")?,
+                    &point,
+                    &random,
+                );
+                Some(pair.ok()?.sign(&random, message).ok()?.as_ref().to_vec())
+            }
+        }
     }
 }
 

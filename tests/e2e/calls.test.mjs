@@ -24,6 +24,13 @@ const SLACK = 24 * MEGABYTE;
 const REQUESTS = 2000;
 const MOST_LEFT = 100;
 
+/** What the platform's document does not say: where its responses name the next page. */
+const PAGES = `[platforms.called]
+name = "Called"
+documents = ["called"]
+pagination = [{ next = "/next", parameter = "cursor" }]
+`;
+
 describe("calls to platforms", () => {
   let [platform, state, server, opened, app, id] = [];
   const made = key({ scopes: `${SCOPES} connections:call events:read`, account: "calling" });
@@ -35,7 +42,7 @@ describe("calls to platforms", () => {
     mkdirSync(sources, { recursive: true });
     writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
     const providers = join(folder, "called-providers.toml");
-    writeFileSync(providers, "");
+    writeFileSync(providers, PAGES);
     const catalog = await importPlatforms("called", sources, providers);
     state = new State("calls");
     await state.migrate();
@@ -97,6 +104,16 @@ describe("calls to platforms", () => {
     assert.deepEqual([none.status, await none.text()], [204, ""]);
     const head = await call("length", { method: "HEAD" });
     assert.deepEqual([head.status, await head.text(), platform.last.method], [200, "", "HEAD"]);
+  });
+
+  test("a body is read for the next page, and passed on as it came", async () => {
+    const short = await call("page?bytes=1000");
+    assert.match(short.headers.get("x-vault-next") ?? "", /page\?bytes=1000&cursor=page-2$/);
+    assert.deepEqual(await short.json(), { items: "x".repeat(1000), next: "page-2" });
+    // Nobody knows how long it is before the copy has been read as far as it is read.
+    const long = await call(`page?bytes=${4 * MEGABYTE}`);
+    assert.equal(long.headers.get("x-vault-next"), null);
+    assert.deepEqual(await long.json(), { items: "x".repeat(4 * MEGABYTE), next: "page-2" });
   });
 
   test("redirects are followed within the origin only", async () => {

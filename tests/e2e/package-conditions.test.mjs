@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { createContext, runInContext, runInNewContext } from "node:vm";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 
@@ -35,12 +36,13 @@ for (const [name, conditions] of [
       format: "esm",
       platform: "neutral",
       write: false,
-      external: ["*.wasm"],
+      external: ["*.wasm", "*.wasm?module"],
     });
     const contents = readFileSync(join(dist, "connector-vault.wasm"));
+    const path = `connector-vault.wasm${name === "edge-light" ? "?module" : ""}`;
     const modules = [
       { type: "ESModule", path: "entry.js", contents: bundled.outputFiles[0].text },
-      { type: "CompiledWasm", path: "connector-vault.wasm", contents },
+      { type: "CompiledWasm", path, contents },
     ];
     const worker = new Miniflare(convertV4MiniflareOptions({ modules, compatibilityDate: "2026-01-01" }));
     try {
@@ -51,3 +53,34 @@ for (const [name, conditions] of [
     }
   });
 }
+
+test("a module that was compiled in another realm starts, and one that is none has the code no_webassembly", async () => {
+  const entry = `
+import { initSync, parseConnectorKey } from "connector-vault/slim";
+const code = (body) => { try { body(); } catch (error) { return error.code; } };
+globalThis.before = code(() => initSync({}));
+initSync(given);
+globalThis.after = parseConnectorKey("api::acme::v1").platform;
+`;
+  const bundled = await build({
+    stdin: { contents: entry, resolveDir: root },
+    alias: { "connector-vault/slim": join(dist, "slim.mjs") },
+    bundle: true,
+    platform: "neutral",
+    write: false,
+  });
+  const compiled = new WebAssembly.Module(readFileSync(join(dist, "connector-vault.wasm")));
+  const realm = createContext({ given: compiled, TextDecoder, TextEncoder }, { codeGeneration: { wasm: false } });
+  runInContext(bundled.outputFiles[0].text, realm);
+  assert.deepEqual([realm.before, realm.after], ["no_webassembly", "acme"]);
+});
+
+test("bytes that were made in another realm start too", async () => {
+  const { init, parseConnectorKey } = await import(join(dist, "slim.mjs"));
+  const bytes = readFileSync(join(dist, "connector-vault.wasm"));
+  const foreign = runInNewContext("new ArrayBuffer(size)", { size: bytes.length });
+  new Uint8Array(foreign).set(bytes);
+  assert.ok(!(foreign instanceof ArrayBuffer));
+  await init(foreign);
+  assert.equal(parseConnectorKey("api::acme::v1").platform, "acme");
+});

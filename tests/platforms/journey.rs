@@ -3,24 +3,18 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::slice;
 
 use connector_vault::api::{Request, Response};
 use connector_vault::catalog::detail::{AuthMethod, Grant as Granted, Kind, variables};
-use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::catalog::write::Platform;
 use serde_json::{Map, Value, json};
 
 use crate::row::{self, Grant, Refresh, Row};
+use crate::service::{Native, Real, Runtime, Service};
 use crate::standin::{CLIENT_ID, CLIENT_SECRET, Secrets, Standin, pairs};
-use crate::support::{Api, ORIGIN, anonymous, body, config, with_body, with_header};
+use crate::support::{anonymous, body, with_body, with_header};
 
 const HOUR_MS: u64 = 3_600_000;
-
-/// The settings under which everything works.
-pub const SETTINGS: [(&str, &str); 2] = [
-    ("VAULT_KEYS", "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
-    ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
-];
 
 /// What the user fills in, by the name of the field. `$key`, `$app` and `$user` are the secrets of the stand-in.
 pub type Inputs = BTreeMap<String, String>;
@@ -34,9 +28,8 @@ struct Journey<'a> {
     platform: &'a Platform,
     method: &'a AuthMethod,
     inputs: &'a Inputs,
-    api: Api,
+    api: Box<dyn Service>,
     standin: Rc<RefCell<Standin>>,
-    now: Rc<Cell<u64>>,
 }
 
 fn secrets(inputs: &Inputs, nth: u32) -> Secrets {
@@ -49,7 +42,13 @@ fn secrets(inputs: &Inputs, nth: u32) -> Secrets {
 }
 
 /// Users agree, and tokens are renewed.
-pub fn oauth(name: &str, row: &Row, platform: &Platform, inputs: &Inputs) -> Outcome<()> {
+pub fn oauth(
+    name: &str,
+    row: &Row,
+    platform: &Platform,
+    inputs: &Inputs,
+    runtime: Option<&Rc<RefCell<Runtime>>>,
+) -> Outcome<()> {
     let wanted = row.oauth.as_ref().map(|oauth| oauth.grant);
     let is_wanted = |method: &&AuthMethod| match &method.kind {
         Kind::OAuth2(oauth) => {
@@ -64,18 +63,24 @@ pub fn oauth(name: &str, row: &Row, platform: &Platform, inputs: &Inputs) -> Out
     let method = platform.detail.auth_methods.iter().find(is_wanted);
     let method =
         method.ok_or_else(|| format!("catalog: no method of OAuth 2.0 with {wanted:?}"))?;
-    Journey::new(name, row, platform, method, inputs, false).oauth()
+    Journey::new(name, row, platform, method, inputs, runtime, false).oauth()
 }
 
 /// The user copies a key.
-pub fn key(name: &str, row: &Row, platform: &Platform, inputs: &Inputs) -> Outcome<()> {
+pub fn key(
+    name: &str,
+    row: &Row,
+    platform: &Platform,
+    inputs: &Inputs,
+    runtime: Option<&Rc<RefCell<Runtime>>>,
+) -> Outcome<()> {
     let is_wanted = |method: &&AuthMethod| match inputs.get("=method") {
         Some(id) => method.id == *id,
         None => !method.is_oauth2(),
     };
     let method = platform.detail.auth_methods.iter().find(is_wanted);
     let method = method.ok_or("catalog: no method with a key")?;
-    Journey::new(name, row, platform, method, inputs, true).key()
+    Journey::new(name, row, platform, method, inputs, runtime, true).key()
 }
 
 impl<'a> Journey<'a> {
@@ -85,22 +90,21 @@ impl<'a> Journey<'a> {
         platform: &'a Platform,
         method: &'a AuthMethod,
         inputs: &'a Inputs,
+        runtime: Option<&Rc<RefCell<Runtime>>>,
         is_key: bool,
     ) -> Self {
-        let api = Api::new(config(&SETTINGS));
-        api.world.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
-        let now = Rc::new(Cell::new(api.world.now.get()));
+        let now = Rc::new(Cell::new(0));
         let standin = Standin::new(row, is_key, secrets(inputs, 1), Rc::clone(&now));
         let standin = Rc::new(RefCell::new(standin));
-        let answers = Rc::clone(&standin);
-        *api.world.platform.borrow_mut() =
-            Box::new(move |request| Ok(answers.borrow_mut().answer(request)));
-        Self { name, row, platform, method, inputs, api, standin, now }
+        let api: Box<dyn Service> = match runtime {
+            Some(runtime) => Box::new(Real::new(runtime, &standin, now)),
+            None => Box::new(Native::new(platform, &standin, now)),
+        };
+        Self { name, row, platform, method, inputs, api, standin }
     }
 
     fn wait(&self, milliseconds: u64) {
-        self.api.world.wait(milliseconds);
-        self.now.set(self.api.world.now.get());
+        self.api.wait(milliseconds);
     }
 
     /// A failure, with what the platform refused so far.
@@ -182,14 +186,15 @@ impl<'a> Journey<'a> {
             return self.fault(step, &told.to_string());
         }
         let link = text(&told["authorizationUrl"]);
-        let path = link.strip_prefix(ORIGIN).unwrap_or(&link);
+        let origin = self.api.origin();
+        let path = link.strip_prefix(origin).unwrap_or(&link);
         let request = with_header(anonymous("POST", path), "accept", "text/html");
-        let request = with_header(request, "origin", ORIGIN);
+        let request = with_header(request, "origin", origin);
         let led = self.api.send(&with_header(request, "sec-fetch-site", "same-origin"));
         let Some(location) = led.header("location").filter(|_| led.status == 303) else {
             return self.fault(step, "the link leads nowhere");
         };
-        let callback = format!("{ORIGIN}/connect/callback");
+        let callback = format!("{origin}/connect/callback");
         let back = self.standin.borrow_mut().authorize(location, &callback);
         let back = back.map_err(|why| format!("{step}: {why}"))?;
         let encode = |(name, value): &(String, String)| {
@@ -334,8 +339,11 @@ impl<'a> Journey<'a> {
             self.calls("refresh after reconnect", &id)?;
         }
         self.delete(&id)?;
-        if oauth.revoke.is_some() && self.standin.borrow().revoked != 1 {
-            return self.fault("revoke", "nothing was revoked");
+        if oauth.revoke.is_some() {
+            self.api.settle(&|| self.standin.borrow().revoked > 0);
+            if self.standin.borrow().revoked != 1 {
+                return self.fault("revoke", "nothing was revoked");
+            }
         }
         self.nothing_refused()
     }

@@ -15,14 +15,18 @@
 mod journey;
 mod reports;
 mod row;
+mod service;
 mod standin;
 #[path = "../api/support.rs"]
 #[expect(dead_code, reason = "the tests of the API use all of it")]
 mod support;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::env;
 use std::fs;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::OnceLock;
 use std::thread;
 
@@ -34,6 +38,8 @@ use connector_vault::importer::{Import, Watch, gather};
 
 use journey::Inputs;
 use row::Row;
+use serde_json::json;
+use service::Runtime;
 
 struct Silent;
 
@@ -81,6 +87,7 @@ fn journeys(
     name: &str,
     row: &Row,
     inputs: &BTreeMap<String, Inputs>,
+    runtime: Option<&Rc<RefCell<Runtime>>>,
 ) -> Vec<(String, Result<(), String>)> {
     let nothing = Inputs::new();
     let of = |method: &str| inputs.get(method).unwrap_or(&nothing);
@@ -95,10 +102,10 @@ fn journeys(
     };
     let mut done = Vec::new();
     if row.oauth.is_some() {
-        done.push(("oauth".to_owned(), journey::oauth(name, row, platform, of("oauth"))));
+        done.push(("oauth".to_owned(), journey::oauth(name, row, platform, of("oauth"), runtime)));
     }
     if row.key.is_some() {
-        done.push(("key".to_owned(), journey::key(name, row, platform, of("key"))));
+        done.push(("key".to_owned(), journey::key(name, row, platform, of("key"), runtime)));
     }
     done
 }
@@ -124,7 +131,7 @@ fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() 
     let work = |nth: usize| {
         let own = rows.iter().skip(nth).step_by(cores);
         own.flat_map(|(name, row)| {
-            let done = journeys(name, row, inputs.get(*name).unwrap_or(&nothing));
+            let done = journeys(name, row, inputs.get(*name).unwrap_or(&nothing), None);
             done.into_iter().map(|(method, result)| ((*name).clone(), method, result))
         })
         .collect::<Vec<_>>()
@@ -134,12 +141,36 @@ fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() 
         let threads: Vec<_> = (0..cores).map(|nth| scope.spawn(move || work(nth))).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
+    let report = report(&results);
+    let (done, failed) = (results.len(), report.len());
+    assert!(report.is_empty(), "{failed} of {done} journeys:\n{}", report.join("\n"));
+}
+
+/// The journeys that went wrong.
+fn report(results: &[(String, String, Result<(), String>)]) -> Vec<String> {
     let failed = results.iter().filter_map(|(platform, method, result)| {
         let fault = result.as_ref().err()?;
         Some(format!("{platform}/{method}: {fault}"))
     });
     let mut report: Vec<String> = failed.collect();
     report.sort();
-    let (done, failed) = (results.len(), report.len());
-    assert!(report.is_empty(), "{failed} of {done} journeys:\n{}", report.join("\n"));
+    report
+}
+
+#[test]
+#[ignore = "lab/tests/platforms.test.mjs runs it, with the built Worker on the real runtime"]
+fn every_platform_is_connected_on_the_real_runtime_too() {
+    let port = env::var("CONNECTOR_VAULT_LABORATORY").unwrap().parse().unwrap();
+    let runtime = Rc::new(RefCell::new(Runtime::connect(port)));
+    let (rows, inputs, nothing) = (row::all(), inputs(), BTreeMap::new());
+    let made = rows.iter().filter(|(_, row)| row.ended.is_none()).flat_map(|(name, row)| {
+        let done = journeys(name, row, inputs.get(name).unwrap_or(&nothing), Some(&runtime));
+        done.into_iter().map(|(method, result)| (name.clone(), method, result))
+    });
+    let results: Vec<_> = made.collect();
+    let mut platforms: Vec<&String> = results.iter().map(|(platform, ..)| platform).collect();
+    platforms.dedup();
+    runtime.borrow_mut().say(&json!({
+        "journeys": results.len(), "platforms": platforms.len(), "failed": report(&results),
+    }));
 }

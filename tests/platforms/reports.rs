@@ -25,7 +25,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Silent;
-use crate::journey::SETTINGS;
+use crate::service::SETTINGS;
 use crate::standin::pairs;
 use crate::support::{Api, ORIGIN, anonymous, body, config, connector, with_body, with_header};
 

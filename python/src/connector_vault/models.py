@@ -417,6 +417,7 @@ class AuthMethodOauth2(Model):
             'client_secret_post',
             'client_secret_basic',
             'client_secret_basic_raw',
+            'private_key_jwt',
             'none',
         ]
         | str
@@ -2631,7 +2632,7 @@ ConnectorStatus: TypeAlias = Literal["generally_available", "beta", "alpha", "no
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"] | str
 AuthMethodOauth2Grant: TypeAlias = Literal["authorization_code", "client_credentials", "account_credentials"] | str
 Pkce: TypeAlias = Literal["S256", "none"] | str
-AuthMethodOauth2TokenAuth: TypeAlias = Literal["client_secret_post", "client_secret_basic", "client_secret_basic_raw", "none"] | str
+AuthMethodOauth2TokenAuth: TypeAlias = Literal["client_secret_post", "client_secret_basic", "client_secret_basic_raw", "private_key_jwt", "none"] | str
 AuthMethodOauth2TokenBody: TypeAlias = Literal["form", "json"] | str
 AuthMethodOauth2RevocationBody: TypeAlias = Literal["form", "json"] | str
 AuthMethodOauth2RevocationToken: TypeAlias = Literal["refresh_token", "access_token"] | str

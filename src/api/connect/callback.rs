@@ -296,7 +296,7 @@ impl<P: Ports> Desk<'_, P> {
         let Remembered { mut fields, verifier, .. } = remembered;
         let redirect_uri = filled.redirect_uri(redirect_uri(&request.origin));
         let of = (code, redirect_uri.as_str(), callback);
-        let tokens = match self.take_tokens(&filled, &opened, of, verifier).await {
+        let tokens = match self.take_tokens(&filled, opened, of, verifier).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(not_exchanged(&connector.name, &error))),
         };
@@ -369,12 +369,14 @@ impl<P: Ports> Desk<'_, P> {
     async fn take_tokens(
         &self,
         filled: &Filled,
-        client: &Client,
+        client: Client,
         (code, redirect_uri, callback): (&str, &str, &Callback),
         verifier: Option<String>,
     ) -> Result<Tokens, TokenError> {
         let verifier = verifier.and_then(Verifier::of_text);
-        let endpoint = TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client };
+        let client = client.proving(filled.oauth.token_auth, &filled.token_url, self.ports).await;
+        let endpoint =
+            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
         let exchange = endpoint.exchange(code, redirect_uri, verifier.as_ref(), callback);
         let tokens = platform::tokens(self.ports, &filled.oauth, exchange).await?;
         platform::lengthened(self.ports, &endpoint, tokens).await

@@ -37,6 +37,7 @@ impl Chosen<'_> {
         scopes: Vec<String>,
     ) -> Result<Response, Problem> {
         let opened = opening(client.open(&self.context.config.vault_keys))?;
+        let opened = opened.proving(filled.oauth.token_auth, &filled.token_url, ports).await;
         let endpoint =
             TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &opened };
         let request = endpoint.of_client(&scopes);

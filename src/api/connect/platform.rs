@@ -117,7 +117,7 @@ impl Asking<'_> {
             Some(client) if needs(common, method, CLIENT_SECRET) => {
                 Some(opening(client.open(&config.vault_keys))?)
             }
-            Some(client) => Some(Client { id: client.client_id.clone(), secret: None }),
+            Some(client) => Some(Client::new(client.client_id.clone(), None)),
             None => None,
         };
         let placing = Placing { common, method, held, client: client.as_ref() };

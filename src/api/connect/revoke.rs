@@ -137,5 +137,6 @@ async fn request<P: Ports>(
     let filled =
         Filled::for_client(oauth, &method.fields, config.targets(), &variables, stored).ok()?;
     let url = filled.revocation_url?;
+    let client = client.proving(filled.oauth.token_auth, &url, ports).await;
     Some(revocation(&filled.oauth, &url, &client, tokens.refresh.as_deref(), &tokens.access))
 }

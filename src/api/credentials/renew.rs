@@ -398,6 +398,9 @@ async fn ask<P: Ports>(
     let Some(filled) = filled(oauth, renewal, client, held) else { return rejected() };
     let client = opening(client.open(&renewal.config.vault_keys))?;
     let refresh = held.tokens.as_ref().and_then(|tokens| tokens.refresh.as_deref());
+    let refreshes = oauth.grant == Grant::AuthorizationCode && refresh.is_some();
+    let address = if refreshes { &filled.refresh_url } else { &filled.token_url };
+    let client = client.proving(oauth.token_auth, address, ports).await;
     let request = match (oauth.grant, refresh) {
         (Grant::ClientCredentials | Grant::AccountCredentials, _) => {
             let endpoint =

@@ -18,6 +18,7 @@ mod mortal;
 mod oauth;
 mod offered;
 mod places;
+mod private_key;
 mod quirks;
 mod refresh_errors;
 mod refused_calls;

@@ -1,6 +1,7 @@
 // A platform that is called: it answers by path, and tells what it was sent.
 import { createServer } from "node:http";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { listen } from "./listening.mjs";
 
@@ -97,6 +98,7 @@ export class Platform {
     seen.body = Buffer.concat(text).toString();
     seen.hash = hash?.digest("hex");
     seen.trailers = request.trailers;
+    if (path === "/page") return this.#page(response, Number(searchParams.get("bytes")));
     if (path === "/large") return this.#large(response, Number(searchParams.get("bytes")));
     if (path === "/gzip") {
       const body = gzipSync("compressed text ".repeat(1000));
@@ -125,6 +127,15 @@ export class Platform {
     // The second one is sent when the test has received the first.
     seen.end = () => response.end();
     seen.next = (text) => response.write(`data: ${text}\n\n`);
+  }
+
+  /** A page of a list of so many bytes, whose length nobody is told before, and the next page at its end. */
+  async #page(response, bytes) {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write('{"items":"');
+    for (let sent = 0; sent < bytes; sent += CHUNK.length)
+      if (!response.write(CHUNK.subarray(0, bytes - sent))) await once(response, "drain");
+    response.end('","next":"page-2"}');
   }
 
   #trailers(response) {

@@ -1,10 +1,12 @@
 // Serves a built Worker as `wrangler dev` does, with the same Miniflare and the same bindings, but without wrangler's proxy
 // before it, which takes seven eighths of a request's time, and without its command line.
 //
-//   node tests/e2e/support/direct.mjs --config … --persist-to … --ip … --port … --inspector-port … [--platforms …] [--timers N]
+//   node tests/e2e/support/direct.mjs --config … --persist-to … --ip … --port … --inspector-port … [--platforms …]
+//     [--timers N] [--clock]
 //
 // With --platforms, a module whose default export answers what the Worker sends to other services: nothing leaves the machine.
 // With --timers, the Worker's timers run N times as fast, so that a test of a deadline of 20 seconds needs not take them.
+// With --clock, a request with the header `x-test-wait` moves the Worker's clock on by so many milliseconds.
 import { createRequire, enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -20,6 +22,7 @@ const { values } = parseArgs({
   options: {
     ...{ config: text, "persist-to": text, ip: text, port: text, "inspector-port": text, platforms: text },
     timers: { type: "string", default: "1" },
+    clock: { type: "boolean", default: false },
   },
 });
 const config = readConfig({ config: values.config });
@@ -40,6 +43,22 @@ globalThis.setTimeout = (body, ms, ...values) => setTimeout(body, ms / ${Number(
 AbortSignal.timeout = (ms) => timeout(ms / ${Number(values.timers)});
 `;
   worker.unshift(entry, { type: "ESModule", path: join(folder, "timers.js"), contents });
+}
+if (values.clock) {
+  const contents = `import worker from "./index.js";
+export * from "./index.js";
+let ahead = 0;
+const now = Date.now.bind(Date);
+Date.now = () => now() + ahead;
+const fetch = (request, ...others) => {
+  const wait = request.headers.get("x-test-wait");
+  if (wait === null) return worker.fetch(request, ...others);
+  ahead += Number(wait);
+  return new Response(null, { status: 204 });
+};
+export default { ...worker, fetch };
+`;
+  worker.unshift({ type: "ESModule", path: join(folder, "clock.js"), contents });
 }
 const platforms = values.platforms && (await import(values.platforms)).default;
 const runtime = new Miniflare(

@@ -102,8 +102,9 @@ export class Server {
    * Starts the service on a storage folder and waits until it answers.
    * @param {import("./workspace.mjs").State} state
    * @param {{ name: string, variables?: object, bindings?: string, secrets?: object, byWrangler?: boolean, platforms?: string,
-   *   timers?: number }} [other] what differs from wrangler.toml; whether `wrangler dev` serves it, with its proxy; a module whose
-   *   default export answers what the Worker sends to others; and how many times as fast the Worker's timers run
+   *   timers?: number, clock?: boolean }} [other] what differs from wrangler.toml; whether `wrangler dev` serves it, with its proxy; a module whose
+   *   default export answers what the Worker sends to others; how many times as fast the Worker's timers run; and whether requests
+   *   may move its clock
    */
   static async start(
     state,
@@ -115,6 +116,7 @@ export class Server {
       byWrangler = false,
       platforms = undefined,
       timers = 1,
+      clock = false,
     } = {
       name: "plain",
     },
@@ -124,7 +126,8 @@ export class Server {
     if (byWrangler) return Server.dev(root, options);
     const others = platforms ? ["--platforms", platforms] : [];
     const speed = timers === 1 ? [] : ["--timers", String(timers)];
-    return Server.#serve(root, process.execPath, [DIRECT, ...options, ...others, ...speed]);
+    const moved = clock ? ["--clock"] : [];
+    return Server.#serve(root, process.execPath, [DIRECT, ...options, ...others, ...speed, ...moved]);
   }
 
   /** Starts `wrangler dev` in the folder of any Worker, and waits until `/health` answers. */

@@ -1,0 +1,5 @@
+import { answer } from "../checks.js";
+
+export const runtime = "nodejs";
+export const dynamic = "force-dynamic";
+export const GET = answer;

@@ -1,0 +1,10 @@
+import { join } from "node:path";
+
+/** @type {import("next").NextConfig} */
+export default {
+  // Where the packages are; Next would take the folder of the outermost lock file.
+  outputFileTracingRoot: join(import.meta.dirname, ".."),
+  turbopack: { root: join(import.meta.dirname, "..") },
+  // With webpack, Next 16.4 builds no edge function below `app`, whatever that imports.
+  pageExtensions: process.env.BUNDLER === "turbopack" ? ["js", "turbopack.js"] : ["js", "jsx"],
+};

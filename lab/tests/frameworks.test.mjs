@@ -1,0 +1,105 @@
+// The package in apps of frameworks: a production build of Next.js with a route in each of its runtimes and a page, by both
+// of its bundlers, and Vitest's plugin for Workers. Edge functions and Workers may not compile WebAssembly from bytes.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { cpSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { root } from "../../scripts/lib/paths.mjs";
+import { environment, run } from "../../scripts/lib/run.mjs";
+import { npmPackages } from "../../scripts/setup/npm-packages.mjs";
+import { launch, open } from "../../tests/e2e/support/browser.mjs";
+import { freePort } from "../../tests/e2e/support/server.mjs";
+import { build, folder } from "../../tests/e2e/support/workspace.mjs";
+
+const FRAMEWORKS = join(root, "lab", "frameworks");
+const NEXT = join(FRAMEWORKS, "next");
+const program = (name) => join(FRAMEWORKS, "node_modules", ".bin", name);
+/** The edge functions that each bundler can build, by their paths in the manifest, and where they are served. */
+const EDGE = {
+  turbopack: { "/edge/route": "edge", "/api/edge": "api/edge" },
+  webpack: { "/api/edge": "api/edge" },
+};
+const env = { NEXT_TELEMETRY_DISABLED: "1", CI: "1" };
+const READY_MS = 30_000;
+const POLL_MS = 50;
+
+/** Serves the app that was built last while `use` asks it. */
+async function serving(use) {
+  const port = await freePort();
+  // Where Next runs edge functions, it refuses then what their platform refuses.
+  const NODE_OPTIONS = `--require=${join(NEXT, "no-compiling.cjs")}`;
+  const started = spawn(program("next"), ["start", "--port", String(port), "--hostname", "127.0.0.1"], {
+    cwd: NEXT,
+    env: environment({ ...env, NODE_OPTIONS }),
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const ended = new Promise((done) => started.once("close", done));
+  let output = "";
+  for (const stream of [started.stdout, started.stderr]) stream.on("data", (text) => (output += text));
+  try {
+    const origin = `http://127.0.0.1:${port}`;
+    const until = Date.now() + READY_MS;
+    while (!(await fetch(`${origin}/node`).catch(() => undefined))) {
+      assert.ok(started.exitCode === null && Date.now() < until, output);
+      await pause(POLL_MS);
+    }
+    await use(origin, () => output);
+  } finally {
+    process.kill(-started.pid, "SIGTERM");
+    await ended;
+  }
+}
+
+describe("the package in frameworks", { timeout: 600_000 }, () => {
+  before(async () => {
+    await build();
+    await npmPackages(FRAMEWORKS);
+    const installed = join(FRAMEWORKS, "node_modules", "connector-vault");
+    rmSync(installed, { recursive: true, force: true });
+    for (const part of ["package.json", "dist"])
+      cpSync(join(root, "npm", part), join(installed, part), { recursive: true });
+  });
+
+  for (const [bundler, edge] of Object.entries(EDGE)) {
+    test(`Next.js with ${bundler} runs it in edge functions, in Node and in pages`, async () => {
+      await run(program("next"), ["build", `--${bundler}`], { cwd: NEXT, env: { ...env, BUNDLER: bundler } });
+      const manifest = JSON.parse(readFileSync(join(NEXT, ".next", "server", "middleware-manifest.json"), "utf8"));
+      for (const path of Object.keys(edge)) assert.equal(manifest.functions[path].wasm.length, 1, path);
+      await serving(async (origin, output) => {
+        const paths = [...Object.values(edge).map((path) => [path, "edge"]), ["node", "nodejs"]];
+        for (const [path, runtime] of paths) {
+          const response = await fetch(`${origin}/${path}`);
+          assert.equal(response.status, 200, output());
+          assert.deepEqual(await response.json(), { platform: "acme", platformVersion: "v1", runtime });
+        }
+        const browser = await launch();
+        try {
+          const { page, faults, close } = await open(browser, origin);
+          await page.getByText("acme", { exact: true }).waitFor();
+          assert.deepEqual(faults, []);
+          await close();
+        } finally {
+          await browser.close();
+        }
+      });
+    });
+  }
+
+  test("Vitest runs it in Workers, as the README says", async () => {
+    const readme = readFileSync(join(root, "npm", "README.md"), "utf8");
+    const config = readFileSync(join(FRAMEWORKS, "vitest", "vitest.config.mjs"), "utf8");
+    const shown = /const byWorkerd = \{[^]*?\n\};/;
+    assert.equal(shown.exec(readme)?.[0], shown.exec(config)[0]);
+    const report = join(folder, "vitest.json");
+    const options = ["run", "--reporter=json", `--outputFile=${report}`];
+    await run(program("vitest"), options, { cwd: join(FRAMEWORKS, "vitest"), env });
+    const { success, numPassedTests } = JSON.parse(readFileSync(report, "utf8"));
+    const [file, ...others] = readdirSync(join(FRAMEWORKS, "vitest")).filter((name) => name.endsWith(".test.mjs"));
+    assert.deepEqual(others, []);
+    const count = readFileSync(join(FRAMEWORKS, "vitest", file), "utf8").match(/^test\(/gm).length;
+    assert.deepEqual([success, numPassedTests], [true, count]);
+  });
+});

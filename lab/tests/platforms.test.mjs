@@ -1,0 +1,103 @@
+// The laboratory of platforms on the real runtime: the journeys of tests/platforms, with the same rows and the same stand-in,
+// through the built Worker. That program says over a socket what users and apps send, and answers for platforms; here, its
+// requests are sent to the Worker, and what the Worker sends to platforms is handed to it. Whole hours pass by the Worker's
+// clock, which requests move.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { json } from "node:stream/consumers";
+import { after, describe, test } from "node:test";
+import { root } from "../../scripts/lib/paths.mjs";
+import { run } from "../../scripts/lib/run.mjs";
+import { secrets } from "../../tests/e2e/support/http.mjs";
+import { ALL, key, store } from "../../tests/e2e/support/keys.mjs";
+import { SESSION_SECRET, Server, VAULT_KEYS } from "../../tests/e2e/support/server.mjs";
+import { State, build, folder, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
+
+/** At least as many as there are journeys. */
+const ACCOUNTS = 400;
+const ANSWERS = join(root, "lab", "platforms", "answers.mjs");
+const JOURNEYS = ["test", "--features", "cli", "--test", "platforms", "--", "--ignored", "on_the_real_runtime"];
+
+const listening = async (server) => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server.address().port;
+};
+
+/** All platforms that this project describes, as an operator imports them. */
+function catalog() {
+  const sources = join(folder, "platforms-documents");
+  mkdirSync(sources, { recursive: true });
+  // An import needs a document.
+  const document = { openapi: "3.0.0", info: { title: "Nobody", version: "1" }, paths: {} };
+  writeFileSync(join(sources, "nobody.json"), JSON.stringify(document));
+  return importPlatforms("platforms-catalog", sources, join(root, "providers.toml"));
+}
+
+describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000 }, () => {
+  const closed = [];
+  after(async () => {
+    for (const close of closed.reverse()) await close();
+  });
+
+  test("every journey of every platform goes well", async () => {
+    await build();
+    const state = new State("platforms");
+    await state.migrate();
+    await state.publish(await catalog());
+    const keys = Array.from({ length: ACCOUNTS }, (_, nth) => key({ account: `account-${nth}`, scopes: ALL }));
+    await state.use(({ vault }) => store(vault, keys));
+    // What the stand-in knows the app by.
+    secrets.add("app-secret-1");
+
+    let journeys;
+    const waiting = new Map();
+    const asked = createHttpServer(async (request, response) => {
+      const id = waiting.size + 1;
+      waiting.set(id, response);
+      journeys.say({ kind: "asked", id, ...(await json(request)) });
+    });
+    process.env.CONNECTOR_VAULT_PLATFORMS = String(await listening(asked));
+    closed.push(() => asked.close());
+    const server = await Server.start(state, {
+      name: "platforms",
+      secrets: { SESSION_SECRET, VAULT_KEYS },
+      platforms: ANSWERS,
+      clock: true,
+    });
+    closed.push(() => server.stop());
+
+    let result;
+    const answer = async ({ id, wait, journeys: count, ...message }) => {
+      if (count !== undefined) result = { count, ...message };
+      else if (id !== undefined) waiting.get(id).end(JSON.stringify(message));
+      else {
+        const headers = wait === undefined ? message.headers : [["x-test-wait", String(wait)]];
+        const { method, path = "/health", body } = message;
+        const { status, headers: answered, text } = await server.send(path, { method, headers, body });
+        journeys.say({ kind: "answered", status, headers: answered, body: text });
+      }
+    };
+    const control = createServer((socket) => {
+      journeys = { say: (message) => socket.write(`${JSON.stringify(message)}\n`) };
+      createInterface({ input: socket }).on("line", (line) =>
+        answer(JSON.parse(line)).catch((error) => socket.destroy(error)),
+      );
+      const origin = `http://127.0.0.1:${server.port}`;
+      journeys.say({ kind: "ready", origin, keys: keys.map(({ secret }) => secret) });
+    });
+    const port = await listening(control);
+    closed.push(() => control.close());
+
+    await run("cargo", JOURNEYS, { env: { CONNECTOR_VAULT_LABORATORY: String(port) } });
+    assert.ok(result, "the journeys did not end");
+    const { count, platforms, failed } = result;
+    console.log(`${count - failed.length} of ${count} journeys of ${platforms} platforms went well`);
+    assert.deepEqual(failed, []);
+  });
+});

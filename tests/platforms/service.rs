@@ -1,0 +1,232 @@
+//! The service under test: `handle()` in this process, or the built Worker on the real runtime.
+
+use std::cell::{Cell, RefCell};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::rc::Rc;
+use std::slice;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use connector_vault::api::message::Body;
+use connector_vault::api::{Request, Response};
+use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::ports::HttpRequest;
+use connector_vault::terms::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::standin::Standin;
+use crate::support::{Api, ORIGIN, as_secret, config};
+
+/// The settings under which everything works.
+pub const SETTINGS: [(&str, &str); 2] = [
+    ("VAULT_KEYS", "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
+    ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
+];
+
+/// How long the real runtime may take for anything.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Where journeys are made.
+pub trait Service {
+    /// The address that its users see.
+    fn origin(&self) -> &str;
+    /// The app's key.
+    fn key(&self) -> &str;
+    fn send(&self, request: &Request) -> Response;
+    /// Lets time pass, for the service and the platform.
+    fn wait(&self, milliseconds: u64);
+    /// Waits for what the service does after its response.
+    fn settle(&self, is_done: &dyn Fn() -> bool);
+
+    fn request(&self, method: &str, path_and_query: &str) -> Request {
+        as_secret(self.key(), method, path_and_query)
+    }
+
+    fn get(&self, path_and_query: &str) -> Response {
+        self.send(&self.request("GET", path_and_query))
+    }
+}
+
+/// `handle()` over a world of its own, with this platform alone in its catalog.
+pub struct Native {
+    api: Api,
+    now: Rc<Cell<u64>>,
+}
+
+impl Native {
+    pub fn new(platform: &Platform, standin: &Rc<RefCell<Standin>>, now: Rc<Cell<u64>>) -> Self {
+        let api = Api::new(config(&SETTINGS));
+        api.world.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
+        now.set(api.world.now.get());
+        let standin = Rc::clone(standin);
+        *api.world.platform.borrow_mut() =
+            Box::new(move |request| Ok(standin.borrow_mut().answer(request)));
+        Self { api, now }
+    }
+}
+
+impl Service for Native {
+    fn origin(&self) -> &str {
+        ORIGIN
+    }
+
+    fn key(&self) -> &str {
+        self.api.key.reveal()
+    }
+
+    fn send(&self, request: &Request) -> Response {
+        self.api.send(request)
+    }
+
+    fn wait(&self, milliseconds: u64) {
+        self.api.world.wait(milliseconds);
+        self.now.set(self.api.world.now.get());
+    }
+
+    fn settle(&self, _: &dyn Fn() -> bool) {}
+}
+
+/// The process that runs the Worker, and passes on what it asks of platforms. Messages are lines of JSON.
+pub struct Runtime {
+    stream: BufReader<TcpStream>,
+    origin: String,
+    /// A key of an account of its own for each journey.
+    keys: Vec<String>,
+    /// By how much the Worker's clock is ahead, in milliseconds.
+    ahead: u64,
+}
+
+/// What that process says.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+enum Message {
+    /// At the beginning.
+    Ready { origin: String, keys: Vec<String> },
+    /// The Worker asks a platform.
+    Asked { id: u64, method: String, url: String, headers: Vec<(String, String)>, body: String },
+    /// The Worker answers.
+    Answered { status: u16, headers: Vec<(String, String)>, body: String },
+}
+
+impl Runtime {
+    /// Connects to the process that listens at this port.
+    pub fn connect(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut runtime = Self {
+            stream: BufReader::new(stream),
+            origin: String::new(),
+            keys: Vec::new(),
+            ahead: 0,
+        };
+        let Message::Ready { origin, keys } = runtime.next() else { panic!("it is not ready") };
+        (runtime.origin, runtime.keys) = (origin, keys);
+        runtime
+    }
+
+    fn next(&mut self) -> Message {
+        let mut line = String::new();
+        self.stream.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    pub fn say(&mut self, message: &Value) {
+        let stream = self.stream.get_mut();
+        stream.write_all(format!("{message}\n").as_bytes()).unwrap();
+    }
+}
+
+/// The Worker on the real runtime, as one account sees it.
+pub struct Real {
+    runtime: Rc<RefCell<Runtime>>,
+    standin: Rc<RefCell<Standin>>,
+    now: Rc<Cell<u64>>,
+    origin: String,
+    key: String,
+}
+
+impl Real {
+    pub fn new(
+        runtime: &Rc<RefCell<Runtime>>,
+        standin: &Rc<RefCell<Standin>>,
+        now: Rc<Cell<u64>>,
+    ) -> Self {
+        let key = runtime.borrow_mut().keys.pop().unwrap();
+        let origin = runtime.borrow().origin.clone();
+        Self { runtime: Rc::clone(runtime), standin: Rc::clone(standin), now, origin, key }
+    }
+
+    /// Answers for the platform until the Worker answers.
+    fn answered(&self) -> Response {
+        loop {
+            if let Some(response) = self.heard() {
+                return response;
+            }
+        }
+    }
+
+    /// Waits for the next message. Answers it for the platform, or returns the Worker's answer.
+    fn heard(&self) -> Option<Response> {
+        let message = self.runtime.borrow_mut().next();
+        match message {
+            Message::Asked { id, method, url, headers, body } => {
+                let method: Method = method.parse().unwrap();
+                let request = HttpRequest { method, url, headers, body: body.into_bytes() };
+                let ahead = self.runtime.borrow().ahead;
+                let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+                self.now.set(u64::try_from(today).unwrap() + ahead);
+                let answer = self.standin.borrow_mut().answer(&request);
+                self.runtime.borrow_mut().say(&json!({
+                    "id": id, "status": answer.status, "headers": answer.headers,
+                    "body": String::from_utf8(answer.body).unwrap(),
+                }));
+                None
+            }
+            Message::Answered { status, headers, body } => {
+                let read = ["location", "set-cookie"];
+                let known = |(name, value)| Some((*read.iter().find(|one| **one == name)?, value));
+                Some(Response {
+                    status,
+                    headers: headers.into_iter().filter_map(known).collect(),
+                    body: body.into_bytes(),
+                    ..Response::default()
+                })
+            }
+            Message::Ready { .. } => panic!("it was ready before"),
+        }
+    }
+}
+
+impl Service for Real {
+    fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn send(&self, request: &Request) -> Response {
+        let Body::Whole(body) = &request.body else { panic!("{request:?} has no whole body") };
+        let query =
+            if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
+        self.runtime.borrow_mut().say(&json!({
+            "method": request.method, "path": format!("{}{query}", request.path),
+            "headers": request.headers, "body": std::str::from_utf8(body).unwrap(),
+        }));
+        self.answered()
+    }
+
+    fn wait(&self, milliseconds: u64) {
+        self.runtime.borrow_mut().ahead += milliseconds;
+        self.runtime.borrow_mut().say(&json!({"wait": milliseconds}));
+        assert_eq!(self.answered().status, 204);
+    }
+
+    fn settle(&self, is_done: &dyn Fn() -> bool) {
+        while !is_done() {
+            assert!(self.heard().is_none(), "an answer that nobody waits for");
+        }
+    }
+}
