@@ -54,6 +54,7 @@ const DECLARED = [
     "agents",
     "api-keys",
     "attempts",
+    "audit",
     "call",
     "catalog",
     "client",

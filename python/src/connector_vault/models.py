@@ -48,6 +48,21 @@ class AuthField(Model):
     """
 
 
+class PlatformAccount(Model):
+    """
+    An account at a platform.
+    """
+
+    id: str
+    """
+    The account's ID at the platform. It does not change.
+    """
+    name: str | None = None
+    """
+    The account's name at the platform, such as an email address or a user name, for people. Null if it is not known, or if the service does not store names.
+    """
+
+
 class PendingAttempt(Model):
     """
     An attempt that waits for the user.
@@ -249,6 +264,29 @@ class ConnectorDetailAccount(Model):
     name: str | None = None
     """
     The JSON Pointer of the account's name in the answer.
+    """
+
+
+class ConnectorDetailPagination(Model):
+    """
+    Where a JSON response says how to get the next page of a list.
+    """
+
+    next: str
+    """
+    The JSON Pointer of the next page's address, or of the value of `parameter`.
+    """
+    parameter: str | None = None
+    """
+    The query parameter that takes the value; null if it is an address.
+    """
+    items: str | None = None
+    """
+    The JSON Pointer of the list whose last item has the value; null if the response itself has it.
+    """
+    more: str | None = None
+    """
+    The JSON Pointer of what is true if there is another page; null if the value says it.
     """
 
 
@@ -1040,6 +1078,40 @@ class AgentGrantClient(Model):
     """
 
 
+class AuditEntryActor(Model):
+    """
+    Who did it.
+    """
+
+    type: Literal['key', 'token', 'person', 'grant', 'operator', 'service'] | str
+    """
+    `key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, when a platform or a receiver of webhooks made it necessary.
+    """
+    id: str | None = None
+    """
+    The id of the API key, the identity of the token or the person, or the id of the agent's grant; `null` for `operator` and `service`.
+    """
+    key_id: str | None = Field(None, alias='keyId')
+    """
+    The id of the API key by which the actor acts; `null` for `operator` and `service`.
+    """
+
+
+class AuditEntryTarget(Model):
+    """
+    What was changed, or whose credentials were read.
+    """
+
+    type: Literal['agent_grant', 'agent_sign_in', 'connection', 'key', 'oauth_client', 'webhook'] | str
+    """
+    What it is.
+    """
+    id: str
+    """
+    Its id; the platform of an OAuth client.
+    """
+
+
 class EventDataConnectionReason(Model):
     """
     Why it happened.
@@ -1364,6 +1436,79 @@ class ActionDetail(Model):
     """
 
 
+class ListedConnection(Model):
+    """
+    A stored link between an identity and a platform. With `include=account`, it has the connected account.
+    """
+
+    id: str
+    """
+    A UUID in lower case.
+    """
+    platform_version: str = Field(..., alias='platformVersion')
+    """
+    The version of the platform's API.
+    """
+    name: str | None = None
+    """
+    The display name; null if unset.
+    """
+    type: Literal['api'] = 'api'
+    """
+    Always `api`.
+    """
+    key: str
+    """
+    `<environment>::<platform>::<label>::<identity>`; unique within an account.
+    """
+    environment: Literal['test', 'live'] | str
+    """
+    The environment of the API key.
+    """
+    platform: str
+    """
+    The platform's identifier.
+    """
+    identity: str
+    """
+    The identity that the connection belongs to.
+    """
+    identity_type: Literal['user', 'team', 'organization', 'project'] | str = Field(
+        ..., alias='identityType'
+    )
+    """
+    The type of the identity.
+    """
+    description: str
+    """
+    The connector's description when the connection was created.
+    """
+    state: Literal['operational', 'degraded', 'failed', 'unknown'] | str
+    """
+    `operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.
+    """
+    tags: list[str]
+    """
+    The tags, exactly as they were sent.
+    """
+    version: str
+    """
+    Starts at "1" and goes up by one with every change.
+    """
+    active: bool
+    """
+    Whether the connection is active.
+    """
+    created_at: AwareDatetime = Field(..., alias='createdAt')
+    """
+    When the connection was created: UTC, with milliseconds.
+    """
+    account: PlatformAccount | None = None
+    """
+    The connected account, as the platform says; null if it is not known.
+    """
+
+
 class Connection(Model):
     """
     A stored link between an identity and a platform.
@@ -1481,6 +1626,10 @@ class ConnectionStatus(Model):
     holds_credentials: bool = Field(..., alias='holdsCredentials')
     """
     Whether the vault holds credentials of the connection.
+    """
+    account: PlatformAccount | None = None
+    """
+    The connected account, as the platform says; null if it is not known.
     """
 
 
@@ -1792,6 +1941,14 @@ class AgentGrant(Model):
     """
     `read`: the agent calls platforms by `GET` and `HEAD` only.
     """
+    actions: list[str] | None = None
+    """
+    Only these actions, each as `platform/key` or `platform/prefix*`; `null` for all.
+    """
+    connections: list[str] | None = None
+    """
+    Only the connections with these ids; `null` for all of the identity.
+    """
     client: AgentGrantClient
     created_at: AwareDatetime = Field(..., alias='createdAt')
     """
@@ -1804,6 +1961,35 @@ class AgentGrant(Model):
     expires_at: AwareDatetime = Field(..., alias='expiresAt')
     """
     When it expires unless it is used: 30 days after its last use.
+    """
+
+
+class AuditEntry(Model):
+    """
+    Something that was changed, or credentials that were read.
+    """
+
+    id: str
+    """
+    Identifies the entry. Later entries have greater ids.
+    """
+    at: AwareDatetime
+    """
+    When it happened; of reads that were counted together, the first one.
+    """
+    action: Literal['key.created', 'key.rotated', 'key.revoked', 'oauth_client.created', 'oauth_client.updated', 'oauth_client.deleted', 'webhook.created', 'webhook.updated', 'webhook.rotated', 'webhook.disabled', 'webhook.deleted', 'agent_sign_in.updated', 'agent_sign_in.deleted', 'agent_grant.requested', 'agent_grant.created', 'agent_grant.declined', 'agent_grant.revoked', 'connection.created', 'connection.connected', 'connection.updated', 'connection.state_changed', 'connection.deleted', 'credentials.read'] | str
+    """
+    What was done.
+    """
+    actor: AuditEntryActor
+    target: AuditEntryTarget
+    request_id: str | None = Field(None, alias='requestId')
+    """
+    The `x-request-id` of the request, of the last one if there were several; `null` for `operator` and `service`.
+    """
+    count: int
+    """
+    How often: reads of one connection's credentials with one API key in one minute are counted together. 1 for everything else.
     """
 
 
@@ -1951,7 +2137,7 @@ class ApiKey(Model):
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read'] | str]
     """
     What it may do.
     """
@@ -2002,7 +2188,7 @@ class ApiKeyWithSecret(Model):
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read'] | str]
     """
     What it may do.
     """
@@ -2046,7 +2232,7 @@ class ApiKeyWithSecret(Model):
 
 class Whoami(Model):
     """
-    The API key or the token. Only tokens have the last four members.
+    The API key or the token. Only tokens have the members after `expiresAt`.
     """
 
     account: str
@@ -2057,7 +2243,7 @@ class Whoami(Model):
     """
     The environment that the key belongs to.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read'] | str]
     """
     The scopes of the key or the token.
     """
@@ -2078,6 +2264,18 @@ class Whoami(Model):
     platforms: list[str] | None = None
     """
     The platforms that it is restricted to; null for all.
+    """
+    access: Literal['read', 'write'] | str | None = None
+    """
+    `read`: it calls platforms by `GET` and `HEAD` only.
+    """
+    actions: list[str] | None = None
+    """
+    The actions that it is limited to, each as `platform/key` or `platform/prefix*`; null for all.
+    """
+    connections: list[str] | None = None
+    """
+    The ids of the connections that it is restricted to; null for all of the identity.
     """
     origins: list[str] | None = None
     """
@@ -2120,6 +2318,18 @@ class Session(Model):
     """
     The platforms that it is restricted to; null for all.
     """
+    access: Literal['read', 'write'] | str
+    """
+    `read`: it calls platforms by `GET` and `HEAD` only.
+    """
+    actions: list[str] | None = None
+    """
+    The actions that it is limited to, each as `platform/key` or `platform/prefix*`; null for all.
+    """
+    connections: list[str] | None = None
+    """
+    The ids of the connections that it is restricted to; null for all of the identity.
+    """
     origins: list[str] | None = None
     """
     The web origins that it is restricted to; null for all.
@@ -2137,6 +2347,10 @@ class EventDataConnection(Model):
 
     connection: Connection
     reason: EventDataConnectionReason | None = None
+    account: PlatformAccount | None = None
+    """
+    The connected account, as the platform says; null if it is not known.
+    """
     call: EventDataConnectionCall | None = None
 
 
@@ -2254,6 +2468,10 @@ class ConnectorDetail(Model):
     """
     How to find out whose account it is; null if unknown.
     """
+    pagination: list[ConnectorDetailPagination]
+    """
+    Where responses say that a list goes on, besides the header `Link`: the first that says it counts.
+    """
 
 
 class ActionPage(Model):
@@ -2304,6 +2522,10 @@ class ActionSearchPage(Model):
     """
     `true` if there are more matches than `total`; otherwise omitted.
     """
+    notes: list[str] | None = None
+    """
+    What is easily misunderstood, such as that a platform that the question names has no actions; otherwise omitted.
+    """
 
 
 class ConnectionPage(Model):
@@ -2311,7 +2533,7 @@ class ConnectionPage(Model):
     A page of the list of connections.
     """
 
-    rows: list[Connection]
+    rows: list[ListedConnection]
     """
     The rows of this page; empty past the last page.
     """
@@ -2375,6 +2597,21 @@ class AgentGrantPage(Model):
     rows: list[AgentGrant]
     """
     The grants of this page, newest first.
+    """
+    next: str | None = None
+    """
+    The cursor for `before`; `null` on the last page.
+    """
+
+
+class AuditEntryPage(Model):
+    """
+    A page of the audit.
+    """
+
+    rows: list[AuditEntry]
+    """
+    The entries of this page, newest first.
     """
     next: str | None = None
     """
@@ -2481,10 +2718,13 @@ ConnectAttemptStatus: TypeAlias = Literal["pending", "succeeded", "failed", "exp
 ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "connection_exists", "connection_not_found", "client_rejected", "request_rejected", "code_rejected", "platform_unavailable", "invalid_answer", "issuer_mismatch", "changed", "interrupted"] | str
 AgentSignInType: TypeAlias = Literal["oidc", "app"] | str
 Access: TypeAlias = Literal["read", "write"] | str
+AuditEntryAction: TypeAlias = Literal["key.created", "key.rotated", "key.revoked", "oauth_client.created", "oauth_client.updated", "oauth_client.deleted", "webhook.created", "webhook.updated", "webhook.rotated", "webhook.disabled", "webhook.deleted", "agent_sign_in.updated", "agent_sign_in.deleted", "agent_grant.requested", "agent_grant.created", "agent_grant.declined", "agent_grant.revoked", "connection.created", "connection.connected", "connection.updated", "connection.state_changed", "connection.deleted", "credentials.read"] | str
+AuditEntryActorType: TypeAlias = Literal["key", "token", "person", "grant", "operator", "service"] | str
+AuditEntryTargetType: TypeAlias = Literal["agent_grant", "agent_sign_in", "connection", "key", "oauth_client", "webhook"] | str
 EventType: TypeAlias = Literal["connection.created", "connection.updated", "connection.deleted", "connection.connected", "connection.reconnected", "connection.degraded", "connection.recovered", "connection.failed", "connection.scopes_changed", "connection.called", "oauth_client.rejected", "grant.revoked", "grant.revocation_failed", "webhook.disabled"] | str
 EventData: TypeAlias = EventDataConnection | EventDataOauthClient | EventDataGrant | EventDataWebhook | EventDataOther
 WebhookDisabledCode: TypeAlias = Literal["gone", "no_success"] | str
 DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str
-Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write"] | str
+Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read"] | str
 ApiKeyState: TypeAlias = Literal["active", "expired", "revoked"] | str
 NewSessionScope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call"] | str
