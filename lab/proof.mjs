@@ -23,6 +23,7 @@ const native = (...tests) => ["cargo", "test", "--features", "cli", "--test", "a
 const PROOFS = {
   agents: { command: native("agents::attacks", "agents::crowd"), result: /test result: .*? failed/g },
   tenants: { command: native("tenants::", "tokens::", "connect::crowd"), result: /test result: .*? failed/g },
+  audit: { command: native("audit::"), result: /test result: .*? failed/g },
   histories: {
     command: native("connect::histories", "vault_model::", "properties::", "walk::", "connect::events", "slices::"),
     result: /test result: .*? failed/g,

@@ -55,6 +55,7 @@ const DECLARED = [
     "agents",
     "api-keys",
     "attempts",
+    "audit",
     "call",
     "catalog",
     "client",

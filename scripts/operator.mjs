@@ -1,4 +1,4 @@
-// `npm run catalog -- …`, `keys`, `vault-keys`, `clients`, `agents`, `shards`, `seed`, `migrate` and `openapi`: builds the operator's command line and runs it.
+// `npm run catalog -- …`, `keys`, `vault-keys`, `clients`, `agents`, `audit`, `shards`, `seed`, `migrate` and `openapi`: builds the operator's command line and runs it.
 // Whatever this says itself goes to stderr; stdout is the command's.
 import { spawn } from "node:child_process";
 import { constants } from "node:os";

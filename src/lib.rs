@@ -34,6 +34,7 @@
 pub mod access;
 pub mod agents;
 pub mod api;
+pub mod audit;
 pub mod call;
 pub mod catalog;
 #[cfg(feature = "client")]

@@ -35,6 +35,18 @@ pub fn parse(text: &str) -> Option<u64> {
     u64::try_from(utc.checked_sub(minutes_ahead.checked_mul(60_000)?)?).ok()
 }
 
+/// As [`parse`], with the milliseconds. Further digits are cut off.
+#[must_use]
+pub fn parse_to_millisecond(text: &str) -> Option<u64> {
+    let seconds = parse(text)?;
+    let fraction = text.get(19..)?.strip_prefix('.').unwrap_or_default();
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit).chain([b'0'; 3]).take(3);
+    let milliseconds = digits.fold(0, |sum: u64, digit| {
+        sum.saturating_mul(10).saturating_add(digit.saturating_sub(b'0').into())
+    });
+    Some(seconds.saturating_add(milliseconds))
+}
+
 /// The numbers of a text, which are as many as are wanted, each of digits only.
 pub(crate) fn numbers<const N: usize>(text: &str, between: char) -> Option<[i16; N]> {
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -56,7 +68,21 @@ pub(crate) fn milliseconds(date: [i16; 3], time: [i16; 3]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::rfc3339;
+    use super::{parse_to_millisecond, rfc3339};
+
+    #[test]
+    fn parts_of_a_second_are_read_to_the_millisecond() {
+        for (text, expected) in [
+            ("1970-01-01T00:00:01Z", Some(1000)),
+            ("1970-01-01T00:00:01.5Z", Some(1500)),
+            ("1970-01-01T00:00:01.0421+00:00", Some(1042)),
+            ("1970-01-01T01:00:01.999999+01:00", Some(1999)),
+            ("1970-01-01T00:00:01.5", None),
+            ("1970-01-01", None),
+        ] {
+            assert_eq!(parse_to_millisecond(text), expected, "{text}");
+        }
+    }
 
     /// The first millisecond that is too late for the library: the end of the year 9999 in every time zone.
     const END: u64 = 253_402_207_200_001;

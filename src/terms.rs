@@ -113,6 +113,76 @@ named! {
     AgentsRead = "agents:read",
     /// Configure how agents sign in, and create and end grants. A token can't have this scope.
     AgentsWrite = "agents:write",
+    /// Read the audit. A token can't have this scope.
+    AuditRead = "audit:read",
+}
+
+named! {
+    /// What an entry of the audit says was done.
+    AuditAction:
+    /// An API key was created.
+    KeyCreated = "key.created",
+    /// It was replaced by another one.
+    KeyRotated = "key.rotated",
+    /// It was revoked.
+    KeyRevoked = "key.revoked",
+    /// An OAuth client was set for the first time.
+    ClientCreated = "oauth_client.created",
+    /// It was replaced.
+    ClientUpdated = "oauth_client.updated",
+    /// It was deleted.
+    ClientDeleted = "oauth_client.deleted",
+    /// A webhook was created.
+    WebhookCreated = "webhook.created",
+    /// It was changed.
+    WebhookUpdated = "webhook.updated",
+    /// It got another secret.
+    WebhookRotated = "webhook.rotated",
+    /// The service has disabled it.
+    WebhookDisabled = "webhook.disabled",
+    /// It was deleted.
+    WebhookDeleted = "webhook.deleted",
+    /// The sign-in for agents was configured.
+    SignInUpdated = "agent_sign_in.updated",
+    /// It was switched off.
+    SignInDeleted = "agent_sign_in.deleted",
+    /// A user has signed in, for an agent.
+    GrantRequested = "agent_grant.requested",
+    /// The user has agreed.
+    GrantCreated = "agent_grant.created",
+    /// The user has declined, or never decided.
+    GrantDeclined = "agent_grant.declined",
+    /// The grant was ended.
+    GrantRevoked = "agent_grant.revoked",
+    /// A connection was created.
+    ConnectionCreated = "connection.created",
+    /// Its account was connected, or its credentials were replaced.
+    ConnectionConnected = "connection.connected",
+    /// Its name or its tags were changed.
+    ConnectionUpdated = "connection.updated",
+    /// Its state was changed.
+    ConnectionStateChanged = "connection.state_changed",
+    /// It was deleted.
+    ConnectionDeleted = "connection.deleted",
+    /// Its credentials were read.
+    CredentialsRead = "credentials.read",
+}
+
+named! {
+    /// Who did what an entry of the audit says.
+    ActorType:
+    /// The holder of an API key.
+    Key = "key",
+    /// The holder of a session token.
+    Token = "token",
+    /// A user with a browser, on a page of the service.
+    Person = "person",
+    /// An agent, by what its user granted.
+    Grant = "grant",
+    /// The operator, on the command line.
+    Operator = "operator",
+    /// The service itself, without a request that asks for it.
+    Service = "service",
 }
 
 named! {
@@ -280,6 +350,7 @@ impl Scope {
             Self::KeysWrite => 16384,
             Self::AgentsRead => 32768,
             Self::AgentsWrite => 65536,
+            Self::AuditRead => 131_072,
         }
     }
 }

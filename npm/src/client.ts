@@ -2,6 +2,7 @@
 import { ready } from "core";
 import { Call } from "glue";
 import { type ApiKeys, apiKeys } from "./api-keys.js";
+import { type Audit, audit } from "./audit.js";
 import { type ConnectAttempts, connectAttempts } from "./attempts.js";
 import { type CallOptions, callOptions } from "./call.js";
 import { type PlatformRequestInit, pages, proxy } from "./calling.js";
@@ -37,6 +38,8 @@ export class ConnectorVault {
   readonly agentSignIn: AgentSignIns;
   /** What users granted to agents. */
   readonly agentGrants: AgentGrants;
+  /** Who changed what, and who read credentials. */
+  readonly audit: Audit;
   /** What happened in the vault. */
   readonly events: Events;
   /** Where events are sent. */
@@ -59,6 +62,7 @@ export class ConnectorVault {
     this.oauthClients = oauthClients(caller);
     this.agentSignIn = agentSignIns(caller);
     this.agentGrants = agentGrants(caller);
+    this.audit = audit(caller);
     this.events = events(caller);
     this.webhooks = webhooks(caller);
     this.keys = apiKeys(caller);

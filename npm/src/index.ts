@@ -55,6 +55,15 @@ export type {
   NewAgentGrant,
   NewAgentSignIn,
 } from "./agents.js";
+export type {
+  Audit,
+  AuditAction,
+  AuditActor,
+  AuditEntry,
+  AuditFilters,
+  AuditPage,
+  AuditTarget,
+} from "./audit.js";
 export type { NewOauthClient, OauthClient, OauthClients } from "./clients.js";
 export type { ConnectOptions, Platform } from "./popup.js";
 export type {

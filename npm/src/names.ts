@@ -8,6 +8,13 @@ export interface Names {
     | "PUT"
     | "PATCH"
     | "DELETE";
+  ActorType:
+    | "key"
+    | "token"
+    | "person"
+    | "grant"
+    | "operator"
+    | "service";
   AttemptErrorCode:
     | "denied"
     | "account_mismatch"
@@ -21,6 +28,30 @@ export interface Names {
     | "issuer_mismatch"
     | "changed"
     | "interrupted";
+  AuditAction:
+    | "key.created"
+    | "key.rotated"
+    | "key.revoked"
+    | "oauth_client.created"
+    | "oauth_client.updated"
+    | "oauth_client.deleted"
+    | "webhook.created"
+    | "webhook.updated"
+    | "webhook.rotated"
+    | "webhook.disabled"
+    | "webhook.deleted"
+    | "agent_sign_in.updated"
+    | "agent_sign_in.deleted"
+    | "agent_grant.requested"
+    | "agent_grant.created"
+    | "agent_grant.declined"
+    | "agent_grant.revoked"
+    | "connection.created"
+    | "connection.connected"
+    | "connection.updated"
+    | "connection.state_changed"
+    | "connection.deleted"
+    | "credentials.read";
   ConnectionState:
     | "operational"
     | "degraded"
@@ -146,7 +177,8 @@ export interface Names {
     | "keys:read"
     | "keys:write"
     | "agents:read"
-    | "agents:write";
+    | "agents:write"
+    | "audit:read";
   SessionScope:
     | "catalog:read"
     | "connections:read"

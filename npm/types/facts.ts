@@ -31,6 +31,16 @@ export const parameters = {
   AttemptQuery: {
     wait: "number",
   },
+  AuditFilters: {
+    actions: "texts",
+    actor: "text",
+    before: "text",
+    connection: "text",
+    from: "text",
+    limit: "number",
+    target: "text",
+    to: "text",
+  },
   ConnectionFilters: {
     account: "text",
     active: "boolean",
@@ -208,9 +218,9 @@ export const documents = {
     {"access":"write","actions":null,"connectUrl":"…","connections":null,"environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":"project","origins":["https://app.example"],"platforms":["alpha"],"scopes":["catalog:read","connections:read","connections:write","connections:connect","connections:call"],"token":"…"},
   ],
   Whoami: [
-    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write"]},
-    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write"]},
-    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write"]},
+    {"account":"acme","environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write","audit:read"]},
+    {"account":"acme","environment":"live","expiresAt":"2027-01-15T08:00:01.000Z","scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write","audit:read"]},
+    {"account":"acme","environment":"test","expiresAt":null,"scopes":["catalog:read","connections:read","connections:write","sessions:create","connections:connect","credentials:read","credentials:write","clients:read","clients:write","connections:call","events:read","webhooks:read","webhooks:write","keys:read","keys:write","agents:read","agents:write","audit:read"]},
   ],
   WhoamiOfToken: [
     {"access":"write","account":"acme","actions":null,"connections":null,"environment":"test","expiresAt":"2027-01-15T08:00:01.000Z","identity":"ann","identityType":null,"origins":null,"platforms":null,"scopes":["catalog:read","connections:read"]},

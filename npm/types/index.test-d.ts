@@ -24,7 +24,9 @@ type Check<_Checks extends Record<string, true>> = true;
 
 export type Enumerations = Check<{
   ActionMethod: SameNames<declared.ActionMethod, Names["ActionMethod"]>;
+  ActorType: SameNames<declared.AuditActor["type"], Names["ActorType"]>;
   AttemptErrorCode: SameNames<declared.AttemptErrorCode, Names["AttemptErrorCode"]>;
+  AuditAction: SameNames<declared.AuditAction, Names["AuditAction"]>;
   CredentialType: SameNames<declared.CredentialType, Names["CredentialType"]>;
   credentialsAreOfEach: SameNames<declared.Credentials["type"], declared.CredentialType>;
   ConnectionState: SameNames<declared.ConnectionState, Names["ConnectionState"]>;
@@ -40,7 +42,9 @@ export type Enumerations = Check<{
   all: SameNames<
     keyof Names,
     | "ActionMethod"
+    | "ActorType"
     | "AttemptErrorCode"
+    | "AuditAction"
     | "ConnectionState"
     | "ConnectorStatus"
     | "CredentialType"
@@ -129,6 +133,11 @@ type EventFilters = {
     ? string | readonly string[]
     : declared.EventFilters[Name];
 };
+type AuditFilters = {
+  [Name in keyof declared.AuditFilters]: Name extends "actions"
+    ? string | readonly string[]
+    : declared.AuditFilters[Name];
+};
 type AttemptFilters = {
   [Name in keyof declared.AttemptFilters]: Name extends "status"
     ? string | readonly string[]
@@ -142,6 +151,7 @@ export type Asked = Check<{
   search: SameMembers<Given<ActionSearch>, Parameters<"ActionSearch">>;
   searchRequires: SameNames<Required<declared.ActionSearch>, "q">;
   connections: SameMembers<Given<declared.ConnectionFilters>, Parameters<"ConnectionFilters">>;
+  audit: SameMembers<Given<AuditFilters>, Parameters<"AuditFilters">>;
   events: SameMembers<Given<EventFilters>, Parameters<"EventFilters">>;
   deliveries: SameMembers<Given<declared.DeliveryQuery>, Parameters<"DeliveryQuery">>;
   attempts: SameMembers<Given<AttemptFilters>, Parameters<"AttemptFilters">>;

@@ -636,6 +636,7 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
         "listDeliveries": vault.webhooks.deliveries,
         "listKeys": vault.keys.list,
         "listAgentGrants": vault.agent_grants.list,
+        "listAudit": vault.audit.list,
         "getAction": vault.actions.get,
         "getAttempt": vault.connect_attempts.get,
         "getCredentials": vault.connections.get_credentials,

@@ -33,6 +33,8 @@ pub struct Config {
     pub vault_keys: VaultKeys,
     /// How long events are kept, in milliseconds.
     pub event_ms: u64,
+    /// How long entries of the audit are kept, in milliseconds.
+    pub audit_ms: u64,
     /// Which calls to platforms write an event.
     pub call_events: CallEvents,
     /// Whether names of accounts at platforms are stored and shown.
@@ -91,6 +93,9 @@ pub struct Variables {
     /// How many days events are kept: a whole number from 1 to 365. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
     pub event_days: String,
+    /// How many days entries of the audit are kept: a whole number from 1 to 3650. Anything else leaves the default.
+    #[serde(deserialize_with = "text")]
+    pub audit_days: String,
     /// Which calls to platforms write an event: `all`, `writes` or `none`. Anything else leaves the default.
     #[serde(deserialize_with = "text")]
     pub call_events: String,
@@ -150,6 +155,8 @@ pub const DEFAULT_MAX_DATABASE_BYTES: u64 = 10_000_000_000;
 const HOUR_MS: u64 = 60 * 60 * 1000;
 /// Days for which events are kept when `EVENT_DAYS` does not say otherwise.
 const DEFAULT_EVENT_DAYS: u64 = 30;
+/// Days for which entries of the audit are kept when `AUDIT_DAYS` does not say otherwise.
+const DEFAULT_AUDIT_DAYS: u64 = 90;
 /// Hours between two checks when `CHECK_HOURS` does not say otherwise.
 const DEFAULT_CHECK_HOURS: u64 = 24;
 /// Seconds for which an agent's access token lives when `AGENT_TOKEN_SECONDS` does not say otherwise.
@@ -214,6 +221,7 @@ impl From<&Variables> for Config {
         let rows = up_to(1_000_000_000, &variables.max_rows_read);
         let database = up_to(1_000_000_000_000_000, &variables.max_database_bytes);
         let days = up_to(365, &variables.event_days).unwrap_or(DEFAULT_EVENT_DAYS);
+        let audit = up_to(3650, &variables.audit_days).unwrap_or(DEFAULT_AUDIT_DAYS);
         let hours = up_to(720, &variables.check_hours).unwrap_or(DEFAULT_CHECK_HOURS);
         let token = up_to(86_400, &variables.agent_token_seconds).filter(|seconds| *seconds >= 60);
         let mut faults = Vec::new();
@@ -247,6 +255,7 @@ impl From<&Variables> for Config {
             agent_token_ms: token.unwrap_or(DEFAULT_AGENT_TOKEN_SECONDS).saturating_mul(1000),
             local_targets: variables.local_targets.trim() == "allow",
             event_ms: days.saturating_mul(24).saturating_mul(HOUR_MS),
+            audit_ms: audit.saturating_mul(24).saturating_mul(HOUR_MS),
             call_events: CallEvents::parse(&variables.call_events),
             account_names: !variables.account_names.trim().eq_ignore_ascii_case("off"),
             check_ms: hours.saturating_mul(HOUR_MS),

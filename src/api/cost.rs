@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::near::{ANY, PRIMARY, Session};
 use crate::access::usage::Use;
+use crate::audit::statements::{self as audit, is_audited};
 use crate::ports::{
     Again, Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming,
     Later, Outgoing, Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Signatures,
@@ -42,6 +43,7 @@ pub struct Metered<'a, P> {
     size: Cell<u64>,
     session: RefCell<Option<Session>>,
     bookmark: RefCell<Option<String>>,
+    actor: RefCell<Option<Statement>>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
@@ -70,6 +72,7 @@ impl<'a, P: Ports> Metered<'a, P> {
             size: Cell::new(0),
             session: RefCell::new(None),
             bookmark: RefCell::new(None),
+            actor: RefCell::new(None),
         }
     }
 }
@@ -107,8 +110,16 @@ impl<P: Ports> Db for Metered<'_, P> {
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let (mut tries, mut pauses) = (1, 1);
         let mut used = None;
+        let is_audited = statements.iter().any(|statement| is_audited(&statement.sql));
+        let actor = self.actor.borrow().clone().filter(|_| is_audited);
+        let has_actor = actor.is_some();
+        if let Some(actor) = actor {
+            statements.insert(0, actor);
+            statements.push(audit::end());
+        }
         // A change may write events, and these are sent: whoever wrote them need not know that there are webhooks.
-        let writes = statements.iter().any(|statement| !statement.sql.starts_with("SELECT"));
+        let writes = |sql: &str| !sql.starts_with("SELECT") && !audit::is_read(sql);
+        let writes = statements.iter().any(|statement| writes(&statement.sql));
         let asked = writes.then_some(statements.len());
         if writes {
             statements.push(is_due(self.now()));
@@ -132,7 +143,7 @@ impl<P: Ports> Db for Metered<'_, P> {
                         format!("{} result sets for {} statements", sets.len(), statements.len());
                     return Err(StorageError::new(cause));
                 }
-                Ok(sets) => {
+                Ok(mut sets) => {
                     for set in &sets {
                         add(&self.rows_read, set.rows_read);
                         add(&self.rows_written, set.rows_written);
@@ -145,6 +156,9 @@ impl<P: Ports> Db for Metered<'_, P> {
                     }
                     let due = asked.and_then(|at| sets.get(at)).is_some_and(|set| set.json != "[]");
                     self.has_deliveries.set(self.has_deliveries.get() || due);
+                    if has_actor {
+                        sets.remove(0);
+                    }
                     return Ok(sets);
                 }
                 Err(StorageError { again: Again::Busy, .. }) if pauses < BUSY_TRIES => {
@@ -201,6 +215,11 @@ impl<P: Ports> Metered<'_, P> {
             self.bookmark.replace(Some(bookmark));
         }
         Ok(sets)
+    }
+
+    /// Says who makes the changes that follow, by one of the statements that begin a batch with that.
+    pub fn set_actor(&self, actor: Statement) {
+        self.actor.replace(Some(actor));
     }
 
     /// Has the batches of this request run in a session.

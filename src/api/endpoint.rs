@@ -9,8 +9,9 @@ use super::fields::{
 };
 use super::parameters::{
     ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
-    CLIENT_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS, CREDENTIALS_PARAMETERS,
-    DELIVERY_PARAMETERS, EVENT_PARAMETERS, GRANT_PARAMETERS, KEY_PARAMETERS, SEARCH_PARAMETERS,
+    AUDIT_PARAMETERS, CLIENT_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS,
+    CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS, GRANT_PARAMETERS,
+    KEY_PARAMETERS, SEARCH_PARAMETERS,
 };
 use super::query::Parameter;
 use crate::percent::encode;
@@ -437,6 +438,10 @@ endpoints! {
             body: None,
             if_match: false,
         };
+        /// Who changed what, and who read credentials, newest first.
+        ListAudit(Access::Scope(Scope::AuditRead)): Facts {
+            method: Method::Get, path: "/v1/audit", query: &AUDIT_PARAMETERS, body: None, if_match: false,
+        };
         /// The webhooks of the environment.
         ListWebhooks(Access::Scope(Scope::WebhooksRead)): Facts {
             method: Method::Get, path: "/v1/webhooks", query: &[], body: None, if_match: false,
@@ -605,6 +610,7 @@ impl Keyed {
                 | Self::ListOauthClients
                 | Self::GetOauthClient
                 | Self::ListEvents
+                | Self::ListAudit
                 | Self::ListWebhooks
                 | Self::GetWebhook
                 | Self::ListDeliveries
@@ -613,6 +619,12 @@ impl Keyed {
                 | Self::ListAgentGrants
                 | Self::Whoami
         )
+    }
+
+    /// Whether what the endpoint changes is the caller's doing. What comes out when a connection is used or checked is not.
+    #[must_use]
+    pub fn has_actor(self) -> bool {
+        self.facts().method != Method::Get && !self.is_call() && self != Self::CheckConnection
     }
 
     /// Whether the endpoint calls the platform of a connection.

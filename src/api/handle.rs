@@ -19,10 +19,11 @@ use super::{agents, mcp, open, page};
 use crate::access::authenticate::{KeyCache, moved_to, owner};
 use crate::access::caller::shard_of;
 use crate::access::error::AuthenticationError;
-use crate::access::statements::{arrive, name_of, select_key, select_key_unmoved};
+use crate::access::statements::{Guard, arrive, name_of, select_key, select_key_unmoved};
 use crate::access::usage::Usage;
 use crate::access::{Caller, Principal, Shard};
 use crate::agents::SCOPES;
+use crate::audit::statements::by_caller;
 use crate::call::headers::SOURCE;
 use crate::catalog::cache::CatalogCache;
 use crate::ports::{Db, Ports, RateLimit, ResultSet};
@@ -282,6 +283,13 @@ async fn answer<P: Ports>(
             metered.hide_rows();
         }
         Caller::Token(_) => return Err(caller.refused().into()),
+    }
+
+    if let Ok(keyed) = &endpoint
+        && keyed.has_actor()
+    {
+        let guard = Guard::new(&caller, keyed.access().scope(), now);
+        metered.set_actor(by_caller(&guard, &caller, now, request_id));
     }
 
     // 3. Plan.

@@ -2,6 +2,7 @@
 //! and neither Cloudflare nor the browser.
 
 pub mod agents;
+pub mod audit;
 pub mod body;
 pub mod call;
 pub mod catalog;

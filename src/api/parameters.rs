@@ -2,10 +2,12 @@
 
 use super::paging::{LIMIT, PAGE};
 use super::query::{Check, Parameter};
+use crate::audit::AuditId;
 use crate::catalog::key::{MAX_PLATFORM, platform_version};
 use crate::catalog::search::MAX_CHARS;
 use crate::events::EventId;
-use crate::terms::{AttemptStatus, DeliveryState, EventType, IdentityType, State};
+use crate::rfc3339;
+use crate::terms::{AttemptStatus, AuditAction, DeliveryState, EventType, IdentityType, State};
 use crate::vault::cursor::Cursor;
 use crate::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS};
 use crate::vault::key::MAX_KEY;
@@ -103,6 +105,18 @@ pub const EVENT_PARAMETERS: [Parameter; 5] = [
     parameter("after", Check::Rule(like_event)),
 ];
 
+/// The parameters of the audit.
+pub const AUDIT_PARAMETERS: [Parameter; 8] = [
+    parameter("actor", Check::Length(MAX_IDENTITY)),
+    parameter("actions", Check::Items(AuditAction::NAMES.len(), 64)),
+    parameter("target", Check::Length(MAX_IDENTITY)),
+    parameter("connection", Check::Rule(like_connection)),
+    parameter("from", Check::Rule(like_time)),
+    parameter("to", Check::Rule(like_time)),
+    LIMIT,
+    parameter("before", Check::Rule(like_entry)),
+];
+
 /// The parameters of the list of API keys.
 pub const KEY_PARAMETERS: [Parameter; 2] = [LIMIT, parameter("before", Check::Rule(like_key))];
 
@@ -157,6 +171,16 @@ fn like_event(text: &str) -> Option<&'static str> {
     EventId::parse(text)
         .is_none()
         .then_some("is not the id of an event: pass `next` of the page before")
+}
+
+fn like_entry(text: &str) -> Option<&'static str> {
+    AuditId::parse(text)
+        .is_none()
+        .then_some("is not the id of an entry of the audit: pass `next` of the page before")
+}
+
+fn like_time(text: &str) -> Option<&'static str> {
+    rfc3339::parse(text).is_none().then_some("is not a time such as `2027-01-15T08:00:00Z`")
 }
 
 fn like_cursor(text: &str) -> Option<&'static str> {

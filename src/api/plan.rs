@@ -21,8 +21,8 @@ use super::vault::delete::Deletion;
 use super::vault::no_platform::{NoPlatform, OfPlatform};
 use super::webhooks::signed::SignedWebhook;
 use super::{
-    agents, call, catalog, clients, connect, credentials, events, keys, session, vault, webhooks,
-    whoami,
+    agents, audit, call, catalog, clients, connect, credentials, events, keys, session, vault,
+    webhooks, whoami,
 };
 use crate::catalog::cache::CatalogCache;
 use crate::ports::Ports;
@@ -131,6 +131,7 @@ pub async fn plan<'a, P: Ports>(
         Keyed::ListAgentGrants => agents::grants::list(context).map(Plan::Vault),
         Keyed::CreateAgentGrant => agents::grants::create(context, ports).map(Plan::Vault),
         Keyed::DeleteAgentGrant => agents::grants::delete(context).map(Plan::Vault),
+        Keyed::ListAudit => audit::plan(context).map(Plan::Vault),
         Keyed::ListEvents => events::feed::plan(context).map(Plan::Vault),
         Keyed::ListWebhooks => webhooks::read::list(context).map(Plan::Vault),
         Keyed::GetWebhook => webhooks::read::one(context).map(Plan::Vault),

@@ -1,4 +1,4 @@
-//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `clients …`, `agents …`, `shards …`, `seed`, `migrate` and `openapi`.
+//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `clients …`, `agents …`, `audit …`, `shards …`, `seed`, `migrate` and `openapi`.
 
 use std::process::ExitCode;
 
@@ -44,6 +44,9 @@ enum Command {
     /// List the addresses at which agents sign in
     #[command(subcommand)]
     Agents(operator::agents::Command),
+    /// List who changed what, and who read credentials
+    #[command(subcommand)]
+    Audit(operator::audit::Command),
     /// List and add databases, and move accounts between them
     #[command(subcommand)]
     Shards(operator::shards::Command),
@@ -124,6 +127,7 @@ fn main() -> ExitCode {
         Command::VaultKeys(command) => operator::vault_keys::run(&command),
         Command::Clients(command) => operator::clients::run(&command),
         Command::Agents(command) => operator::agents::run(&command),
+        Command::Audit(command) => operator::audit::run(&command),
         Command::Shards(command) => operator::shards::run(&command),
         Command::Seed(args) => operator::seed::run(&args),
         Command::Migrate(args) => operator::migrate(&args),

@@ -398,6 +398,17 @@ impl Call {
         Self::to(Keyed::DeleteAgentSignIn, &[])
     }
 
+    /// `GET /v1/audit`
+    ///
+    /// # Errors
+    /// With all faults of the query.
+    #[wasm_bindgen(js_name = listAudit)]
+    pub fn list_audit(query: &str) -> Result<Call, JsValue> {
+        let endpoint = Keyed::ListAudit;
+        read(endpoint, query).finish().map_err(Failure::from)?;
+        Ok(Self::to(endpoint, &[]).with_query(query))
+    }
+
     /// `GET /v1/agent-grants`
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
 
 use super::about::{About, Body, CATALOG, Other, SERVICE, VAULT};
-use super::{agents, calling, connecting, events, keys, webhooks};
+use super::{agents, audit, calling, connecting, events, keys, webhooks};
 use crate::api::endpoint::Keyed;
 use crate::terms::Method;
 
@@ -260,6 +260,7 @@ console.log(connection.name, connection.version);
         Keyed::ListAgentGrants => agents::LIST_GRANTS,
         Keyed::CreateAgentGrant => agents::CREATE_GRANT,
         Keyed::DeleteAgentGrant => agents::DELETE_GRANT,
+        Keyed::ListAudit => audit::LIST,
         Keyed::ListEvents => events::LIST,
         Keyed::ListKeys => keys::LIST,
         Keyed::CreateKey => keys::CREATE,

@@ -5,6 +5,7 @@
 pub mod about;
 pub mod agents;
 pub mod answers;
+pub mod audit;
 mod bodies;
 pub mod calling;
 mod code;

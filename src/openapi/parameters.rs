@@ -1,5 +1,6 @@
 //! The parameters of an operation: from the service's tables, with a description each.
 
+use super::audit;
 use super::node::{Node, object};
 use super::texts::{self, longest};
 use crate::api::endpoint::Keyed;
@@ -7,7 +8,7 @@ use crate::api::near::{self, ANY, BOOKMARK, PRIMARY};
 use crate::api::paging::DEFAULT_LIMIT;
 use crate::api::query::{Check, Parameter};
 use crate::catalog::key;
-use crate::terms::{AttemptStatus, EventType, Method};
+use crate::terms::{AttemptStatus, AuditAction, EventType, Method};
 
 /// Names, defaults and descriptions, in the order of the service's table.
 type About = (&'static str, Node, String);
@@ -83,6 +84,7 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         }
         Keyed::ListOauthClients => paging().into(),
         Keyed::ListEvents => events(),
+        Keyed::ListAudit => entries(),
         Keyed::ListKeys => {
             let [limit, _] = paging();
             vec![limit, plain("before", "`next` of the previous page: only older keys.")]
@@ -148,6 +150,7 @@ fn schema(parameter: Parameter) -> Node {
         }
         Check::OneOf(names) => object! {"type": "string", "enum": Node::texts(names)},
         Check::Items(most, _) if parameter.name == "types" => names(EventType::NAMES, most),
+        Check::Items(most, _) if parameter.name == "actions" => names(AuditAction::NAMES, most),
         Check::Items(most, _) if parameter.name == "status" => names(AttemptStatus::NAMES, most),
         Check::Items(most, longest) => object! {
             "type": "array",
@@ -167,6 +170,12 @@ fn schema(parameter: Parameter) -> Node {
         }
         Check::Rule(rule) if rule("evt_0000000000000").is_none() => {
             object! {"type": "string", "pattern": "^evt_[0-9]{13}$"}
+        }
+        Check::Rule(rule) if rule("2027-01-15T08:00:00Z").is_none() => {
+            object! {"type": "string", "format": "date-time"}
+        }
+        Check::Rule(rule) if rule("aud_0000000000000000000000000").is_none() => {
+            object! {"type": "string", "pattern": audit::ID}
         }
         // The only other rule is that of cursors: so many hexadecimal digits.
         Check::Rule(rule) => {
@@ -295,6 +304,30 @@ fn events() -> Vec<About> {
             "after",
             "`next` of the previous page: only events after it. If omitted, the list begins with the oldest event, or with the latest if `order` is `newest`. For example, `evt_0000000000001`.",
         ),
+    ]
+}
+
+/// The parameters of the audit.
+fn entries() -> Vec<About> {
+    let [limit, _] = paging();
+    vec![
+        plain(
+            "actor",
+            "Only entries of this actor: the id of an API key, the identity of a token or a person, or the id of an agent's grant, exactly.",
+        ),
+        plain(
+            "actions",
+            "Only entries of these actions, separated by commas. With this parameter, or with several of `actor`, `target` and `connection`, a page may have fewer rows than `limit`, or none, although more follow: go on until `next` is `null`. For example, `credentials.read,key.created`.",
+        ),
+        plain(
+            "target",
+            "Only entries about what has this id, or about the OAuth client of this platform. For example, `github`.",
+        ),
+        plain("connection", "Only entries about the connection with this id."),
+        plain("from", "Only entries from this time on. For example, `2027-01-15T08:00:00Z`."),
+        plain("to", "Only entries before this time. For example, `2027-01-16T08:00:00Z`."),
+        limit,
+        plain("before", "`next` of the previous page: only earlier entries."),
     ]
 }
 

@@ -8,7 +8,7 @@ use super::schema::{
     boolean, count, names, record, record_with, reference, string, strings, variants,
 };
 use super::texts::said;
-use super::{agents, bodies, credentials, details, events, keys, texts, webhooks};
+use super::{agents, audit, bodies, credentials, details, events, keys, texts, webhooks};
 use crate::access::limits::Access;
 use crate::access::token::MAX_TOKEN;
 use crate::api::endpoint::{Endpoint, Keyed, Open};
@@ -67,6 +67,8 @@ pub fn all(answers: &Answers) -> Node {
         "AgentContinuation": agents::continuation(),
         "AgentGrantPage": agents::grants(),
         "AgentGrant": agents::grant(),
+        "AuditEntryPage": audit::page(),
+        "AuditEntry": audit::entry(),
         "EventPage": events::page(),
         "Event": events::event(),
         "WebhookPage": webhooks::list(),

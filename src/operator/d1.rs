@@ -12,10 +12,11 @@ use serde_json::Value;
 use super::local::Results;
 use super::scratch::Scratch;
 use super::shards::moving::Side;
-use super::sql::Text;
+use super::sql::{Text, filled};
 use super::storage::{Storage, Way};
 use super::wrangler::json_in;
 use crate::access::Shard;
+use crate::audit::statements as audit;
 
 /// The project's folder of migrations.
 const MIGRATIONS: &str = "migrations";
@@ -57,6 +58,16 @@ impl Answers {
     }
 }
 
+/// Statements between those that name the operator in the audit.
+#[must_use]
+pub fn by_operator(statements: &[String]) -> Vec<String> {
+    let begin = filled(&audit::by_operator());
+    std::iter::once(begin)
+        .chain(statements.iter().cloned())
+        .chain([filled(&audit::end())])
+        .collect()
+}
+
 /// What wrangler prints for a statement.
 #[derive(Deserialize)]
 struct Printed {
@@ -90,6 +101,16 @@ impl Database {
             }
             result => result,
         }
+    }
+
+    /// As [`Self::query`], for changes: the audit says that the operator makes them.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub fn change(&self, statements: &[String]) -> Result<Answers> {
+        let mut answers = self.query(&by_operator(statements))?;
+        answers.rows = answers.rows.into_iter().skip(1).take(statements.len()).collect();
+        Ok(answers)
     }
 
     fn try_query(&self, statements: &[String]) -> Result<Answers> {

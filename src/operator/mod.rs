@@ -11,6 +11,7 @@
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
 //! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate`, `vault-keys reseal` |
 //! | [`agents`] | `agents list` |
+//! | [`audit`] | `audit list` |
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
 //! | [`shards`] | where accounts live; `shards list`, `shards add`, `shards move`, `shards clean` |
 //! | [`seed`] | `seed`: made-up connections |
@@ -29,6 +30,7 @@ use place::Place;
 use storage::Storage;
 
 pub mod agents;
+pub mod audit;
 pub mod clients;
 pub mod d1;
 pub mod folder;

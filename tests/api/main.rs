@@ -13,6 +13,8 @@ mod actions;
 mod agents;
 mod answers;
 mod api_keys;
+#[cfg(feature = "cli")]
+mod audit;
 mod broad;
 mod call;
 mod chance;

@@ -322,9 +322,10 @@ impl World {
         tables.iter().flat_map(rows).collect()
     }
 
-    /// As [`Self::dump`], without the events, which outlive what they are about.
+    /// As [`Self::dump`], without the events and the audit, which outlive what they are about.
     pub fn dump_without_events(&self) -> Vec<String> {
-        self.dump().into_iter().filter(|row| !row.starts_with("events: ")).collect()
+        let outlives = |row: &String| row.starts_with("events: ") || row.starts_with("audit: ");
+        self.dump().into_iter().filter(|row| !outlives(row)).collect()
     }
 
     /// The first column of a query's rows, which must be text.

@@ -24,8 +24,8 @@ use connector_vault::connect::attempt::Failure;
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
 use connector_vault::terms::{
-    CredentialType, DeliveryState, Environment, EventType, IdentityType, KeyState, Method, Scope,
-    State,
+    ActorType, AuditAction, CredentialType, DeliveryState, Environment, EventType, IdentityType,
+    KeyState, Method, Scope, State,
 };
 use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
 use connector_vault::vault::rules::MAX_TAGS;
@@ -92,7 +92,9 @@ fn the_limits_in_the_declarations_are_those_of_the_service() {
 fn names() -> String {
     let all = [
         ("ActionMethod", Method::NAMES.to_vec()),
+        ("ActorType", ActorType::NAMES.to_vec()),
         ("AttemptErrorCode", Failure::ALL.map(Failure::as_str).to_vec()),
+        ("AuditAction", AuditAction::NAMES.to_vec()),
         ("ConnectionState", State::ALL.map(State::as_str).to_vec()),
         ("ConnectorStatus", variants::<Status>()),
         ("CredentialType", CredentialType::NAMES.to_vec()),
@@ -181,6 +183,7 @@ fn parameters() -> Value {
         ("ConnectionFilters", Keyed::ListConnections),
         ("AttemptFilters", Keyed::ListAttempts),
         ("AttemptQuery", Keyed::GetAttempt),
+        ("AuditFilters", Keyed::ListAudit),
         ("EventFilters", Keyed::ListEvents),
         ("CredentialsQuery", Keyed::GetCredentials),
         ("DeliveryQuery", Keyed::ListDeliveries),

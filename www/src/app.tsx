@@ -1,6 +1,7 @@
 import { Redirect, Route, Switch, useLocation } from "wouter-preact";
 import { ActionView } from "./actions/view";
 import { AgentsView } from "./agents/view";
+import { AuditView } from "./audit/view";
 import { ConnectionsView } from "./connections/view";
 import { ConnectorView } from "./connectors/connector";
 import { ConnectorsView } from "./connectors/view";
@@ -97,6 +98,11 @@ const OperatorViews = () => (
     <Route path="/agents">
       <Needs view="Agents" scope="agents:read">
         <AgentsView />
+      </Needs>
+    </Route>
+    <Route path="/audit">
+      <Needs view="Audit" scope="audit:read">
+        <AuditView />
       </Needs>
     </Route>
     <Route path="/keys">

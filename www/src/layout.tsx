@@ -20,6 +20,7 @@ const VIEWS = [
   ["/webhooks", "Webhooks"],
   ["/agents", "Agents"],
   ["/keys", "Keys"],
+  ["/audit", "Audit"],
   ["/docs", "API"],
 ] as const;
 const SOON_MS = 7 * 24 * 3_600_000;
@@ -83,6 +84,7 @@ const NEEDED: Partial<Record<string, Scope>> = {
   "/webhooks": "webhooks:read",
   "/keys": "keys:read",
   "/agents": "agents:read",
+  "/audit": "audit:read",
 };
 
 function Views() {

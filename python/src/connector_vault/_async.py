@@ -65,6 +65,9 @@ from .models import (
     ApiKeyWithSecret,
     AttemptSummary,
     AttemptSummaryPage,
+    AuditEntry,
+    AuditEntryAction,
+    AuditEntryPage,
     ConnectAttempt,
     ConnectAttemptStatus,
     Connection,
@@ -986,6 +989,40 @@ class AsyncAgentGrants:
         await self._sender.result(Call[None]("DELETE", at("agent-grants", id_of(grant)), None))
 
 
+class AsyncAudit:
+    """Who changed what, and who read credentials. Needs the scope `audit:read`."""
+
+    def __init__(self, sender: AsyncSender) -> None:
+        self._sender = sender
+
+    def list(
+        self,
+        *,
+        actor: str | None = None,
+        actions: Iterable[AuditEntryAction] | None = None,
+        target: str | None = None,
+        connection: str | HasId | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+    ) -> AsyncRows[AuditEntry, Page[AuditEntry]]:
+        """Lists entries, the newest first."""
+        query = query_of(
+            dict(
+                actor=actor,
+                actions=actions,
+                target=target,
+                connection=None if connection is None else id_of(connection),
+                from_=from_,
+                to=to,
+                limit=limit,
+                before=before,
+            )
+        )
+        return _walked(self._sender, AuditEntryPage, at("audit"), query, "before")
+
+
 class AsyncSessions:
     """Short-lived tokens, for pages and agents. Needs the scope `sessions:create`."""
 
@@ -1055,6 +1092,7 @@ class AsyncConnectorVault:
         self.sessions = AsyncSessions(self._sender)
         self.agent_sign_in = AsyncAgentSignIns(self._sender)
         self.agent_grants = AsyncAgentGrants(self._sender)
+        self.audit = AsyncAudit(self._sender)
 
     async def __aenter__(self) -> Self:
         return self

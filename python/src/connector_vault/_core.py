@@ -142,6 +142,8 @@ def query_of(arguments: Mapping[str, object]) -> dict[str, str]:
 def _text(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, datetime):
+        return str(json_of(value))
     if isinstance(value, (str, int)):
         return str(value)
     if isinstance(value, Iterable):

@@ -1079,6 +1079,40 @@ class AgentGrantClient(Model):
     """
 
 
+class AuditEntryActor(Model):
+    """
+    Who did it.
+    """
+
+    type: Literal['key', 'token', 'person', 'grant', 'operator', 'service'] | str
+    """
+    `key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, when a platform or a receiver of webhooks made it necessary.
+    """
+    id: str | None = None
+    """
+    The id of the API key, the identity of the token or the person, or the id of the agent's grant; `null` for `operator` and `service`.
+    """
+    key_id: str | None = Field(None, alias='keyId')
+    """
+    The id of the API key by which the actor acts; `null` for `operator` and `service`.
+    """
+
+
+class AuditEntryTarget(Model):
+    """
+    What was changed, or whose credentials were read.
+    """
+
+    type: Literal['agent_grant', 'agent_sign_in', 'connection', 'key', 'oauth_client', 'webhook'] | str
+    """
+    What it is.
+    """
+    id: str
+    """
+    Its id; the platform of an OAuth client.
+    """
+
+
 class EventDataConnectionReason(Model):
     """
     Why it happened.
@@ -1939,6 +1973,35 @@ class AgentGrant(Model):
     """
 
 
+class AuditEntry(Model):
+    """
+    Something that was changed, or credentials that were read.
+    """
+
+    id: str
+    """
+    Identifies the entry. Later entries have greater ids.
+    """
+    at: AwareDatetime
+    """
+    When it happened; of reads that were counted together, the first one.
+    """
+    action: Literal['key.created', 'key.rotated', 'key.revoked', 'oauth_client.created', 'oauth_client.updated', 'oauth_client.deleted', 'webhook.created', 'webhook.updated', 'webhook.rotated', 'webhook.disabled', 'webhook.deleted', 'agent_sign_in.updated', 'agent_sign_in.deleted', 'agent_grant.requested', 'agent_grant.created', 'agent_grant.declined', 'agent_grant.revoked', 'connection.created', 'connection.connected', 'connection.updated', 'connection.state_changed', 'connection.deleted', 'credentials.read'] | str
+    """
+    What was done.
+    """
+    actor: AuditEntryActor
+    target: AuditEntryTarget
+    request_id: str | None = Field(None, alias='requestId')
+    """
+    The `x-request-id` of the request, of the last one if there were several; `null` for `operator` and `service`.
+    """
+    count: int
+    """
+    How often: reads of one connection's credentials with one API key in one minute are counted together. 1 for everything else.
+    """
+
+
 class Webhook(Model):
     """
     A webhook: where events are sent.
@@ -2083,7 +2146,7 @@ class ApiKey(Model):
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read'] | str]
     """
     What it may do.
     """
@@ -2134,7 +2197,7 @@ class ApiKeyWithSecret(Model):
     """
     What it is for.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read'] | str]
     """
     What it may do.
     """
@@ -2189,7 +2252,7 @@ class Whoami(Model):
     """
     The environment that the key belongs to.
     """
-    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write'] | str]
+    scopes: list[Literal['catalog:read', 'connections:read', 'connections:write', 'sessions:create', 'connections:connect', 'credentials:read', 'credentials:write', 'clients:read', 'clients:write', 'connections:call', 'events:read', 'webhooks:read', 'webhooks:write', 'keys:read', 'keys:write', 'agents:read', 'agents:write', 'audit:read'] | str]
     """
     The scopes of the key or the token.
     """
@@ -2550,6 +2613,21 @@ class AgentGrantPage(Model):
     """
 
 
+class AuditEntryPage(Model):
+    """
+    A page of the audit.
+    """
+
+    rows: list[AuditEntry]
+    """
+    The entries of this page, newest first.
+    """
+    next: str | None = None
+    """
+    The cursor for `before`; `null` on the last page.
+    """
+
+
 class Event(Model):
     """
     Something that happened.
@@ -2649,10 +2727,13 @@ ConnectAttemptStatus: TypeAlias = Literal["pending", "succeeded", "failed", "exp
 ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "connection_exists", "connection_not_found", "client_rejected", "request_rejected", "code_rejected", "platform_unavailable", "invalid_answer", "issuer_mismatch", "changed", "interrupted"] | str
 AgentSignInType: TypeAlias = Literal["oidc", "app"] | str
 Access: TypeAlias = Literal["read", "write"] | str
+AuditEntryAction: TypeAlias = Literal["key.created", "key.rotated", "key.revoked", "oauth_client.created", "oauth_client.updated", "oauth_client.deleted", "webhook.created", "webhook.updated", "webhook.rotated", "webhook.disabled", "webhook.deleted", "agent_sign_in.updated", "agent_sign_in.deleted", "agent_grant.requested", "agent_grant.created", "agent_grant.declined", "agent_grant.revoked", "connection.created", "connection.connected", "connection.updated", "connection.state_changed", "connection.deleted", "credentials.read"] | str
+AuditEntryActorType: TypeAlias = Literal["key", "token", "person", "grant", "operator", "service"] | str
+AuditEntryTargetType: TypeAlias = Literal["agent_grant", "agent_sign_in", "connection", "key", "oauth_client", "webhook"] | str
 EventType: TypeAlias = Literal["connection.created", "connection.updated", "connection.deleted", "connection.connected", "connection.reconnected", "connection.degraded", "connection.recovered", "connection.failed", "connection.scopes_changed", "connection.called", "call.approved", "call.declined", "oauth_client.rejected", "grant.revoked", "grant.revocation_failed", "webhook.disabled"] | str
 EventData: TypeAlias = EventDataConnection | EventDataOauthClient | EventDataGrant | EventDataWebhook | EventDataOther
 WebhookDisabledCode: TypeAlias = Literal["gone", "no_success"] | str
 DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str
-Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write"] | str
+Scope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read"] | str
 ApiKeyState: TypeAlias = Literal["active", "expired", "revoked"] | str
 NewSessionScope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call"] | str

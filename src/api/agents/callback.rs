@@ -17,6 +17,7 @@ use crate::agents::statements::{self, NewGrant, Step};
 use crate::api::connect::opening;
 use crate::api::message::{NO_STORE, Request, Response};
 use crate::api::problem::Problem;
+use crate::audit::statements::by_person;
 use crate::ports::{Db as _, Http as _, Ports, Random as _, first_row};
 use crate::vault::rules;
 
@@ -100,6 +101,7 @@ impl<P: Ports> Agents<'_, P> {
             claimed_by: self.request_id,
             now: self.now,
         };
+        self.ports.set_actor(by_person(&identity, &endpoint.key_id, self.now, self.request_id));
         let sets = self.batch(vec![
             new.by_provider(),
             statements::prune(self.now),

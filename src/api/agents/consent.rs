@@ -15,6 +15,7 @@ use crate::api::connect::is_own_page;
 use crate::api::connect::pages::{Page, escape};
 use crate::api::message::{Request, Response};
 use crate::api::problem::Problem;
+use crate::audit::statements::by_user_of;
 use crate::catalog::key::platform as is_no_platform;
 use crate::names::Names;
 use crate::ports::{Db as _, Ports, Random as _, all_rows, first_row};
@@ -139,6 +140,7 @@ impl<P: Ports> Agents<'_, P> {
         };
         let ended = form.all("end").take(statements::MOST_EARLIER);
         let ended: Vec<String> = ended.map(str::to_owned).collect();
+        self.ports.set_actor(by_user_of(id, self.now, self.request_id));
         let end = statements::end_earlier(step, id, &ended);
         if form.get("decision") != Some("allow") {
             let sets = self.batch(vec![end, statements::decline(step, id)]).await?;

@@ -13,6 +13,7 @@ use crate::agents::{Access, challenge, hash};
 use crate::api::message::{NO_STORE, Request, Response};
 use crate::api::problem::Problem;
 use crate::api::session::new::no_secret;
+use crate::audit::statements::by_agent_of;
 use crate::json;
 use crate::ports::{Db as _, Ports, first_row};
 
@@ -160,6 +161,7 @@ impl<P: Ports> Agents<'_, P> {
         });
         if let Some(grant) = grant {
             self.count(&grant).await?;
+            self.ports.set_actor(by_agent_of(&grant, self.now, self.request_id));
             self.batch(vec![statements::revoke(self.id, &grant)]).await?;
         }
         let mut response = Response::empty(200);

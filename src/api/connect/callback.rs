@@ -14,6 +14,7 @@ use super::{Browser, hash, opening, platform, redirect_uri};
 use crate::access::statements::select_forward;
 use crate::api::message::{Body, NO_STORE, Request, Response};
 use crate::api::problem::Problem;
+use crate::audit::statements::by_person;
 use crate::catalog::detail::{AuthMethod, OAuth2, Server, SourceKind};
 use crate::connect::attempt::{Attempt, Failure, Remembered, Status, Stored};
 use crate::connect::client::OauthClient;
@@ -132,6 +133,8 @@ impl<P: Ports> Desk<'_, P> {
         }
 
         // 3. to 6.
+        let (identity, key) = (&attempt.identity, &attempt.key_id);
+        self.ports.set_actor(by_person(identity, key, self.now, self.request_id));
         let (client, former) =
             (first_row::<OauthClient>(&sets, 2)?, first_row::<Former>(&sets, 3)?);
         let failed = match connector {

@@ -13,6 +13,7 @@ use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::problem::{Code, Problem};
 use crate::api::transaction::{Results, Statements};
+use crate::audit::statements::credentials_read;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
@@ -41,7 +42,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedCredentials<'a>, State
     query.finish()?;
     let refresh = query.boolean("refresh").unwrap_or(false);
     let mut statements = Statements::default();
-    let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
+    let connection = context.connection_id();
+    let held = AskedHeld::of(context, &connection, &mut statements)?;
+    let (guard, request) = (context.guard(), context.request_id);
+    statements.run(credentials_read(&guard, &connection, context.caller, context.now, request));
     Ok((AskedCredentials { context, refresh, held }, statements))
 }
 

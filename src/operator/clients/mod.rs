@@ -84,7 +84,10 @@ fn remove(args: &Remove) -> Result<()> {
         Text(environment.as_str()),
         Text(&platform)
     );
-    let removed: Vec<OauthClient> = Shards::open(&args.place)?.rows(&sql)?;
+    let mut removed: Vec<OauthClient> = Vec::new();
+    for database in &Shards::open(&args.place)?.0 {
+        removed.append(&mut database.change(std::slice::from_ref(&sql))?.rows(0)?);
+    }
     let (place, whose) = (args.place.name(), format!("of {account} ({})", environment.as_str()));
     if removed.is_empty() {
         bail!(

@@ -16,6 +16,7 @@ use crate::api::cost::Metered;
 use crate::api::endpoint::Keyed;
 use crate::api::message::{Body, Request, Response};
 use crate::api::problem::{Extension, Problem};
+use crate::audit::statements::by_operator;
 use crate::catalog::cache::CatalogCache;
 use crate::operator::keys::create::{fresh_id, generate};
 use crate::operator::ports::{OperatorPorts, wait};
@@ -182,7 +183,9 @@ fn put(
     ports: &OperatorPorts,
 ) -> Result<Response, Problem> {
     let cache = CatalogCache::new(context.config.segment_bytes);
-    wait(clients::put(context)?.answer(principal, &cache, &Metered::new(ports)))
+    let metered = Metered::new(ports);
+    metered.set_actor(by_operator());
+    wait(clients::put(context)?.answer(principal, &cache, &metered))
 }
 
 /// A refusal as it is told in a terminal, with all faults.

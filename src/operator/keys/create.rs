@@ -42,6 +42,7 @@ pub struct Create {
     ///   keys:write           create, rotate and revoke API keys that have no more scopes than this one
     ///   agents:read          read how agents sign in, and what users granted them
     ///   agents:write         configure how agents sign in; create and end grants
+    ///   audit:read           read who changed what, and who read credentials
     #[arg(long = "scope", value_parser = scope, value_name = "SCOPE", verbatim_doc_comment)]
     scopes: Vec<Scope>,
     /// When the key expires: 30m, 12h, 90d, 2w, 2030-01-31 or 2030-01-31T12:00:00Z. Default: never

@@ -164,7 +164,7 @@ impl KeyTable {
     /// # Errors
     /// When the database cannot be reached.
     pub fn insert(&self, row: &Row, hash: &str) -> Result<()> {
-        self.0.query(&[insert(row, hash)]).map(drop)
+        self.0.change(&[insert(row, hash)]).map(drop)
     }
 
     /// All keys in all databases, or those of one account, oldest first.
@@ -205,7 +205,7 @@ impl KeyTable {
     /// # Errors
     /// When the database cannot be reached.
     pub fn replace(&self, replacement: &Replacement<'_>) -> Result<Option<(Row, Row)>> {
-        let answers = self.0.query(&replace(replacement))?;
+        let answers = self.0.change(&replace(replacement))?;
         Ok(answers.rows(0)?.pop().zip(answers.rows(1)?.pop()))
     }
 
@@ -215,7 +215,7 @@ impl KeyTable {
     /// When a database cannot be reached.
     pub fn revoke(shards: &Shards, id: &str, now: Moment) -> Result<Revoked> {
         for database in &shards.0 {
-            let answers = database.query(&revoke(id, now))?;
+            let answers = database.change(&revoke(id, now))?;
             if let Some(row) = answers.rows(0)?.pop() {
                 return Ok(Revoked::Now(row));
             }

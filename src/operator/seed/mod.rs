@@ -16,6 +16,7 @@ use clap::Args;
 use indicatif::HumanCount;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::d1::by_operator;
 use super::keys::arguments;
 use super::place::Place;
 use super::progress::Progress;
@@ -111,7 +112,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
     while result.is_ok() && done < args.connections && !stopped.load(Ordering::Relaxed) {
         let batch = args.connections.saturating_sub(done).min(most);
         let rows = generator.by_ref().take(usize::try_from(batch)?);
-        result = database.load(&statements::insert(rows, owner));
+        result = database.load(&by_operator(&statements::insert(rows, owner)));
         if result.is_ok() {
             done = done.saturating_add(batch);
             progress.done(done);

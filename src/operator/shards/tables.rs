@@ -22,7 +22,7 @@ pub(super) struct Table {
 }
 
 /// The tables, in the order in which rows are written.
-pub(super) const TABLES: [Table; 12] = [
+pub(super) const TABLES: [Table; 13] = [
     Table { name: "webhooks", key: &["environment", "id"], event: None },
     Table { name: "oauth_clients", key: &["environment", "platform"], event: None },
     Table { name: "connections", key: &["environment", "id"], event: None },
@@ -34,6 +34,7 @@ pub(super) const TABLES: [Table; 12] = [
     Table { name: "agent_endpoints", key: &["id"], event: None },
     Table { name: "agent_grants", key: &["id"], event: None },
     Table { name: "agent_approvals", key: &["id"], event: None },
+    Table { name: "audit", key: &["environment", "id"], event: None },
     // Last: while an account moves back, the keys that it had here lead to where it is.
     Table { name: "api_keys", key: &["hash"], event: None },
 ];
@@ -109,9 +110,9 @@ pub(super) fn columns(side: &impl Side) -> Result<Vec<Vec<String>>> {
     let answers = side.run(&sql)?;
     let of = |(at, table): (usize, &Table)| {
         let names = rows::<Column>(&answers, at)?.into_iter().map(|column| column.name);
-        // A connection gets a number of its own in each database.
-        let names: Vec<String> =
-            names.filter(|name| !(table.name == "connections" && name == "seq")).collect();
+        // A connection gets a number of its own in each database, and so does an entry of the audit.
+        let is_numbered = matches!(table.name, "connections" | "audit");
+        let names: Vec<String> = names.filter(|name| !(is_numbered && name == "seq")).collect();
         ensure!(!names.is_empty(), "the database has no table {}", table.name);
         Ok(names)
     };
@@ -153,10 +154,10 @@ impl Table {
 
     /// The table, with the index by which rows are found by their key where `SQLite` may take another one.
     pub(super) fn source(self) -> &'static str {
-        if self.name == "connections" {
-            "connections INDEXED BY connections_by_id"
-        } else {
-            self.name
+        match self.name {
+            "connections" => "connections INDEXED BY connections_by_id",
+            "audit" => "audit INDEXED BY audit_listed",
+            name => name,
         }
     }
 
@@ -350,7 +351,7 @@ impl Table {
     /// The columns of the unique index by which a row is found again.
     fn conflict(self) -> &'static str {
         match self.name {
-            "webhooks" | "connections" => "account, environment, id",
+            "webhooks" | "connections" | "audit" => "account, environment, id",
             "oauth_clients" => "account, environment, platform",
             "credentials" | "revocations" => "account, environment, connection_id",
             "deliveries" => "webhook_id, event_id",
@@ -378,6 +379,6 @@ pub(super) fn counted(answers: &[Value], first: usize) -> Result<Vec<u64>> {
 
 /// The tables' names, each with the columns that tell the rows of an account apart.
 #[must_use]
-pub fn tables() -> [(&'static str, &'static [&'static str]); 12] {
+pub fn tables() -> [(&'static str, &'static [&'static str]); 13] {
     TABLES.map(|table| (table.name, table.key))
 }

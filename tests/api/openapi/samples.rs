@@ -276,6 +276,10 @@ impl Scene {
             Keyed::CreateKey => with_body(self.api.request("POST", "/v1/keys"), NEW_KEYS[1].2),
             Keyed::RotateKey => self.api.request("POST", &format!("{}/rotate", self.key())),
             Keyed::RevokeKey => self.api.request("DELETE", &self.key()),
+            Keyed::ListAudit => {
+                self.set_client();
+                get("/v1/audit?limit=2")
+            }
             Keyed::ListEvents => get("/v1/events?limit=2"),
             Keyed::ListWebhooks => {
                 self.webhook();
@@ -497,7 +501,9 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::InvalidParameter if endpoint == Keyed::ListAttempts => {
             request.query = "status=refused&limit=1000".into();
         }
-        Code::InvalidParameter if matches!(endpoint, Keyed::ListKeys | Keyed::ListAgentGrants) => {
+        Code::InvalidParameter
+            if matches!(endpoint, Keyed::ListAudit | Keyed::ListKeys | Keyed::ListAgentGrants) =>
+        {
             request.query = "limit=1000".into();
         }
         Code::InvalidParameter if endpoint == Keyed::ListDeliveries => {

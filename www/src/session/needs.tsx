@@ -14,6 +14,7 @@ const READ: Partial<Record<Scope, string>> = {
   "events:read": "events",
   "keys:read": "API keys",
   "agents:read": "how agents sign in",
+  "audit:read": "the audit",
 };
 
 interface Props {

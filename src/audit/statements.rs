@@ -1,0 +1,252 @@
+//! The SQL of the audit.
+
+use super::{AuditFilter, AuditId};
+use crate::access::Caller;
+use crate::access::statements::Guard;
+use crate::ports::{Param, Statement};
+use crate::terms::AuditAction;
+use crate::vault::model::ConnectionId;
+use crate::vault::statements::sql::Sql;
+
+/// The tables whose changes are audited, as in `migrations/0023_audit.sql`.
+const AUDITED: [&str; 6] =
+    ["agent_endpoints", "agent_grants", "api_keys", "connections", "oauth_clients", "webhooks"];
+
+/// Whether a statement changes a table whose changes are audited.
+#[must_use]
+pub fn is_audited(sql: &str) -> bool {
+    let mut words = sql.split_ascii_whitespace();
+    let table = match words.next() {
+        Some("INSERT" | "DELETE") => words.nth(1),
+        Some("UPDATE") => words.next(),
+        _ => None,
+    };
+    table.is_some_and(|table| AUDITED.contains(&table))
+}
+
+/// A statement that says who makes the changes of the batch that it begins, and in which request.
+#[must_use]
+pub fn by_caller(guard: &Guard<'_>, caller: &Caller, now: u64, request: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) SELECT 1, ");
+    sql.integer(now).push(", ");
+    push_actor(&mut sql, caller);
+    sql.push(", k.id, ").text(request).push(" FROM api_keys k WHERE ").guard();
+    sql.finish()
+}
+
+/// Adds the type and the name of the actor that a caller is.
+fn push_actor(sql: &mut Sql<'_>, caller: &Caller) {
+    match (caller, caller.grant()) {
+        (Caller::Key(_), _) => sql.push("'key', k.id"),
+        (Caller::Token(_), Some(grant)) => sql.push("'grant', ").text(&grant.id),
+        (Caller::Token(token), None) => sql.push("'token', ").text(&token.confinement.identity),
+    };
+}
+
+/// As [`by_caller`], of a person who has come with a browser, on behalf of the key with this id.
+#[must_use]
+pub fn by_person(identity: &str, key_id: &str, now: u64, request: &str) -> Statement {
+    Statement {
+        sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) VALUES (1, ?1, 'person', ?2, ?3, ?4)".into(),
+        params: vec![
+            Param::integer(now),
+            Param::text(identity),
+            Param::text(key_id),
+            Param::text(request),
+        ],
+    }
+}
+
+/// As [`by_person`], of the user to whom a grant belongs.
+#[must_use]
+pub fn by_user_of(grant: &str, now: u64, request: &str) -> Statement {
+    of_grant("'person', identity", grant, now, request)
+}
+
+/// As [`by_caller`], of the agent that a grant belongs to.
+#[must_use]
+pub fn by_agent_of(grant: &str, now: u64, request: &str) -> Statement {
+    of_grant("'grant', id", grant, now, request)
+}
+
+fn of_grant(actor: &str, grant: &str, now: u64, request: &str) -> Statement {
+    let sql = format!(
+        "INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) SELECT 1, ?1, {actor}, key_id, ?3 FROM agent_grants WHERE id = ?2"
+    );
+    Statement {
+        sql: sql.into(),
+        params: vec![Param::integer(now), Param::text(grant), Param::text(request)],
+    }
+}
+
+/// As [`by_caller`], of the operator on the command line.
+#[must_use]
+pub fn by_operator() -> Statement {
+    Statement {
+        sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type) VALUES (1, CAST(unixepoch('subsec') * 1000 AS INTEGER), 'operator')".into(),
+        params: Vec::new(),
+    }
+}
+
+/// Ends what [`by_caller`] and its like begin: nothing that follows has an actor.
+#[must_use]
+pub fn end() -> Statement {
+    Statement { sql: "DELETE FROM audit_context".into(), params: Vec::new() }
+}
+
+/// What an entry begins with that a read writes by itself.
+const READ: &str = "INSERT INTO audit (";
+
+/// Whether a statement writes nothing but an entry of a read: no event follows from it.
+#[must_use]
+pub fn is_read(sql: &str) -> bool {
+    sql.starts_with(READ)
+}
+
+/// Writes that the caller reads the credentials of a connection, if it may and there are any. Reads of one key in one minute are
+/// one entry, with a count. Run twice, it counts once.
+#[must_use]
+pub fn credentials_read(
+    guard: &Guard<'_>,
+    connection: &ConnectionId,
+    caller: &Caller,
+    now: u64,
+    request: &str,
+) -> Statement {
+    let minute = AuditId::bound(now.saturating_sub(now % 60_000));
+    let action = AuditAction::CredentialsRead.as_str();
+    let mut sql = Sql::new(guard);
+    sql.push(READ).push("account, environment, id, at, action, actor_type, actor, key_id, target_type, target, request_id) ");
+    sql.push("SELECT k.account, k.environment, ifnull((SELECT a.id FROM audit a INDEXED BY audit_by_target WHERE a.account = k.account AND a.environment = k.environment AND a.target = c.id AND a.id >= ");
+    sql.text(&minute)
+        .push(" AND a.action = ")
+        .text(action)
+        .push(" AND (a.actor_type, a.actor) = (");
+    push_actor(&mut sql, caller);
+    sql.push(") AND a.key_id = k.id LIMIT 1), ").push("printf('aud_%011x%06x%s', ").integer(now);
+    // As the trigger makes it.
+    sql.push(", (SELECT ifnull(max(seq), 0) + 1 FROM audit) & 16777215, substr(");
+    sql.text(request).push(", 1, 8))), ").integer(now);
+    sql.push(", ").text(action).push(", ");
+    push_actor(&mut sql, caller);
+    sql.push(", k.id, 'connection', c.id, ").text(request);
+    sql.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
+    sql.text(connection.as_str());
+    sql.push(" CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id WHERE ");
+    sql.guard_connection();
+    sql.push(" ON CONFLICT (account, environment, id) DO UPDATE SET count = count + 1, request_id = excluded.request_id WHERE request_id <> excluded.request_id");
+    sql.finish()
+}
+
+/// The columns of an entry's content.
+const CONTENT: [&str; 9] = [
+    "at",
+    "action",
+    "actor_type",
+    "actor",
+    "key_id",
+    "target_type",
+    "target",
+    "request_id",
+    "count",
+];
+
+/// Selects at most so many entries of the caller's account and environment, the newest first, before the one with the id
+/// `before`. Those that have the right time and target, or else actor, are found by an index; the others are selected without
+/// their content.
+#[must_use]
+pub fn select(
+    guard: &Guard<'_>,
+    filter: &AuditFilter,
+    before: Option<&AuditId>,
+    most: u64,
+) -> Statement {
+    let target = filter.connection.as_ref().or(filter.target.as_ref());
+    let index = match (target, &filter.actor) {
+        (Some(_), _) => "audit_by_target",
+        (None, Some(_)) => "audit_by_actor",
+        (None, None) => "audit_listed",
+    };
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT a.id");
+    for column in CONTENT {
+        sql.push(", ");
+        if !filter.looks_further() {
+            sql.push("a.").push(column);
+            continue;
+        }
+        sql.push("iif(1");
+        if let (Some(actor), Some(_)) = (&filter.actor, target) {
+            sql.push(" AND a.actor = ").text(actor);
+        }
+        if let (Some(target), Some(_)) = (&filter.target, &filter.connection) {
+            sql.push(" AND a.target = ").text(target);
+        }
+        if filter.connection.is_some() {
+            sql.push(" AND a.target_type = 'connection'");
+        }
+        if !filter.actions.is_empty() {
+            let names: Vec<&str> = filter.actions.iter().map(|action| action.as_str()).collect();
+            sql.push(" AND a.action IN ").texts(&names);
+        }
+        sql.push(", a.").push(column).push(", NULL) AS ").push(column);
+    }
+    sql.push(" FROM api_keys k CROSS JOIN audit a INDEXED BY ").push(index);
+    sql.push(" ON a.account = k.account AND a.environment = k.environment");
+    if let Some(target) = target {
+        sql.push(" AND a.target = ").text(target);
+    } else if let Some(actor) = &filter.actor {
+        sql.push(" AND a.actor = ").text(actor);
+    }
+    sql.push(" AND a.id > ").text(&AuditId::bound(filter.from));
+    let end = filter.to.map(AuditId::bound);
+    let end = end.iter().map(String::as_str).chain(before.map(AuditId::as_str)).min();
+    if let Some(end) = end {
+        sql.push(" AND a.id < ").text(end);
+    }
+    sql.push(" WHERE ").guard().push(" ORDER BY a.id DESC LIMIT ").integer(most);
+    sql.finish()
+}
+
+impl AuditFilter {
+    /// Whether an index alone does not find the entries.
+    #[must_use]
+    pub fn looks_further(&self) -> bool {
+        let has_target = self.target.is_some() || self.connection.is_some();
+        !self.actions.is_empty()
+            || self.connection.is_some()
+            || (has_target && self.actor.is_some())
+    }
+}
+
+/// Deletes the oldest entries, a few at a time, when they are older than this. Reads one row when there are none.
+#[must_use]
+pub fn prune(before: u64) -> Statement {
+    Statement {
+        // The oldest one is looked at first: while it is young enough, the others are not even read.
+        sql: "DELETE FROM audit WHERE seq IN (SELECT a.seq FROM (SELECT at FROM audit ORDER BY seq LIMIT 1) f CROSS JOIN audit a WHERE f.at < ?1 AND a.account NOT IN (SELECT account FROM away) ORDER BY a.seq LIMIT 500) AND at < ?1".into(),
+        params: vec![Param::integer(before)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_audited;
+
+    #[test]
+    fn statements_on_audited_tables_are_found_by_their_first_words() {
+        for (sql, expected) in [
+            ("INSERT INTO connections (a) SELECT 1", true),
+            ("UPDATE connections AS c SET a = 1", true),
+            ("UPDATE webhooks SET a = 1", true),
+            ("DELETE FROM agent_grants WHERE id = 1", true),
+            ("INSERT INTO connect_attempts (a) SELECT 1", false),
+            ("UPDATE credentials SET a = 1", false),
+            ("SELECT * FROM connections", false),
+            ("", false),
+        ] {
+            assert_eq!(is_audited(sql), expected, "{sql}");
+        }
+    }
+}

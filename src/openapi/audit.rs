@@ -1,0 +1,102 @@
+//! What the document says about the audit.
+
+use super::about::{About, SERVICE};
+use super::node::{Node, object};
+use super::schema::{count, names, record, reference, string, text_or_null, time};
+use super::texts::said;
+use crate::api::paging::MAX_LIMIT;
+use crate::terms::{ActorType, AuditAction};
+
+/// The entries.
+pub const LIST: About = About {
+    tag: SERVICE,
+    summary: "List the audit",
+    description: "Lists who changed API keys, OAuth clients, webhooks, the sign-in for agents, grants and connections, and who read credentials, newest first. An entry is written in the same transaction as the change. Entries contain no secrets and no values, and are deleted after 90 days, or as your operator configures.",
+    answer: "A page of the list.",
+    schema: Some("AuditEntryPage"),
+    body: None,
+    address: "/v1/audit?actions=credentials.read",
+    script: "\
+const { rows } = await vault.audit.page({ actions: [\"credentials.read\"], limit: 5 });
+for (const { at, actor, target, count } of rows) console.log(at, actor.id, target.id, count);
+",
+};
+
+/// A page of entries.
+#[must_use]
+pub fn page() -> Node {
+    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("AuditEntry")};
+    record(
+        "A page of the audit.",
+        vec![
+            ("rows", said("The entries of this page, newest first.", rows)),
+            ("next", text_or_null("The cursor for `before`; `null` on the last page.")),
+        ],
+    )
+}
+
+/// An entry.
+#[must_use]
+pub fn entry() -> Node {
+    let actor = record(
+        "Who did it.",
+        vec![
+            (
+                "type",
+                names(
+                    "`key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, when a platform or a receiver of webhooks made it necessary.",
+                    ActorType::NAMES,
+                ),
+            ),
+            (
+                "id",
+                text_or_null(
+                    "The id of the API key, the identity of the token or the person, or the id of the agent's grant; `null` for `operator` and `service`.",
+                ),
+            ),
+            (
+                "keyId",
+                text_or_null(
+                    "The id of the API key by which the actor acts; `null` for `operator` and `service`.",
+                ),
+            ),
+        ],
+    );
+    let targets = ["agent_grant", "agent_sign_in", "connection", "key", "oauth_client", "webhook"];
+    let target = record(
+        "What was changed, or whose credentials were read.",
+        vec![
+            ("type", names("What it is.", targets)),
+            ("id", string("Its id; the platform of an OAuth client.")),
+        ],
+    );
+    record(
+        "Something that was changed, or credentials that were read.",
+        vec![
+            (
+                "id",
+                string("Identifies the entry. Later entries have greater ids.")
+                    .with(object! {"pattern": ID}),
+            ),
+            ("at", time("When it happened; of reads that were counted together, the first one.")),
+            ("action", names("What was done.", AuditAction::NAMES)),
+            ("actor", actor),
+            ("target", target),
+            (
+                "requestId",
+                text_or_null(
+                    "The `x-request-id` of the request, of the last one if there were several; `null` for `operator` and `service`.",
+                ),
+            ),
+            (
+                "count",
+                count(
+                    "How often: reads of one connection's credentials with one API key in one minute are counted together. 1 for everything else.",
+                ),
+            ),
+        ],
+    )
+}
+
+/// The form of an id.
+pub const ID: &str = "^aud_[0-9a-f]{25}$";

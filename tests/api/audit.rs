@@ -1,0 +1,444 @@
+//! The audit: each change and each read of credentials is in it, with the right actor, and no secret is.
+
+mod random;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::api::endpoint::{Endpoint, Keyed};
+use connector_vault::api::schedule;
+use connector_vault::api::{Request, Response};
+use connector_vault::terms::{ActorType, AuditAction, Environment, Method, Scope};
+use serde_json::{Value, json};
+
+use crate::agents;
+use crate::connect::{self, agree, begin, connected, of_ann, script, send, set_client};
+use crate::openapi::samples::Scene;
+use crate::support::{Api, Loss, anonymous, as_key, body, column, with_body};
+use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, minimal};
+
+const AUDIT: &str = "/v1/audit";
+
+/// The id of a key.
+fn id_of(api: &Api, key: &ApiKey) -> String {
+    api.world.texts(&format!("SELECT id FROM api_keys WHERE hash = '{}'", key.hash())).remove(0)
+}
+
+/// The entries of the request that got this response: action, type of the actor, actor, and target.
+fn entries_of(api: &Api, response: &Response) -> Vec<String> {
+    let request = response.header("x-request-id").unwrap();
+    api.world.texts(&format!(
+        "SELECT concat_ws(' ', action, actor_type, actor, target) FROM audit WHERE request_id = '{request}' ORDER BY seq"
+    ))
+}
+
+/// The actions, the types of actors and the actors of all entries, oldest first.
+fn all(api: &Api) -> Vec<String> {
+    api.world.texts("SELECT concat_ws(' ', action, actor_type, actor) FROM audit ORDER BY seq")
+}
+
+/// What the audit says of a request to an endpoint that may change something: the actions, or why there are none.
+fn expected(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
+    Ok(match endpoint {
+        Keyed::CreateConnection | Keyed::Connect => &["connection.created"],
+        Keyed::UpdateConnection | Keyed::SetConnectionName => &["connection.updated"],
+        Keyed::SetConnectionState => &["connection.state_changed"],
+        Keyed::DeleteConnection => &["connection.deleted"],
+        Keyed::SetCredentials => &["connection.connected"],
+        Keyed::GetCredentials => &["credentials.read"],
+        Keyed::SetOauthClient => &["oauth_client.created"],
+        Keyed::DeleteOauthClient => &["oauth_client.deleted"],
+        Keyed::CreateWebhook => &["webhook.created"],
+        Keyed::UpdateWebhook => &["webhook.updated"],
+        Keyed::DeleteWebhook => &["webhook.deleted"],
+        Keyed::RotateWebhook => &["webhook.rotated"],
+        Keyed::CreateKey => &["key.created"],
+        Keyed::RotateKey => &["key.created", "key.rotated"],
+        Keyed::RevokeKey => &["key.revoked"],
+        Keyed::SetAgentSignIn => &["agent_sign_in.updated"],
+        Keyed::DeleteAgentSignIn => &["agent_sign_in.deleted"],
+        Keyed::CreateAgentGrant => &["agent_grant.requested"],
+        Keyed::DeleteAgentGrant => &["agent_grant.revoked"],
+        Keyed::CheckConnection => return Err("what comes out is not the caller's doing"),
+        Keyed::TestWebhook | Keyed::ReplayEvents => return Err("it only sends"),
+        Keyed::CreateSession => return Err("it stores nothing"),
+        Keyed::RunAction
+        | Keyed::ProxyGet
+        | Keyed::ProxyPost
+        | Keyed::ProxyPut
+        | Keyed::ProxyPatch
+        | Keyed::ProxyDelete => return Err("calls to platforms are events"),
+        endpoint if endpoint.facts().method == Method::Get => return Err("it reads"),
+        endpoint => panic!("which entries does a request to {endpoint:?} write?"),
+    })
+}
+
+#[test]
+fn every_endpoint_that_changes_something_writes_an_entry() {
+    for endpoint in Endpoint::ALL {
+        let Endpoint::Keyed(endpoint) = *endpoint else { continue };
+        let scene = Scene::new();
+        let request = scene.request(endpoint);
+        let response = scene.api.send(&request);
+        assert!(response.status < 300, "{endpoint:?}");
+        let key = id_of(&scene.api, &scene.api.key);
+        let entries = entries_of(&scene.api, &response);
+        let by_key = |entry: &String| entry.contains(&format!(" key {key} "));
+        assert!(entries.iter().all(by_key), "{endpoint:?}: {entries:?}");
+        let mut actions: Vec<&str> =
+            entries.iter().map(|entry| entry.split(' ').next().unwrap()).collect();
+        actions.sort_unstable();
+        let expected = expected(endpoint).unwrap_or_default();
+        assert_eq!(actions, expected, "{endpoint:?}");
+        let left = scene.api.world.texts("SELECT request_id FROM audit_context");
+        assert_eq!(left, [""; 0], "{endpoint:?}");
+    }
+}
+
+#[test]
+fn a_request_that_changes_nothing_writes_no_entry() {
+    for endpoint in Endpoint::ALL {
+        let Endpoint::Keyed(endpoint) = *endpoint else { continue };
+        if expected(endpoint).is_err() {
+            continue;
+        }
+        let scene = Scene::new();
+        let request = scene.request(endpoint);
+        let none = scene.api.world.key("acme", Environment::Test, &[], None);
+        let other = scene.api.world.key("other", Environment::Test, &Scope::ALL, None);
+        let revoked = scene.api.world.key("acme", Environment::Test, &Scope::ALL, None);
+        scene.api.world.revoke(&revoked);
+        let before = all(&scene.api);
+        for key in [&none, &revoked] {
+            let headers = as_key(key, "GET", "/").headers;
+            let mut refused = Request { ..request.clone() };
+            refused.headers.retain(|(name, _)| name != "x-service-secret");
+            refused.headers.extend(headers);
+            assert!(scene.api.send(&refused).status >= 400, "{endpoint:?}");
+        }
+        assert_eq!(all(&scene.api), before, "{endpoint:?}");
+        // What belongs to another account is not there.
+        let theirs = as_key(&other, "GET", AUDIT);
+        let theirs = column(&scene.api.send(&theirs), "action");
+        assert_eq!(theirs, ["key.created"], "{endpoint:?}");
+    }
+}
+
+#[test]
+fn entries_are_shown_with_actor_target_request_and_time() {
+    let api = connect::api();
+    let key = id_of(&api, &api.key);
+    let response = send(&api, "POST", CONNECTIONS, &of_ann("acme"));
+    let id = body(&response)["id"].clone();
+    let page = body(&api.get(&format!("{AUDIT}?limit=1")));
+    let entry = &page["rows"][0];
+    let digits = entry["id"].as_str().unwrap().strip_prefix("aud_").unwrap();
+    assert_eq!(digits.len(), 25, "{entry}");
+    let expected = json!({
+        "id": entry["id"], "at": "2027-01-15T08:00:00.000Z", "action": "connection.created",
+        "actor": {"type": "key", "id": key, "keyId": key},
+        "target": {"type": "connection", "id": id},
+        "requestId": response.header("x-request-id").unwrap(), "count": 1,
+    });
+    assert_eq!(entry, &expected);
+    assert_eq!(page["next"], entry["id"]);
+}
+
+#[test]
+fn reads_of_credentials_are_counted_by_key_connection_and_minute() {
+    let api = connect::api();
+    let [one, two] = ["ann", "bob"].map(|identity| {
+        let mut sent = of_ann("keyed");
+        sent["identity"] = json!(identity);
+        sent["fields"] = json!({"apiKey": format!("secret of {identity}")});
+        script(&api, &[(200, json!({})), (200, json!({"id": identity}))]);
+        let response = connect::connect(&api, &sent);
+        body(&response)["id"].as_str().unwrap_or_else(|| panic!("{}", body(&response))).to_owned()
+    });
+    let other = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let read = |key: &ApiKey, id: &str| {
+        let response = api.send(&as_key(key, "GET", &format!("{}/credentials", at(id))));
+        assert_eq!(response.status, 200, "{}", body(&response));
+        response.header("x-request-id").unwrap().to_owned()
+    };
+    let to_minute = 60_000 - api.world.now.get() % 60_000;
+    for _ in 0..3 {
+        read(&api.key, &one);
+    }
+    let last = read(&api.key, &one);
+    read(&api.key, &two);
+    read(&other, &one);
+    api.world.wait(to_minute);
+    read(&api.key, &one);
+    let page = body(&api.get(&format!("{AUDIT}?actions=credentials.read")));
+    let rows: Vec<(&str, &str, u64)> = page["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            let (actor, target) = (row["actor"]["id"].as_str(), row["target"]["id"].as_str());
+            (actor.unwrap(), target.unwrap(), row["count"].as_u64().unwrap())
+        })
+        .collect();
+    let (own, others) = (id_of(&api, &api.key), id_of(&api, &other));
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[0], (own.as_str(), one.as_str(), 1));
+    for expected in [
+        (own.as_str(), one.as_str(), 4),
+        (own.as_str(), two.as_str(), 1),
+        (others.as_str(), one.as_str(), 1),
+    ] {
+        assert!(rows.contains(&expected), "{expected:?} {rows:?}");
+    }
+    let counted = page["rows"].as_array().unwrap().iter().find(|row| row["count"] == 4).unwrap();
+    assert_eq!(counted["requestId"], last.as_str());
+    // No read of what is not there.
+    let missing = api.get(&format!("{}/credentials", at(UNKNOWN_ID)));
+    assert_eq!((missing.status, entries_of(&api, &missing).len()), (404, 0));
+}
+
+#[test]
+fn a_batch_that_runs_twice_writes_one_entry() {
+    let api = connect::api();
+    set_client(&api, "acme");
+    let id = connected(&api, &of_ann("acme"), &json!({"access_token": "at", "expires_in": 3600}));
+    let webhook = body(&send(&api, "POST", "/v1/webhooks", &json!({"url": "https://a.example/"})));
+    let webhook = format!("/v1/webhooks/{}", webhook["id"].as_str().unwrap());
+    let client = json!({"clientId": "other", "clientSecret": null, "scopes": ["read"]});
+    for (method, path, sent, expected) in [
+        ("PUT", "/v1/oauth-clients/acme", client, "oauth_client.updated"),
+        ("PATCH", &webhook, json!({"description": "x"}), "webhook.updated"),
+        ("PATCH", &at(&id), json!({"tags": ["x"]}), "connection.updated"),
+        ("GET", &format!("{}/credentials", at(&id)), Value::Null, "credentials.read"),
+        ("DELETE", &at(&id), Value::Null, "connection.deleted"),
+    ] {
+        *api.world.losses.borrow_mut() = [Loss::After].into();
+        let request = api.request(method, path);
+        let request = if sent.is_null() { request } else { with_body(request, &sent.to_string()) };
+        let response = api.send(&request);
+        assert!(response.status < 300, "{method} {path}: {}", body(&response));
+        let entries = entries_of(&api, &response);
+        assert_eq!(entries.len(), 1, "{method} {path}: {entries:?}");
+        assert!(entries[0].starts_with(expected), "{entries:?}");
+        assert!(api.world.losses.borrow().is_empty());
+    }
+    let counts = api.world.texts("SELECT action FROM audit WHERE count <> 1");
+    assert_eq!(counts, [""; 0]);
+}
+
+#[test]
+fn people_tokens_and_agents_are_named_as_themselves() {
+    let (api, endpoint) = agents::app();
+    let key = id_of(&api, &api.key);
+    set_client(&api, "acme");
+    // A user with a browser connects an account.
+    let (_, link) = begin(&api, &of_ann("acme"));
+    agree(&api, &link, &json!({"access_token": "at"}));
+    // A token's holder changes it.
+    let session = json!({"identity": "ann", "scopes": ["connections:read", "connections:write"]});
+    let token = connect::token(&api, &session);
+    let id = api.world.texts("SELECT id FROM connections").remove(0);
+    let patch = connect::as_token(&token, "PATCH", &at(&id), &json!({"tags": ["x"]}));
+    assert_eq!(api.send(&patch).status, 200);
+    // A user agrees to an agent, whose token is then revoked by the agent itself.
+    let agent = agents::Agent::new(&api, &endpoint, &agents::ALL);
+    let grant = api.world.texts("SELECT id FROM agent_grants").remove(0);
+    let revoke = anonymous("POST", &format!("/mcp/{endpoint}/revoke"));
+    let revoke = agents::with_form(revoke, &agents::form(&[("token", &agent.refresh)]));
+    assert_eq!(api.send(&revoke).status, 200);
+    // A user declines.
+    let client = agents::register(&api, &endpoint);
+    let (browser, page) = agents::at_consent(&api, &endpoint, &client, &json!({}));
+    let declined = agents::hidden(&page, "grant");
+    browser.decide(&api, &endpoint, &[("grant", &declined), ("decision", "decline")]);
+    let expected = [
+        "key.created service".to_owned(),
+        format!("agent_sign_in.updated key {key}"),
+        format!("oauth_client.created key {key}"),
+        "connection.created person ann".into(),
+        "connection.updated token ann".into(),
+        format!("agent_grant.requested key {key}"),
+        "agent_grant.created person ann".into(),
+        format!("agent_grant.revoked grant {grant}"),
+        format!("agent_grant.requested key {key}"),
+        "agent_grant.declined person ann".into(),
+    ];
+    assert_eq!(all(&api), expected);
+    // All of them act by the key, and are found by it and by themselves.
+    let keys = api.world.texts("SELECT DISTINCT key_id FROM audit WHERE key_id IS NOT NULL");
+    assert_eq!(keys, [key.as_str()]);
+    for (actor, count) in [("ann", 4), (grant.as_str(), 1), (key.as_str(), 4)] {
+        let found = column(&api.get(&format!("{AUDIT}?actor={actor}")), "id");
+        assert_eq!(found.len(), count, "{actor}");
+    }
+}
+
+#[test]
+fn keys_that_end_with_another_one_have_entries_of_their_own() {
+    let api = connect::api();
+    let create = |key: &ApiKey| {
+        let sent = json!({"scopes": ["catalog:read", "keys:read", "keys:write"]});
+        let request = with_body(as_key(key, "POST", "/v1/keys"), &sent.to_string());
+        let created = body(&api.send(&request));
+        let secret = ApiKey::parse(created["secret"].as_str().unwrap()).unwrap();
+        (created["id"].as_str().unwrap().to_owned(), secret)
+    };
+    let (first, secret) = create(&api.key);
+    let (second, _) = create(&secret);
+    let response = api.send(&api.request("DELETE", &format!("/v1/keys/{first}")));
+    let own = id_of(&api, &api.key);
+    let mut expected = [first, second].map(|id| format!("key.revoked key {own} {id}"));
+    expected.sort();
+    let mut entries = entries_of(&api, &response);
+    entries.sort();
+    assert_eq!(entries, expected);
+}
+
+#[test]
+fn what_the_service_does_by_itself_has_no_actor() {
+    let api = connect::upkeep::api_of_now();
+    set_client(&api, "acme");
+    let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 1});
+    let id = connected(&api, &of_ann("acme"), &tokens);
+    api.world.wait(10_000);
+    script(
+        &api,
+        &[(400, json!({"error": "invalid_grant"})), (400, json!({"error": "invalid_grant"}))],
+    );
+    // The caller reads; that the platform has ended the grant is not the caller's doing.
+    for _ in 0..2 {
+        api.get(&format!("{}/credentials", at(&id)));
+        api.world.wait(120_000);
+    }
+    let changes: Vec<String> = all(&api)
+        .into_iter()
+        .filter(|entry| entry.starts_with("connection.state_changed"))
+        .collect();
+    assert!(!changes.is_empty());
+    assert!(changes.iter().all(|entry| entry == "connection.state_changed service"), "{changes:?}");
+}
+
+#[test]
+fn filters_combine_and_pages_lead_through_all() {
+    let api = Api::with_catalog();
+    let other = api.world.key("acme", Environment::Test, &Scope::ALL, None);
+    let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
+    let (own, others) = (id_of(&api, &api.key), id_of(&api, &other));
+    let mut ids = Vec::new();
+    for nth in 0..30 {
+        api.world.wait(1000);
+        let key = if nth % 3 == 0 { &other } else { &api.key };
+        let created = api.send(&crate::vault::post_as(key, &minimal(&format!("id-{nth}"))));
+        ids.push(body(&created)["id"].as_str().unwrap().to_owned());
+        if nth % 5 == 0 {
+            let patch = crate::vault::patch_as(key, &ids[nth], &json!({"tags": ["x"]}));
+            assert_eq!(api.send(&patch).status, 200);
+        }
+    }
+    let walk = |query: &str| {
+        let (mut actions, mut before) = (Vec::new(), String::new());
+        loop {
+            let page = body(&api.get(&format!("{AUDIT}?limit=4{query}{before}")));
+            let rows = page["rows"].as_array().unwrap_or_else(|| panic!("{page}")).clone();
+            assert!(rows.len() <= 4);
+            actions.extend(rows);
+            let Some(next) = page["next"].as_str() else { break };
+            before = format!("&before={next}");
+        }
+        actions
+    };
+    let rows = walk("");
+    // Three keys of this account, one of which is of the other environment.
+    assert_eq!(rows.len(), 30 + 6 + 2);
+    let sorted: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert!(sorted.windows(2).all(|pair| pair[0] > pair[1]));
+    for (query, count) in [
+        (format!("&actor={own}"), 20 + 4),
+        (format!("&actor={others}"), 10 + 2),
+        (format!("&actor={others}&actions=connection.updated"), 2),
+        ("&actions=connection.updated".into(), 6),
+        ("&actions=connection.updated,connection.created".into(), 36),
+        (format!("&connection={}", ids[0]), 2),
+        (format!("&target={}", ids[1]), 1),
+        (format!("&target={}&connection={}", ids[0], ids[0]), 2),
+        (format!("&target={}&connection={}", ids[1], ids[0]), 0),
+        (format!("&connection={}&actor={own}", ids[0]), 0),
+        (format!("&connection={}&actor={others}&actions=connection.updated", ids[0]), 1),
+        (format!("&connection={UNKNOWN_ID}"), 0),
+        ("&from=2027-01-15T08:00:30Z".into(), 1),
+        ("&from=2027-01-15T08:00:29Z&to=2027-01-15T08:00:30Z".into(), 1),
+        ("&to=2027-01-15T08:00:02Z".into(), 4),
+        ("&from=2027-01-15T09:00:00Z".into(), 0),
+    ] {
+        assert_eq!(walk(&query).len(), count, "{query}");
+    }
+    let theirs = column(&api.send(&as_key(&live, "GET", AUDIT)), "action");
+    assert_eq!(theirs, ["key.created"]);
+}
+
+#[test]
+fn a_filter_that_matches_little_reads_a_bounded_number_of_entries() {
+    let api = Api::with_catalog();
+    let insert = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2500) INSERT INTO audit (account, environment, id, at, action, actor_type, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%014x', 1800000000000, n), 1800000000000, iif(n = 1, 'key.revoked', 'key.created'), 'operator', 'key', 'k' FROM n";
+    api.world.database.execute_batch(insert).unwrap();
+    let (mut pages, mut before, mut found) = (0, String::new(), 0);
+    loop {
+        let response = api.get(&format!("{AUDIT}?actions=key.revoked{before}"));
+        pages += 1;
+        let page = body(&response);
+        found += page["rows"].as_array().unwrap().len();
+        let Some(next) = page["next"].as_str() else { break };
+        before = format!("&before={next}");
+    }
+    assert_eq!((pages, found), (3, 1));
+}
+
+#[test]
+fn faults_of_a_query_are_named() {
+    let api = Api::with_catalog();
+    for query in [
+        "actions=key.made",
+        "connection=x",
+        "from=yesterday",
+        "to=2027",
+        "before=evt_0000000000001",
+        "before=aud_",
+        "limit=0",
+        "limit=501",
+        "actor=",
+        "since=x",
+    ] {
+        let response = api.get(&format!("{AUDIT}?{query}"));
+        assert_eq!(response.status, 400, "{query}");
+    }
+    let none = api.world.key("acme", Environment::Test, &[Scope::EventsRead], None);
+    assert_eq!(api.send(&as_key(&none, "GET", AUDIT)).status, 403);
+}
+
+#[test]
+fn old_entries_are_hidden_and_then_deleted_in_bounded_steps() {
+    let api = Api::with_catalog();
+    let insert = "DELETE FROM audit; WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200) INSERT INTO audit (account, environment, id, at, action, actor_type, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%014x', 1800000000000, n), 1800000000000, 'key.created', 'operator', 'key', 'k' FROM n";
+    api.world.database.execute_batch(insert).unwrap();
+    let left = || api.world.texts("SELECT concat(count(*)) FROM audit").remove(0);
+    let day = 24 * 60 * 60 * 1000;
+    let run = || pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    api.world.wait(89 * day);
+    run();
+    assert_eq!((left().as_str(), column(&api.get(AUDIT), "id").len()), ("1200", 20));
+    api.world.wait(day + 1);
+    assert_eq!((left().as_str(), column(&api.get(AUDIT), "id").len()), ("1200", 0));
+    for expected in ["700", "200", "0", "0"] {
+        run();
+        assert_eq!(left(), expected);
+    }
+}
+
+#[test]
+fn the_names_of_triggers_are_those_of_the_code() {
+    let migration = std::fs::read_to_string("migrations/0023_audit.sql").unwrap();
+    for action in AuditAction::NAMES.iter().filter(|name| **name != "credentials.read") {
+        assert!(migration.contains(&format!("'{action}'")), "{action}");
+    }
+    for actor in ActorType::NAMES {
+        assert!(migration.contains(&format!("'{actor}'")), "{actor}");
+    }
+}

@@ -1,0 +1,483 @@
+//! Random requests against a naive model of the audit: it has what the responses say, nothing else, and no secret.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+use connector_vault::access::key::ApiKey;
+use connector_vault::api::{Request, Response};
+use connector_vault::terms::{AuditAction, Environment, Scope};
+use serde_json::{Value, json};
+
+use super::{AUDIT, id_of};
+use crate::chance::{Chance, repetitions};
+use crate::connect::{self, answer};
+use crate::support::{Api, Loss, as_key, as_secret, body, with_body};
+use crate::vault::{CONNECTIONS, at};
+
+/// How many random requests are sent: usually, and for a proof.
+const REQUESTS: [usize; 2] = [2_000, 100_000];
+/// A part of every secret that is sent.
+const MARK: &str = "hush";
+const IDENTITIES: [&str; 3] = ["ann", "bob", "Zoë 日本"];
+
+/// An entry as the model has it.
+#[derive(Debug, Clone, PartialEq)]
+struct Expected {
+    action: &'static str,
+    actor: (&'static str, String),
+    target: String,
+    at: u64,
+    count: u64,
+    request: String,
+}
+
+/// An account's environment: who asks, what there is, and what the audit should have.
+struct Tenant {
+    keys: [ApiKey; 2],
+    ids: [String; 2],
+    tokens: BTreeMap<&'static str, String>,
+    /// The version of each connection, its identity, and whether it holds credentials.
+    connections: BTreeMap<String, (String, String, bool)>,
+    webhooks: Vec<String>,
+    created_keys: Vec<String>,
+    has_client: bool,
+    has_sign_in: bool,
+    audit: Vec<Expected>,
+}
+
+struct Crowd {
+    api: Api,
+    chance: Chance,
+    tenants: Vec<Tenant>,
+    secrets: Vec<String>,
+}
+
+impl Crowd {
+    fn new() -> Self {
+        let api = connect::api_with(&crate::agents::settings());
+        *api.world.platform.borrow_mut() = Box::new(|_| answer(200, &json!({"id": "u-1"})));
+        let mut crowd = Self { api, chance: Chance(43), tenants: Vec::new(), secrets: Vec::new() };
+        for (account, environment) in
+            [("acme", Environment::Test), ("acme", Environment::Live), ("other", Environment::Test)]
+        {
+            let api = &crowd.api;
+            let keys = [(); 2].map(|()| api.world.key(account, environment, &Scope::ALL, None));
+            let ids = [id_of(api, &keys[0]), id_of(api, &keys[1])];
+            let tokens = IDENTITIES.map(|identity| {
+                let scopes = ["connections:read", "connections:write", "connections:connect"];
+                let sent = json!({"identity": identity, "scopes": scopes, "ttlSeconds": 3600});
+                let request = as_key(&keys[0], "POST", "/v1/sessions");
+                let token = body(&api.send(&with_body(request, &sent.to_string())));
+                (identity, token["token"].as_str().unwrap_or_else(|| panic!("{token}")).to_owned())
+            });
+            crowd.secrets.extend(tokens.iter().map(|(_, token)| token.clone()));
+            crowd.secrets.extend(keys.iter().map(|key| key.reveal().to_owned()));
+            crowd.tenants.push(Tenant {
+                keys,
+                ids,
+                tokens: tokens.into(),
+                connections: BTreeMap::new(),
+                webhooks: Vec::new(),
+                created_keys: Vec::new(),
+                has_client: false,
+                has_sign_in: false,
+                audit: Vec::new(),
+            });
+        }
+        // What was written to make these keys is not of the model.
+        crowd.api.world.database.execute_batch("DELETE FROM audit").unwrap();
+        crowd
+    }
+
+    /// Somebody of the tenant: a key or the token of an identity, and what the audit calls them.
+    fn caller(&mut self, who: usize, may_be_token: bool) -> (String, (&'static str, String)) {
+        let tenant = &self.tenants[who];
+        if may_be_token && self.chance.percent(30) {
+            let identity = *self.chance.pick(&IDENTITIES);
+            return (tenant.tokens[identity].clone(), ("token", identity.to_owned()));
+        }
+        let nth = self.chance.below(2);
+        (tenant.keys[nth].reveal().to_owned(), ("key", tenant.ids[nth].clone()))
+    }
+
+    fn send(&mut self, secret: &str, method: &str, path: &str, sent: &Value) -> Response {
+        if self.chance.percent(3) {
+            let loss = *self.chance.pick(&[Loss::Before, Loss::After]);
+            self.api.world.losses.borrow_mut().push_back(loss);
+        }
+        let request = as_secret(secret, method, path);
+        let request: Request =
+            if sent.is_null() { request } else { with_body(request, &sent.to_string()) };
+        let response = self.api.send(&request);
+        self.api.world.losses.borrow_mut().clear();
+        if response.status < 300
+            && let Ok(answer) = serde_json::from_slice::<Value>(&response.body)
+            && let Some(secret) = answer["secret"].as_str()
+            && self.secrets.len() < 300
+        {
+            self.secrets.push(secret.to_owned());
+        }
+        response
+    }
+
+    fn expect(
+        &mut self,
+        who: usize,
+        action: &'static str,
+        actor: &(&'static str, String),
+        target: &str,
+        response: &Response,
+    ) {
+        let (at, request) = (self.api.world.now.get(), response.header("x-request-id").unwrap());
+        let request = request.to_owned();
+        let audit = &mut self.tenants[who].audit;
+        if action == "credentials.read" {
+            let known = audit.iter_mut().rev().take_while(|entry| entry.at / 60_000 == at / 60_000);
+            let mut known = known.filter(|entry| {
+                entry.action == action && entry.actor == *actor && entry.target == target
+            });
+            if let Some(known) = known.next() {
+                known.count += 1;
+                known.request = request;
+                return;
+            }
+        }
+        let (actor, target) = (actor.clone(), target.to_owned());
+        audit.push(Expected { action, actor, target, at, count: 1, request });
+    }
+
+    /// A connection of some tenant; usually of this one.
+    fn connection(&mut self, who: usize) -> String {
+        let whose =
+            if self.chance.percent(10) { self.chance.below(self.tenants.len()) } else { who };
+        let ids: Vec<&String> = self.tenants[whose].connections.keys().collect();
+        if ids.is_empty() {
+            crate::vault::UNKNOWN_ID.to_owned()
+        } else {
+            (*self.chance.pick(&ids)).clone()
+        }
+    }
+
+    fn create(&mut self, who: usize) {
+        let (secret, actor) = self.caller(who, true);
+        let identity = match actor.0 {
+            "token" => actor.1.clone(),
+            _ => (*self.chance.pick(&IDENTITIES)).to_owned(),
+        };
+        let holds = self.chance.percent(60);
+        let label = format!("l-{}", self.chance.below(12));
+        let mut sent = json!({
+            "platform": "keyed", "identity": identity, "identityType": "user", "label": label,
+        });
+        if holds {
+            sent["fields"] = json!({"apiKey": format!("{MARK} {label}")});
+        }
+        let path = if holds { "/v1/vault/connect" } else { CONNECTIONS };
+        let response = self.send(&secret, "POST", path, &sent);
+        // A connection that has failed is connected again.
+        if matches!(response.status, 200 | 201) {
+            let is_new = response.status == 201;
+            let created = body(&response);
+            let [id, version] = ["id", "version"].map(|name| created[name].as_str().unwrap());
+            let action = if is_new { "connection.created" } else { "connection.connected" };
+            self.expect(who, action, &actor, id, &response);
+            let row = (version.to_owned(), identity, holds);
+            self.tenants[who].connections.insert(id.to_owned(), row);
+        } else {
+            assert_eq!(response.status, 409, "{}", body(&response));
+        }
+    }
+
+    fn change(&mut self, who: usize) {
+        let (secret, actor) = self.caller(who, true);
+        let id = self.connection(who);
+        let (method, path, sent, action) = match self.chance.below(3) {
+            0 => (
+                "PATCH",
+                at(&id),
+                json!({"tags": [*self.chance.pick(&["a", "b"])]}),
+                "connection.updated",
+            ),
+            1 => {
+                let name = format!("name {}", self.chance.below(3));
+                ("PUT", format!("{}/name", at(&id)), json!({"name": name}), "connection.updated")
+            }
+            _ => {
+                let state = *self.chance.pick(&["operational", "unknown", "failed"]);
+                let path = format!("{}/state", at(&id));
+                ("PUT", path, json!({"state": state}), "connection.state_changed")
+            }
+        };
+        let response = self.send(&secret, method, &path, &sent);
+        if response.status != 200 {
+            return assert!(matches!(response.status, 404 | 409), "{}", body(&response));
+        }
+        let version = body(&response)["version"].as_str().unwrap().to_owned();
+        let former = self.tenants[who].connections.get_mut(&id).unwrap();
+        if former.0 != version {
+            former.0 = version;
+            self.expect(who, action, &actor, &id, &response);
+        }
+    }
+
+    fn delete(&mut self, who: usize) {
+        let (secret, actor) = self.caller(who, true);
+        let id = self.connection(who);
+        let row = self.tenants[who].connections.get(&id);
+        let is_there = row.is_some_and(|row| actor.0 == "key" || actor.1 == row.1);
+        let response = self.send(&secret, "DELETE", &at(&id), &Value::Null);
+        assert!(response.status == 204 || !is_there, "{}", body(&response));
+        // A batch that ran twice is taken to have deleted what it does not find.
+        if is_there {
+            self.tenants[who].connections.remove(&id);
+            self.expect(who, "connection.deleted", &actor, &id, &response);
+        }
+    }
+
+    fn credentials(&mut self, who: usize) {
+        let (secret, actor) = self.caller(who, true);
+        let id = self.connection(who);
+        let path = format!("{}/credentials", at(&id));
+        let holds = self.tenants[who].connections.get(&id).is_some_and(|row| row.2);
+        if self.chance.percent(20) {
+            let sent = json!({"type": "api_key", "apiKey": format!("{MARK} again")});
+            let response = self.send(&secret, "PUT", &path, &sent);
+            if response.status == 204 {
+                let row = self.tenants[who].connections.get_mut(&id).unwrap();
+                row.2 = true;
+                row.0 = (row.0.parse::<u64>().unwrap() + 1).to_string();
+                self.expect(who, "connection.connected", &actor, &id, &response);
+            }
+            return;
+        }
+        let response = self.send(&secret, "GET", &path, &Value::Null);
+        assert_eq!(response.status == 200, holds && actor.0 == "key", "{}", body(&response));
+        if response.status == 200 {
+            self.expect(who, "credentials.read", &actor, &id, &response);
+        }
+    }
+
+    fn settings(&mut self, who: usize) {
+        let (secret, actor) = self.caller(who, false);
+        match self.chance.below(4) {
+            0 => {
+                let sent = json!({"clientId": "c", "clientSecret": format!("{MARK} client"), "scopes": []});
+                let response = self.send(&secret, "PUT", "/v1/oauth-clients/acme", &sent);
+                let is_new = !std::mem::replace(&mut self.tenants[who].has_client, true);
+                assert!(response.status < 300, "{}", body(&response));
+                let action = if is_new { "oauth_client.created" } else { "oauth_client.updated" };
+                self.expect(who, action, &actor, "acme", &response);
+            }
+            1 => {
+                let response = self.send(&secret, "DELETE", "/v1/oauth-clients/acme", &Value::Null);
+                if std::mem::replace(&mut self.tenants[who].has_client, false) {
+                    assert_eq!(response.status, 204);
+                    self.expect(who, "oauth_client.deleted", &actor, "acme", &response);
+                }
+            }
+            2 => {
+                // The same once more in the same millisecond is no change.
+                self.api.world.wait(1);
+                let sent = json!({"type": "app", "url": "https://app.example/agents"});
+                let response = self.send(&secret, "PUT", "/v1/agent-sign-in", &sent);
+                assert!(response.status < 300, "{}", body(&response));
+                self.tenants[who].has_sign_in = true;
+                let endpoint = crate::agents::id_of(&body(&response));
+                self.expect(who, "agent_sign_in.updated", &actor, &endpoint, &response);
+            }
+            _ => {
+                let former = self.send(&secret, "GET", "/v1/agent-sign-in", &Value::Null);
+                let response = self.send(&secret, "DELETE", "/v1/agent-sign-in", &Value::Null);
+                if std::mem::replace(&mut self.tenants[who].has_sign_in, false) {
+                    assert_eq!(response.status, 204);
+                    let endpoint = crate::agents::id_of(&body(&former));
+                    self.expect(who, "agent_sign_in.deleted", &actor, &endpoint, &response);
+                }
+            }
+        }
+    }
+
+    fn webhooks(&mut self, who: usize) {
+        let (secret, actor) = self.caller(who, false);
+        let all = self.tenants[who].webhooks.clone();
+        if all.len() < 3 {
+            let sent = json!({"url": "https://hooks.example/in", "types": ["webhook.disabled"]});
+            let response = self.send(&secret, "POST", "/v1/webhooks", &sent);
+            let id = body(&response)["id"].as_str().unwrap().to_owned();
+            self.expect(who, "webhook.created", &actor, &id, &response);
+            self.tenants[who].webhooks.push(id);
+            return;
+        }
+        let id = self.chance.pick(&all).clone();
+        let path = format!("/v1/webhooks/{id}");
+        let (method, path, sent, action) = match self.chance.below(3) {
+            0 => ("PATCH", path, json!({"active": self.chance.percent(50)}), "webhook.updated"),
+            1 => ("POST", format!("{path}/rotate"), Value::Null, "webhook.rotated"),
+            _ => {
+                self.tenants[who].webhooks.retain(|known| *known != id);
+                ("DELETE", path, Value::Null, "webhook.deleted")
+            }
+        };
+        let response = self.send(&secret, method, &path, &sent);
+        assert!(response.status < 300, "{}", body(&response));
+        self.expect(who, action, &actor, &id, &response);
+    }
+
+    fn keys(&mut self, who: usize) {
+        let (secret, actor) = self.caller(who, false);
+        let all = self.tenants[who].created_keys.clone();
+        if all.len() < 20 {
+            let sent = json!({"scopes": ["catalog:read"], "name": "random"});
+            let response = self.send(&secret, "POST", "/v1/keys", &sent);
+            let id = body(&response)["id"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{}", body(&response)))
+                .to_owned();
+            self.expect(who, "key.created", &actor, &id, &response);
+            self.tenants[who].created_keys.push(id);
+            return;
+        }
+        let id = self.chance.pick(&all).clone();
+        if self.chance.percent(30) {
+            let response =
+                self.send(&secret, "POST", &format!("/v1/keys/{id}/rotate"), &Value::Null);
+            if response.status == 200 {
+                let new = body(&response)["id"].as_str().unwrap().to_owned();
+                self.expect(who, "key.created", &actor, &new, &response);
+                self.expect(who, "key.rotated", &actor, &id, &response);
+                self.tenants[who].created_keys.push(new);
+            }
+            return;
+        }
+        let response = self.send(&secret, "DELETE", &format!("/v1/keys/{id}"), &Value::Null);
+        assert_eq!(response.status, 204);
+        self.tenants[who].created_keys.retain(|known| *known != id);
+        self.expect(who, "key.revoked", &actor, &id, &response);
+    }
+
+    /// A list by a random filter has what the model has.
+    fn list(&mut self, who: usize) {
+        let tenant = &self.tenants[who];
+        let some = tenant.audit.get(self.chance.below(tenant.audit.len().max(1))).cloned();
+        let Some(some) = some else { return };
+        let mut query = format!("limit={}", self.chance.pick(&[1, 20, 500]));
+        let (by_actor, by_target) = (self.chance.percent(30), self.chance.percent(30));
+        let (by_action, by_time) = (self.chance.percent(30), self.chance.percent(30));
+        let encoded = crate::agents::encode;
+        if by_actor {
+            write!(query, "&actor={}", encoded(&some.actor.1)).unwrap();
+        }
+        if by_target {
+            write!(query, "&target={}", encoded(&some.target)).unwrap();
+        }
+        if by_action {
+            write!(query, "&actions={}", some.action).unwrap();
+        }
+        if by_time {
+            let from = connector_vault::rfc3339::rfc3339(some.at).unwrap();
+            write!(query, "&from={from}").unwrap();
+        }
+        let secret = self.tenants[who].keys[0].reveal().to_owned();
+        let page = body(&self.send(&secret, "GET", &format!("{AUDIT}?{query}"), &Value::Null));
+        let mut model: Vec<&Expected> = self.tenants[who]
+            .audit
+            .iter()
+            .filter(|entry| !by_actor || entry.actor.1 == some.actor.1)
+            .filter(|entry| !by_target || entry.target == some.target)
+            .filter(|entry| !by_action || entry.action == some.action)
+            .filter(|entry| !by_time || entry.at >= some.at)
+            .collect();
+        model.reverse();
+        let rows = page["rows"].as_array().unwrap_or_else(|| panic!("{query}: {page}"));
+        for (row, entry) in rows.iter().zip(&model) {
+            assert_eq!(shown(row), shown(&document(entry)), "{query}");
+        }
+        if page["next"].is_null() {
+            assert_eq!(rows.len(), model.len(), "{query}");
+        }
+    }
+
+    fn compare(&self) {
+        let names: HashMap<&str, AuditAction> =
+            AuditAction::ALL.into_iter().map(|action| (action.as_str(), action)).collect();
+        for (tenant, (account, environment)) in
+            self.tenants.iter().zip([("acme", "test"), ("acme", "live"), ("other", "test")])
+        {
+            let stored = self.api.world.texts(&format!(
+                "SELECT concat_ws('|', action, actor_type, actor, target, at, count, request_id, key_id) FROM audit WHERE account = '{account}' AND environment = '{environment}' ORDER BY id"
+            ));
+            let expected: Vec<String> = tenant
+                .audit
+                .iter()
+                .map(|entry| {
+                    assert!(names.contains_key(entry.action));
+                    let by = &entry.actor;
+                    let key = if by.0 == "key" { &by.1 } else { &tenant.ids[0] };
+                    let (at, count) = (entry.at, entry.count);
+                    format!(
+                        "{}|{}|{}|{}|{at}|{count}|{}|{key}",
+                        entry.action, by.0, by.1, entry.target, entry.request
+                    )
+                })
+                .collect();
+            for (stored, expected) in stored.iter().zip(&expected) {
+                assert_eq!(stored, expected);
+            }
+            assert_eq!(stored.len(), expected.len());
+        }
+    }
+}
+
+/// What is compared of an entry.
+fn shown(row: &Value) -> String {
+    let (actor, target) = (&row["actor"], &row["target"]);
+    format!(
+        "{} {} {} {} {}",
+        row["action"], actor["id"], target["id"], row["count"], row["requestId"]
+    )
+}
+
+fn document(entry: &Expected) -> Value {
+    json!({
+        "action": entry.action, "actor": {"id": entry.actor.1}, "target": {"id": entry.target},
+        "count": entry.count, "requestId": entry.request,
+    })
+}
+
+#[test]
+fn the_audit_has_what_random_requests_did_and_no_secret() {
+    let mut crowd = Crowd::new();
+    for nth in 0..repetitions(REQUESTS[0], REQUESTS[1]) {
+        let who = crowd.chance.below(crowd.tenants.len());
+        match crowd.chance.below(20) {
+            0..=3 => crowd.create(who),
+            4..=7 => crowd.change(who),
+            8 => crowd.delete(who),
+            9..=13 => crowd.credentials(who),
+            14 | 15 => crowd.settings(who),
+            16 | 17 => crowd.webhooks(who),
+            18 => crowd.keys(who),
+            _ => crowd.list(who),
+        }
+        if crowd.chance.percent(20) {
+            // The tokens last for an hour of this time, however many requests there are.
+            let most = 3_000_000 / repetitions(REQUESTS[0], REQUESTS[1]);
+            crowd.api.world.wait(crowd.chance.below(most.max(2)) as u64);
+        }
+        if nth % 20_000 == 19_999 {
+            crowd.compare();
+        }
+    }
+    crowd.compare();
+    let stored = crowd.api.world.texts("SELECT concat_ws('|', id, action, actor_type, actor, key_id, target_type, target, request_id) FROM audit").join("\n");
+    assert!(!stored.contains(MARK));
+    for secret in &crowd.secrets {
+        assert!(!stored.contains(secret.as_str()));
+    }
+    let hashes = crowd.api.world.texts("SELECT hash FROM api_keys LIMIT 300");
+    assert!(hashes.iter().all(|hash| !stored.contains(hash.as_str())));
+    let sealed = crowd.api.world.texts("SELECT sealed FROM credentials LIMIT 300");
+    assert!(sealed.iter().all(|sealed| !stored.contains(sealed.as_str())));
+    let actions = crowd.api.world.texts("SELECT DISTINCT action FROM audit");
+    assert!(actions.len() >= 15, "{actions:?}");
+}
