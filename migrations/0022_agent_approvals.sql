@@ -38,6 +38,7 @@ CREATE TABLE agent_approvals (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX agent_approvals_of_grant ON agent_approvals (grant_id, expires_at);
+CREATE INDEX agent_approvals_of_browser ON agent_approvals (browser_hash) WHERE browser_hash IS NOT NULL;
 CREATE INDEX agent_approvals_by_age ON agent_approvals (expires_at);
 
 CREATE TRIGGER agent_approvals_decided_event AFTER UPDATE OF state ON agent_approvals

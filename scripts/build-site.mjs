@@ -14,7 +14,7 @@ import { say, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 
 // Bytes, gzipped: all that the console loads, whatever its user does.
-export const LIMIT_BYTES = 164_000;
+export const LIMIT_BYTES = 168_000;
 // The same for the window in which users connect their accounts.
 export const WINDOW_LIMIT_BYTES = 25_000;
 const INPUTS = [
@@ -24,11 +24,14 @@ const INPUTS = [
   "www/src",
   "www/public",
   "www/logos.ts",
+  "www/guides.ts",
   "www/vite.config.ts",
   "www/tsconfig.json",
   "npm/dist",
-  // The guides that llms.txt names.
+  // The guides.
   "README.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
   "docs",
   "npm/README.md",
   "python/README.md",

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
+import { guides } from "./guides";
 import { logos } from "./logos";
 
 /** The licence texts of Swagger UI and its parts, which must go wherever its code goes. */
@@ -15,20 +16,6 @@ function licences(): Plugin {
     name: "licences",
     generateBundle() {
       this.emitFile({ type: "asset", fileName: "docs-licences.txt", source: `${source()}\n` });
-    },
-  };
-}
-
-/** The guides that `public/llms.txt` names, where their links to one another lead to the right place. */
-function guides(): Plugin {
-  const root = join(import.meta.dirname, "..");
-  const named = () =>
-    readFileSync(join(import.meta.dirname, "public", "llms.txt"), "utf8").matchAll(/\(\/guides\/([^)]+)\)/g);
-  return {
-    name: "guides",
-    generateBundle() {
-      for (const name of new Set([...named()].map(([, path]) => path as string)))
-        this.emitFile({ type: "asset", fileName: `guides/${name}`, source: readFileSync(join(root, name), "utf8") });
     },
   };
 }

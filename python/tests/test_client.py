@@ -656,7 +656,7 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
         "setAgentSignIn": vault.agent_sign_in.set,
         "createAgentGrant": vault.agent_grants.create,
     }
-    renamed = {"from": "from_"}
+    renamed = {"from": "from_", "for": "for_model"}
     included = {"getAction": "responses", "listConnections": "include_account"}
 
     def members(schema: dict[str, Any]) -> set[str]:

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SIGN_IN } from "../demo-notes/server.mjs";
-import { stamp } from "../lib/fingerprint.mjs";
+import { isStamped, stamp } from "../lib/fingerprint.mjs";
 
 /**
  * Configures it: once, and never again for somebody who has switched it off. Whatever else is configured stays.
@@ -20,12 +20,13 @@ export async function configureSignIn({ state }, address, key, demo) {
     const found = await send("GET");
     // Beside the database that has it: whoever deletes that deletes this.
     const done = join(state, "v3", "d1", ".demo-sign-in");
-    const isOurs = found ? new URL(found.url ?? "x:").pathname === SIGN_IN : !existsSync(done);
+    // Only what an earlier start configured: an app of the developer's own may have the same path on this machine.
+    const isOurs = found ? isStamped(done, found.url) : !existsSync(done);
     const url = demo && `${demo.origin}${SIGN_IN}`;
     if (!url || !isOurs || found?.url === url) return found?.endpoint;
     const configured = await send("PUT", { type: "app", url });
-    stamp(done, url);
-    return configured?.endpoint;
+    if (configured) stamp(done, url);
+    return configured?.endpoint ?? found?.endpoint;
   } catch {
     // With `--local-protocol https` the certificate is wrangler's own. The service works without this.
     return undefined;

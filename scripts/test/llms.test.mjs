@@ -1,8 +1,9 @@
 // What the site tells agents of itself: /llms.txt, in the form of https://llmstxt.org.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import { test } from "node:test";
+import { guideFiles } from "../../www/guides.ts";
 import { root } from "../lib/paths.mjs";
 
 const text = readFileSync(join(root, "www", "public", "llms.txt"), "utf8");
@@ -18,11 +19,33 @@ test("llms.txt has a title, a summary, notes and lists of links, in this order",
   assert.equal(lists.filter((line) => line.startsWith("## ")).at(-1), "## Optional");
 });
 
-test("each link of llms.txt leads to a page of the site, and each guide is a file", () => {
+test("each link of llms.txt leads to a page of the site, and each guide is there", () => {
   const links = [...text.matchAll(/\]\((\/[^)]+)\)/g)].map(([, link]) => link);
   const [guides, others] = [[], []];
   for (const link of links) (link.startsWith("/guides/") ? guides : others).push(link);
   assert.deepEqual(others.sort(), ["/docs", "/v1/openapi.json"]);
   assert.ok(guides.includes("/guides/docs/agents.md") && guides.includes("/guides/docs/api.md"));
-  for (const guide of guides) assert.ok(existsSync(join(root, guide.slice("/guides/".length))), guide);
+  const files = guideFiles();
+  for (const guide of guides) assert.ok(files.has(guide.slice("/guides/".length)), guide);
+});
+
+test("each relative link and image of a guide leads to another guide, or to an image", () => {
+  const files = guideFiles();
+  for (const page of ["CHANGELOG.md", "SECURITY.md", "docs/proof.md", "docs/demo.md"]) assert.ok(files.has(page), page);
+  let links = 0;
+  for (const [path, source] of files) {
+    if (!path.endsWith(".md")) continue;
+    for (const [, inText, inTag] of source.matchAll(/\]\(([^)\s]+)\)|\b(?:src|srcset)="([^"]+)"/g)) {
+      const link = inText ?? inTag;
+      if (/^(?:[a-z]+:|#)/.test(link)) continue;
+      assert.ok(files.has(posix.join(posix.dirname(path), link.split("#")[0])), `${path}: ${link}`);
+      links += 1;
+    }
+  }
+  assert.ok(links > 100, `${links} links`);
+});
+
+test("a link to source code, which the site does not have, is plain text in a guide", () => {
+  const readme = guideFiles().get("README.md");
+  assert.ok(readme.includes("`src/api/handle.rs`") && !readme.includes("](src/"));
 });

@@ -128,29 +128,29 @@ impl NewApproval<'_> {
     }
 }
 
-/// Deletes a few that have expired. Every new one is followed by this, so that they never pile up.
+/// Deletes those that have expired. The schedule runs it each minute, so that sealed inputs and responses do not stay.
 #[must_use]
 pub fn prune(now: u64) -> Statement {
     statement(
-        "DELETE FROM agent_approvals WHERE id IN (SELECT id FROM agent_approvals INDEXED BY agent_approvals_by_age WHERE expires_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 5)",
+        "DELETE FROM agent_approvals WHERE id IN (SELECT id FROM agent_approvals INDEXED BY agent_approvals_by_age WHERE expires_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 500)",
         vec![Param::integer(now)],
     )
 }
 
-/// Selects one of a grant, if it is in time.
+/// Selects one of a grant, if it is in time and the grant has not ended.
 #[must_use]
 pub fn select_of_grant(grant_id: &str, id: &str, now: u64) -> Statement {
     statement(
-        "SELECT * FROM agent_approvals WHERE id = ?1 AND grant_id = ?2 AND expires_at > ?3",
+        "SELECT a.* FROM agent_approvals a CROSS JOIN agent_grants g ON g.id = a.grant_id AND g.state = 'active' WHERE a.id = ?1 AND a.grant_id = ?2 AND a.expires_at > ?3",
         vec![Param::text(id), Param::text(grant_id), Param::integer(now)],
     )
 }
 
-/// Selects one of an endpoint.
+/// Selects one of an endpoint, unless its user is still on the way: whoever began is not yet known to be the user.
 #[must_use]
 pub fn select(endpoint: &str, id: &str) -> Statement {
     statement(
-        "SELECT * FROM agent_approvals WHERE id = ?1 AND endpoint = ?2",
+        "SELECT * FROM agent_approvals WHERE id = ?1 AND endpoint = ?2 AND secret_hash IS NULL",
         vec![Param::text(id), Param::text(endpoint)],
     )
 }
@@ -239,7 +239,7 @@ pub fn open_by_provider(
     identity_type: Option<IdentityType>,
 ) -> Statement {
     statement(
-        "UPDATE agent_approvals SET browser_hash = ?3, claimed_by = ?4 WHERE id = ?1 AND endpoint = ?2 AND identity = ?6 AND identity_type IS ?7 AND state = 'pending' AND expires_at > ?5",
+        "UPDATE agent_approvals SET secret_hash = NULL, browser_hash = ?3, claimed_by = ?4 WHERE id = ?1 AND endpoint = ?2 AND identity = ?6 AND identity_type IS ?7 AND state = 'pending' AND expires_at > ?5",
         vec![
             Param::text(id),
             Param::text(step.endpoint),
@@ -252,7 +252,8 @@ pub fn open_by_provider(
     )
 }
 
-/// Decides, once, in the browser in which the user has signed in. An approval needs the grant and its key to be valid still.
+/// Decides, once, in the browser in which the user has signed in. The cookie alone does not do: until the app's secret has
+/// opened the page, the browser may be that of an agent that began by itself and sent its user to the app. An approval needs the grant and its key to be valid still.
 #[must_use]
 pub fn decide(step: Step<'_>, id: &str, approves: bool) -> Statement {
     let (state, valid) = if approves {
@@ -263,7 +264,7 @@ pub fn decide(step: Step<'_>, id: &str, approves: bool) -> Statement {
     };
     statement(
         format!(
-            "UPDATE agent_approvals SET state = '{state}', claimed_by = ?4, expires_at = ?5 + {LIFETIME_MS} WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'pending' AND expires_at > ?5{valid}"
+            "UPDATE agent_approvals SET state = '{state}', claimed_by = ?4, expires_at = ?5 + {LIFETIME_MS} WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND secret_hash IS NULL AND state = 'pending' AND expires_at > ?5{valid}"
         ),
         vec![
             Param::text(id),

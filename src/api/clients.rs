@@ -132,6 +132,9 @@ fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> 
     let takes_key = |method: &&&AuthMethod| {
         method.oauth2().is_some_and(|oauth| oauth.token_auth == TokenAuth::PrivateKeyJwt)
     };
+    if methods.is_empty() {
+        return None;
+    }
     if !PrivateKey::is_jwk(secret) {
         let what = "must be the private key, as a JSON Web Key: the platform takes no secret";
         return methods.iter().all(takes_key).then_some(what);

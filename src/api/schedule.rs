@@ -9,6 +9,7 @@ use super::credentials::check::{AT_ONCE, Due, HANDED_MS, check_all};
 use super::handle::Service;
 use super::problem::Problem;
 use super::webhooks::deliver::{self, deliver};
+use crate::agents::approval;
 use crate::audit;
 use crate::credentials::reports::{self, Readiness, Report, readiness};
 use crate::events::statements::prune;
@@ -58,6 +59,7 @@ pub async fn run<P: Ports + Queue>(service: &Service, ports: &P) -> Result<Vec<S
     batch.extend(reports::report(keys, now));
     batch.push(reports::reports(0));
     batch.push(audit::statements::prune(now.saturating_sub(config.audit_ms)));
+    batch.push(approval::prune(now));
     let sets = metered.batch(batch).await?;
     let first = all_rows(&sets, 0)?;
     let reported: Vec<Report> = all_rows(&sets, 4)?;

@@ -220,12 +220,13 @@ impl AuditFilter {
     }
 }
 
-/// Deletes the oldest entries, a few at a time, when they are older than this. Reads one row when there are none.
+/// Deletes the oldest entries, in portions, when they are older than this. It reads one row when there are none, and never
+/// the whole table: entries of a moved account can stay longer, behind younger ones.
 #[must_use]
 pub fn prune(before: u64) -> Statement {
     Statement {
         // The oldest one is looked at first: while it is young enough, the others are not even read.
-        sql: "DELETE FROM audit WHERE seq IN (SELECT a.seq FROM (SELECT at FROM audit ORDER BY seq LIMIT 1) f CROSS JOIN audit a WHERE f.at < ?1 AND a.account NOT IN (SELECT account FROM away) ORDER BY a.seq LIMIT 500) AND at < ?1".into(),
+        sql: "DELETE FROM audit WHERE seq IN (SELECT o.seq FROM (SELECT at FROM audit NOT INDEXED ORDER BY seq LIMIT 1) f CROSS JOIN (SELECT seq, at, account FROM audit NOT INDEXED ORDER BY seq LIMIT 2000) o WHERE f.at < ?1 AND o.at < ?1 AND o.account NOT IN (SELECT account FROM away))".into(),
         params: vec![Param::integer(before)],
     }
 }

@@ -25,7 +25,7 @@ use ports::{EdgePorts, is_bound};
 #[wasm_bindgen]
 extern "C" {
     /// What the platform passes with each request.
-    #[derive(Debug)]
+    #[derive(Debug, Clone)]
     pub type Context;
     /// Keeps the isolate alive until the promise has settled.
     #[wasm_bindgen(method, catch, js_name = "waitUntil")]
@@ -138,12 +138,25 @@ fn begin(
     env: Env,
     context: Option<Context>,
 ) -> Result<JsValue, JsValue> {
+    let approves = context.clone().filter(|_| is_decision(request));
     let mut answer = Box::pin(answer(isolate, request, env, context));
     match answer.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => response,
         // The promise's task polls it again, with its own waker.
-        Poll::Pending => Ok(future_to_promise(answer).into()),
+        Poll::Pending => {
+            let promise = future_to_promise(answer);
+            // A user who closes the page has approved the call all the same: what came of it is stored.
+            if let Some(context) = approves {
+                context.wait_until(&promise)?;
+            }
+            Ok(promise.into())
+        }
     }
+}
+
+/// Whether a request may decide about a call of an agent.
+fn is_decision(request: &web_sys::Request) -> bool {
+    request.method() == "POST" && request.url().ends_with("/approval")
 }
 
 fn answer(

@@ -324,8 +324,8 @@ fn entries() -> Vec<About> {
             "Only entries about what has this id, or about the OAuth client of this platform. For example, `github`.",
         ),
         plain("connection", "Only entries about the connection with this id."),
-        plain("from", "Only entries from this time on. For example, `2027-01-15T08:00:00Z`."),
-        plain("to", "Only entries before this time. For example, `2027-01-16T08:00:00Z`."),
+        plain("from", "Only entries from this time on. For example, `2026-01-15T08:00:00Z`."),
+        plain("to", "Only entries before this time."),
         limit,
         plain("before", "`next` of the previous page: only earlier entries."),
     ]

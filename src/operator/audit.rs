@@ -117,7 +117,7 @@ fn select(args: &List) -> String {
     conditions.extend(args.from.map(|at| format!("at >= {at}")));
     conditions.extend(args.to.map(|at| format!("at < {at}")));
     format!(
-        "SELECT * FROM audit WHERE {} ORDER BY seq DESC LIMIT {}",
+        "SELECT * FROM audit WHERE {} ORDER BY id DESC LIMIT {}",
         conditions.join(" AND "),
         args.limit
     )

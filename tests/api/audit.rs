@@ -416,17 +416,17 @@ fn faults_of_a_query_are_named() {
 #[test]
 fn old_entries_are_hidden_and_then_deleted_in_bounded_steps() {
     let api = Api::with_catalog();
-    let insert = "DELETE FROM audit; WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200) INSERT INTO audit (account, environment, id, at, action, actor_type, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%014x', 1800000000000, n), 1800000000000, 'key.created', 'operator', 'key', 'k' FROM n";
+    let insert = "DELETE FROM audit; WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 4500) INSERT INTO audit (account, environment, id, at, action, actor_type, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%014x', 1800000000000, n), 1800000000000, 'key.created', 'operator', 'key', 'k' FROM n";
     api.world.database.execute_batch(insert).unwrap();
     let left = || api.world.texts("SELECT concat(count(*)) FROM audit").remove(0);
     let day = 24 * 60 * 60 * 1000;
     let run = || pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
     api.world.wait(89 * day);
     run();
-    assert_eq!((left().as_str(), column(&api.get(AUDIT), "id").len()), ("1200", 20));
+    assert_eq!((left().as_str(), column(&api.get(AUDIT), "id").len()), ("4500", 20));
     api.world.wait(day + 1);
-    assert_eq!((left().as_str(), column(&api.get(AUDIT), "id").len()), ("1200", 0));
-    for expected in ["700", "200", "0", "0"] {
+    assert_eq!((left().as_str(), column(&api.get(AUDIT), "id").len()), ("4500", 0));
+    for expected in ["2500", "500", "0", "0"] {
         run();
         assert_eq!(left(), expected);
     }

@@ -119,7 +119,7 @@ const TYPESCRIPT = {
 describe("the package's README", () => {
   const caller = key({
     scopes:
-      "catalog:read connections:read connections:write sessions:create connections:connect connections:call credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write",
+      "catalog:read connections:read connections:write sessions:create connections:connect connections:call credentials:read credentials:write clients:read clients:write events:read webhooks:read webhooks:write keys:read keys:write audit:read",
   });
   const env = {};
   let server;
@@ -162,7 +162,8 @@ describe("the package's README", () => {
 
   test("says of every example what it is", () => {
     const marks = {
-      js: ["setup", "server", "connectserver", "node", "commonjs", "worker"],
+      // The laboratory runs the one for Vitest.
+      js: ["setup", "server", "connectserver", "node", "commonjs", "worker", "vitest"],
       ts: ["vite", "slim"],
       html: ["page", "connectpage"],
       // package-react.test.mjs runs them.

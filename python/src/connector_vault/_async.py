@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from contextlib import asynccontextmanager
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 import httpx
 from typing_extensions import Self
@@ -962,7 +962,7 @@ class AsyncAgentGrants:
         access: Access | None = None,
         actions: Iterable[str] | None = None,
         connections: Iterable[str | HasId] | None = None,
-        confirm: str | None = None,
+        confirm: Literal["write", "destructive"] | None = None,
     ) -> AgentContinuation:
         """Says who the user is whom an agent's `request` has sent to your app: send them to `continue_url`. Never retried.
 

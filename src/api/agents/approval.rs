@@ -122,7 +122,7 @@ impl<P: Ports> Agents<'_, P> {
             |name| format!("{name} (connected by {})", account.identity),
         );
         let rows = [
-            ("Agent", format!("{agent} (nobody has checked this name)")),
+            ("Agent", format!("“{agent}” (nobody has checked this name)")),
             ("Platform", account.platform.clone()),
             ("Account", own),
             ("Action", format!("{} ({})", waiting.title, waiting.action)),
@@ -141,7 +141,7 @@ impl<P: Ports> Agents<'_, P> {
         }
         html.push_str("<p><button type=\"submit\" name=\"decision\" value=\"approve\">Approve</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">Decline</button></p>\n");
         let page = Page {
-            heading: format!("Let {agent} do this?"),
+            heading: format!("Let “{agent}” do this?"),
             paragraphs: vec![
                 "An agent that you have let in wants to change something, and needs your approval. It happens once, exactly as you see it here.".to_owned(),
                 "Did you ask for this? If not, decline.".to_owned(),
@@ -174,6 +174,7 @@ impl<P: Ports> Agents<'_, P> {
         let (id, cookie) = (form.get("approval"), browser(request));
         let (Some(id), Some(cookie)) = (id, cookie) else { return Ok(self.undecided()) };
         let browser_hash = hash(cookie);
+        self.count(&browser_hash).await?;
         let sets = self.batch(vec![approval::select(self.id, id)]).await?;
         let waiting = first_row::<Approval>(&sets, 0)?;
         let is_own = |waiting: &Approval| {
@@ -243,8 +244,10 @@ impl<P: Ports> Agents<'_, P> {
                 Some(status) => format!("The platform refused it: it answered {status}."),
                 None => "It was sent.".to_owned(),
             }
+        } else if matches!(status, 502 | 504) {
+            "The platform did not answer. The call may have been made: check before you ask for it again.".to_owned()
         } else {
-            "It could not be done. Your agent knows why.".to_owned()
+            "It was not done. Your agent knows why.".to_owned()
         };
         let sealed = config.vault_keys.seal(
             &decided.place(),
@@ -253,7 +256,10 @@ impl<P: Ports> Agents<'_, P> {
         );
         let finish =
             approval::finish(&decided.id, self.request_id, &sealing(sealed)?, self.ports.now());
-        self.ports.batch(vec![finish]).await?;
+        // The call has been made, whether its outcome can be stored or not.
+        if self.ports.batch(vec![finish]).await.is_err() {
+            return Ok(format!("{did} Your agent does not learn what came of it."));
+        }
         Ok(did)
     }
 

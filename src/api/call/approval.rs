@@ -79,7 +79,7 @@ impl AskedApproval {
             let is_own =
                 |found: &Approval| found.connection_id == connection && found.action == key;
             let Some(row) = found.filter(is_own) else {
-                let what = "`approval` is not that of such a call, or took too long. Run the action again.";
+                let what = "There is no such approval, or it has expired. If the user approved the call, it may have run: check its effect before you run the action again.";
                 return Err(Problem::new(Code::InvalidBody, what));
             };
             match row.state {
@@ -191,12 +191,8 @@ pub async fn ask<P: Ports>(
         sealed: &sealed,
         now: context.now,
     };
-    let batch = vec![
-        approval::prune(context.now),
-        new.insert(),
-        approval::select_of_grant(&grant.id, &id, context.now),
-    ];
-    let Some(row) = first_row::<Approval>(&ports.batch(batch).await?, 2)? else {
+    let batch = vec![new.insert(), approval::select_of_grant(&grant.id, &id, context.now)];
+    let Some(row) = first_row::<Approval>(&ports.batch(batch).await?, 1)? else {
         let detail = format!(
             "{MOST_PENDING} calls of this agent wait for the user's approval already. Ask the user to decide about them first."
         );

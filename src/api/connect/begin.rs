@@ -136,10 +136,8 @@ impl Chosen<'_> {
         if open.is_stored == 0 {
             let sets = ports.batch(vec![statements::has_place(&attempt, is_by_token)]).await?;
             let place = first_row::<Room>(&sets, 0)?;
-            return Err(match place.is_some_and(|it| it.has_place == 0) {
-                true => no_place(context.caller),
-                false => too_many(&open),
-            });
+            let is_full = place.is_some_and(|it| it.has_place == 0);
+            return Err(if is_full { no_place(context.caller) } else { too_many(&open) });
         }
         let begun = Begun {
             id: &attempt.id,

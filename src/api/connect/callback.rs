@@ -59,6 +59,16 @@ struct Failed {
     detail: String,
 }
 
+/// Nothing was written: the connection to be reconnected is gone, or there is no place for a new one.
+fn gone(attempt: &Attempt) -> Failed {
+    let what = if attempt.reconnects == 1 {
+        "The connection was deleted in the meantime."
+    } else {
+        "The connection could not be created: the account has as many as it may have."
+    };
+    Failed::new(Failure::ConnectionNotFound, what)
+}
+
 impl Failed {
     fn new(code: Failure, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into() }
@@ -348,7 +358,7 @@ impl<P: Ports> Desk<'_, P> {
                 tags: attempt.tags.as_deref(),
             }
         } else {
-            // Whether there was a place was asked when the attempt began.
+            // A token's limit was checked when the attempt began.
             Target::New { new: &new, is_by_token: false }
         };
         let written = store(self.ports, keys, &account, target).await?;
@@ -361,10 +371,7 @@ impl<P: Ports> Desk<'_, P> {
                 Failure::ConnectionExists,
                 "This account was connected in the meantime, perhaps in another tab.",
             )),
-            Written::Gone => Err(Failed::new(
-                Failure::ConnectionNotFound,
-                "The connection was deleted in the meantime.",
-            )),
+            Written::Gone => Err(gone(attempt)),
         })
     }
 

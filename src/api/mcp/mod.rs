@@ -507,8 +507,9 @@ impl<P: Ports> Caller<'_, P> {
                     return Ok(refusal);
                 }
                 let opens = is_latest && opens_links(params);
-                // Whoever has seen the link of a call is not shown it once more.
-                if response.status == 202 && opens && waited.is_none() {
+                // Whoever asks for the outcome of a call has seen its link.
+                let is_asked = arguments.get(APPROVAL).is_some();
+                if response.status == 202 && opens && !is_asked {
                     return Ok(result(id, &link(&response.body)));
                 }
                 if tool.name == LIST_CONNECTIONS

@@ -180,7 +180,7 @@ fn an_approved_call_runs_once_as_it_was_shown() {
     let rows = story.api.world.texts("SELECT sealed AS row FROM agent_approvals");
     assert!(!rows[0].contains("\"id\""), "{rows:?}");
     story.api.world.wait(10 * 60_000);
-    assert!(story.outcome(&id)["detail"].as_str().unwrap().contains("took too long"));
+    assert!(story.outcome(&id)["detail"].as_str().unwrap().contains("has expired"));
 }
 
 #[test]
@@ -221,6 +221,15 @@ fn a_forwarded_link_is_useless_to_everybody_else() {
     );
     let next = body(&response)["continueUrl"].as_str().unwrap().to_owned();
     assert_eq!(Browser::default().open(&story.api, &next).status, 410);
+    // The browser that began neither decides nor sees anything, since it never comes with the app's secret.
+    for decision in ["approve", "decline"] {
+        let fields = form(&[("approval", &*id), ("decision", decision)]);
+        let request = attacker.request("POST", &format!("/mcp/{}/approval", story.id));
+        let request = with_header(request, "origin", ORIGIN);
+        let request = with_form(with_header(request, "sec-fetch-site", "same-origin"), &fields);
+        let response = story.api.send(&request);
+        assert!(response.status == 410 && !text(&response).contains("shown"), "{decision}");
+    }
     let (ann, page) = story.opened_by(&url, "ann");
     assert_eq!(page.status, 200);
     // Nobody decides for her: another browser, another site, or one without a cookie.
@@ -322,7 +331,7 @@ fn an_agent_sees_its_own_calls_only_and_has_some_at_a_time() {
         Agent::new(&story.api, &story.id, &[&agents::ALL[..], &[("confirm", "write")]].concat());
     let arguments = json!({"connection": story.connection(), "key": "createThing", "approval": id});
     let refused = other.call(&story.api, &story.id, "run_action", &arguments);
-    assert!(text(&refused).contains("not that of such a call"), "{}", text(&refused));
+    assert!(text(&refused).contains("There is no such approval"), "{}", text(&refused));
     // Neither is it the outcome of another action.
     assert_eq!(story.run("ping", &json!({"approval": id}))["code"], "invalid_body");
     for _ in 1..20 {

@@ -223,7 +223,8 @@ fn an_outage_of_four_days_costs_no_connection() {
     }
     for (ago, ticks) in days.iter().enumerate() {
         let (most, all) = (ticks.iter().max().unwrap(), ticks.iter().sum::<usize>());
-        assert!(most * in_day <= 3 * all, "{ago} days ago: {most} of {all} tries in a tick");
+        // There are about four in a tick: chance alone makes three times as many in one of seven runs.
+        assert!(most * in_day <= 4 * all, "{ago} days ago: {most} of {all} tries in a tick");
     }
     *platform.trouble.borrow_mut() = None;
     // The longest pause is 6 hours and 20 %.

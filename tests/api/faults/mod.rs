@@ -297,7 +297,9 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
     // Whoever approves a call is told whether it was done; the agent is told why not.
     if matches!(case.endpoint, Endpoint::Open(Open::AgentDecision)) && response.status == 200 {
         let of_platform = ["The platform refused it", "the platform answered"];
-        return text.contains("It could not be done.")
+        let of_service =
+            ["It was not done.", "The platform did not answer.", "does not learn what came of it."];
+        return of_service.iter().any(|said| text.contains(said))
             || (trouble.call == Call::Platform
                 && of_platform.iter().any(|said| text.contains(said)));
     }
@@ -398,5 +400,5 @@ fn platforms_fail() {
 
 #[test]
 fn callers_are_limited() {
-    assert!(prove(1, |call| call == Call::Limit) > 10);
+    assert!(prove(2, |call| call == Call::Limit) > 10);
 }

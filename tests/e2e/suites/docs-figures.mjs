@@ -96,8 +96,9 @@ export function figures(world) {
         const { meta, results } = await sized.use(({ vault }) => vault.prepare(query).run());
         return { bytes: meta.size_after, ...results[0] };
       };
-      // The event of a creation is deleted after some days; a connection stays.
-      await sized.use(({ vault }) => vault.prepare("DROP TRIGGER connections_created_event").run());
+      // The event of a creation and its entry in the audit are deleted after some time; a connection stays.
+      for (const trigger of ["connections_created_event", "connections_inserted_audit"])
+        await sized.use(({ vault }) => vault.prepare(`DROP TRIGGER ${trigger}`).run());
       const empty = await look();
       await cli(
         "seed",

@@ -8,7 +8,7 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** What a key may do unless a test says otherwise. */
 export const USUAL = "catalog:read connections:read connections:write";
 /** Every scope. */
-export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write connections:call events:read webhooks:read webhooks:write keys:read keys:write agents:read agents:write`;
+export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write connections:call events:read webhooks:read webhooks:write keys:read keys:write agents:read agents:write audit:read`;
 
 /** Six base62 digits of the CRC-32 over a text. */
 export function checksum(text) {

@@ -175,6 +175,7 @@ export class Reference {
     if (id === "setConnectionState") return connection;
     await this.connect(caller, connection.ID);
     if (id === "listAttempts") await this.declined(caller);
+    if (id === "listAudit") await this.as(caller)(`${CONNECTIONS}/${connection.ID}/credentials`);
     // Storing credentials is a change of the connection.
     const { etag } = Object.fromEntries((await this.as(caller)(`${CONNECTIONS}/${connection.ID}`)).headers);
     const { ATTEMPT } = await this.attempt(caller);

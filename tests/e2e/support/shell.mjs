@@ -22,7 +22,7 @@ curl() {
 npm() {
   [ "$1" = run ] || { echo "npm $1 is no command for here" >&2; return 64; }
   local what=$2; shift 2
-  case $what in catalog | keys | seed | vault-keys) ;; *) echo "npm run $what is no command for here" >&2; return 64 ;; esac
+  case $what in audit | catalog | keys | seed | vault-keys) ;; *) echo "npm run $what is no command for here" >&2; return 64 ;; esac
   if [ "\${1:-}" = -- ]; then shift; fi
   "$CONNECTOR_VAULT" "$what" "$@"
 }

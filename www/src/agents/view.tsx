@@ -198,12 +198,18 @@ function Grants({ onEnd }: { onEnd: ((grant: AgentGrant) => void) | undefined })
 }
 
 function Row({ grant, onEnd }: { grant: AgentGrant; onEnd: ((grant: AgentGrant) => void) | undefined }) {
-  const { identity, platforms, access, actions, connections, client, createdAt, lastUsedAt, expiresAt } = grant;
+  const { identity, platforms, access, actions, connections, confirm, client, createdAt, lastUsedAt, expiresAt } =
+    grant;
   return (
     <li class="card webhook">
       <div class="webhook-head">
         <h3>{nameOf(grant)}</h3>
-        <span class="badge">{access === "read" ? "only reads" : "reads and changes"}</span>
+        <div class="chips">
+          <span class="badge">{access === "read" ? "only reads" : "reads and changes"}</span>
+          {confirm && (
+            <span class="badge">{confirm === "write" ? "asks before each change" : "asks before deletions"}</span>
+          )}
+        </div>
       </div>
       <p class="named">
         For <strong>{identity}</strong>. Access is sent to <span class="mono">{client.redirectUri}</span>

@@ -1,0 +1,39 @@
+// The guides: the repository's pages at /guides, with the paths that they have in the repository, so that links between them work.
+import { readFileSync, readdirSync } from "node:fs";
+import { join, posix } from "node:path";
+import type { Plugin } from "vite";
+
+const ROOT = join(import.meta.dirname, "..");
+const PAGES = ["README.md", "CHANGELOG.md", "SECURITY.md", "npm/README.md", "python/README.md"];
+// Relative targets only: no scheme, no anchor of the same page.
+const LINK = /(?<!!)\[([^\][]*)\]\((?![a-z]+:|#)([^)#\s]+)[^)\s]*\)/g;
+const IMAGE = /(?:!\[[^\]]*\]\(|(?:src|srcset)=")(?![a-z]+:)([^)"\s]+\.(?:png|svg))/g;
+
+export function guides(): Plugin {
+  return {
+    name: "guides",
+    generateBundle() {
+      for (const [path, source] of guideFiles()) this.emitFile({ type: "asset", fileName: `guides/${path}`, source });
+    },
+  };
+}
+
+/** The pages and their images, by path. Of a link to source code, which the site does not have, the text remains. */
+export function guideFiles(): Map<string, string | Uint8Array> {
+  const docs = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
+  const pages = [...PAGES, ...docs.map((name) => `docs/${name}`)];
+  const files = new Map<string, string | Uint8Array>();
+  for (const page of pages) {
+    const text = readFileSync(join(ROOT, page), "utf8");
+    const resolve = (target: string) => posix.join(posix.dirname(page), target);
+    for (const [, target = ""] of text.matchAll(IMAGE)) {
+      const image = resolve(target);
+      files.set(image, readFileSync(join(ROOT, image)));
+    }
+    const shown = text.replaceAll(LINK, (link, words: string, target: string) =>
+      pages.includes(resolve(target)) ? link : words,
+    );
+    files.set(page, shown);
+  }
+  return files;
+}
