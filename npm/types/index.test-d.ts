@@ -329,10 +329,10 @@ export type Answered = Check<{
   ActionResponse: SameObject<Omit<declared.ActionResponse, "schema">, Omit<Action["responses"][number], "schema">>;
   // The cursor is in a header.
   Page: SameNames<
-    // Only a search that stops counting is answered with `totalIsMinimum`.
+    // Only a search that stops counting is answered with `totalIsMinimum` or `notes`.
     Exclude<
       keyof declared.Page<unknown>,
-      "after" | "next" | "toArray" | "totalIsMinimum" | typeof Symbol.asyncIterator
+      "after" | "next" | "toArray" | "notes" | "totalIsMinimum" | typeof Symbol.asyncIterator
     >,
     keyof Document<"Page">
   >;

@@ -68,6 +68,7 @@ export async function lists(signal: AbortSignal, limit?: number) {
   for await (const action of await vault.actions.list("github")) is<Action>(action);
   const found = await vault.actions.search({ q: "create an issue", platform: ["github", "gitlab"], method: "post" });
   is<[Page<Action>, boolean]>([found, found.totalIsMinimum]);
+  is<readonly string[]>(found.notes);
   // @ts-expect-error there is nothing to search for
   vault.actions.search({ platform: "github" });
 }

@@ -379,6 +379,7 @@ export function openapi(world) {
           ];
         if (names) return [names, ["nothing", names[0].toUpperCase()]];
         if (format === "uuid") return [[UNKNOWN], ["x", UNKNOWN.slice(1)]];
+        if (format === "date-time") return [["2026-01-15T08:00:00Z"], ["x", "2026-01-15"]];
         if (maxLength)
           return [
             [text(1), text(maxLength)],
@@ -405,7 +406,7 @@ export function openapi(world) {
           parameters += 1;
         }
       }
-      assert.equal(parameters, 10 + 5 + 6 + 1 + 16 + 1 + 5 + 1 + 2 + 5 + 3 + 2 + 3);
+      assert.equal(parameters, 10 + 5 + 6 + 2 + 16 + 1 + 5 + 1 + 2 + 5 + 8 + 3 + 2 + 3);
     });
 
     test("takes the bodies that the service takes, and no others", async () => {

@@ -170,7 +170,7 @@ export function referenceSamples(world) {
           examples += 1;
         }
       }
-      assert.equal(examples, 5 + 1 + 5 + 2 + 7 + 3 + 3 + 3 + 2 + 2);
+      assert.equal(examples, 5 + 1 + 5 + 2 + 7 + 3 + 3 + 3 + 3 + 2 + 2);
     });
   });
 }

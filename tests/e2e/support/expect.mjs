@@ -62,6 +62,9 @@ export function expectHeaders(answer, own, { vary = "x-service-secret, origin" }
   assert.deepEqual(rest, { vary, "x-content-type-options": "nosniff", ...own });
 }
 
+/** The rows in which a request that may change something says who asks, for the audit: they are gone at its end. */
+export const OF_AUDIT = 2;
+
 /** What the request cost in storage. */
 export function costOf(answer) {
   const [calls, rowsRead, rowsWritten, reads] = answer
