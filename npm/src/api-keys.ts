@@ -6,6 +6,7 @@ import type { Caller, Make } from "./caller.js";
 import type { Fault } from "./errors.js";
 import type { Names } from "./names.js";
 import type { Scope } from "./sessions.js";
+import { walk } from "./pages.js";
 
 /** Whether an API key can be used. */
 export type ApiKeyState = Names["KeyState"];
@@ -84,9 +85,6 @@ export interface ApiKeys {
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 
-// Keys per request of an iteration.
-const ROWS_AT_A_TIME = 100;
-
 const hasRows = (json: unknown) => Array.isArray((json as { rows?: unknown } | null)?.rows);
 const hasSecret = (json: unknown) => typeof (json as Partial<ApiKeyWithSecret> | null)?.secret === "string";
 
@@ -103,13 +101,7 @@ export function apiKeys(caller: Caller): ApiKeys {
   };
   return {
     async *list(query, options) {
-      let asked: ApiKeyQuery = { limit: ROWS_AT_A_TIME, ...copyOf(query, "query") };
-      for (;;) {
-        const { rows, next } = await page(asked, options);
-        yield* rows;
-        if (next === null) return;
-        asked = { ...asked, before: next };
-      }
+      yield* walk(copyOf(query, "query"), (asked) => page(asked, options), "before");
     },
     page,
     create: async (key, options) => caller.one(creating(key), once(options), hasSecret),

@@ -6,6 +6,7 @@ import type { Caller } from "./caller.js";
 import { type Connection, type IdentityType, isConnection } from "./connection.js";
 import type { Fault } from "./errors.js";
 import type { Names } from "./names.js";
+import { walk } from "./pages.js";
 
 /** An account to connect, or a connection to reconnect. */
 export interface NewConnectAttempt {
@@ -153,9 +154,6 @@ export interface ConnectAttempts {
   page(filters?: AttemptFilters, options?: CallOptions): Promise<AttemptPage>;
 }
 
-// Attempts per request of an iteration.
-const ROWS_AT_A_TIME = 100;
-
 /** @internal */
 export function connectAttempts(caller: Caller): ConnectAttempts {
   const starting = (attempt: NewConnectAttempt) => () => Call.connect(...jsonOf(attempt, "attempt"));
@@ -183,13 +181,7 @@ export function connectAttempts(caller: Caller): ConnectAttempts {
         (json) => typeof (json as Partial<ConnectAttempt> | null)?.status === "string",
       ),
     async *list(filters, options) {
-      let asked: AttemptFilters = { limit: ROWS_AT_A_TIME, ...copyOf(filters, "filters") };
-      for (;;) {
-        const { rows, next } = await page(asked, options);
-        yield* rows;
-        if (next === null) return;
-        asked = { ...asked, before: next };
-      }
+      yield* walk(copyOf(filters, "filters"), (asked) => page(asked, options), "before");
     },
     page,
   };

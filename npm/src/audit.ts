@@ -5,6 +5,7 @@ import { type CallOptions, callOptions } from "./call.js";
 import type { Caller } from "./caller.js";
 import type { Fault } from "./errors.js";
 import type { Names } from "./names.js";
+import { walk } from "./pages.js";
 
 /** What an entry says was done. */
 export type AuditAction = Names["AuditAction"];
@@ -83,9 +84,6 @@ export interface Audit {
   validateList(filters?: AuditFilters): readonly Fault[];
 }
 
-// Entries per request of an iteration.
-const ROWS_AT_A_TIME = 100;
-
 function isPage(json: unknown): boolean {
   const { rows, next } = (json ?? {}) as Partial<AuditPage>;
   return Array.isArray(rows) && (typeof next === "string" || next === null);
@@ -100,13 +98,7 @@ export function audit(caller: Caller): Audit {
   };
   return {
     async *list(filters, options) {
-      let asked = { limit: ROWS_AT_A_TIME, ...copyOf(filters, "filters") };
-      for (;;) {
-        const { rows, next } = await page(asked, options);
-        yield* rows;
-        if (next === null) return;
-        asked = { ...asked, before: next };
-      }
+      yield* walk(copyOf(filters, "filters"), (asked) => page(asked, options), "before");
     },
     page: (filters, options) => page(filters, options),
     validateList: (filters) => caller.faultsOfList(listing, filters),

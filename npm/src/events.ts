@@ -6,6 +6,7 @@ import type { Caller } from "./caller.js";
 import type { Connection, PlatformAccount } from "./connection.js";
 import type { Fault } from "./errors.js";
 import type { Names } from "./names.js";
+import { walk } from "./pages.js";
 
 /** What an event says has happened. */
 export type EventType = Names["EventType"];
@@ -131,9 +132,6 @@ export interface Events {
   validateList(filters?: EventFilters): readonly Fault[];
 }
 
-// Events per request of an iteration.
-const ROWS_AT_A_TIME = 100;
-
 function isPage(json: unknown): boolean {
   const { rows, next } = (json ?? {}) as Partial<EventPage>;
   return Array.isArray(rows) && typeof next === "string";
@@ -148,14 +146,8 @@ export function events(caller: Caller): Events {
   };
   return {
     async *list(filters, options) {
-      let asked = { limit: ROWS_AT_A_TIME, ...copyOf(filters, "filters") };
-      for (;;) {
-        const { rows, next } = await page(asked, options);
-        yield* rows;
-        // Without `after`, an empty page with a cursor may still be followed by others.
-        if (next === asked.after) return;
-        asked = { ...asked, after: next };
-      }
+      // Without `after`, an empty page with a cursor may still be followed by others.
+      yield* walk(copyOf(filters, "filters"), (asked) => page(asked, options), "after");
     },
     page: (filters, options) => page(filters, options),
     validateList: (filters) => caller.faultsOfList(listing, filters),

@@ -83,6 +83,24 @@ export function isPage(json: unknown): boolean {
   return Array.isArray(rows) && [total, pages, page].every(isCount) && (page as number) > 0;
 }
 
+/**
+ * Iterates over the rows of a list whose pages name the next one in `next`, which the parameter `cursor` takes. A list with
+ * `before` ends with null, and one with `after` repeats its cursor at the end. @internal
+ */
+export async function* walk<Asked extends object, Row>(
+  filters: Asked,
+  page: (asked: Asked) => Promise<{ rows: Row[]; next: string | null }>,
+  cursor: "after" | "before",
+): AsyncGenerator<Row> {
+  let asked: Asked & { after?: string | null } = { limit: ROWS_AT_A_TIME, ...filters };
+  for (;;) {
+    const { rows, next } = await page(asked);
+    yield* rows;
+    if (next === (cursor === "after" ? asked.after : null)) return;
+    asked = { ...asked, [cursor]: next };
+  }
+}
+
 class OnePage<Row> implements Page<Row> {
   readonly rows: Row[];
   readonly total: number;

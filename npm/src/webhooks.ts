@@ -5,6 +5,7 @@ import { type CallOptions, callOptions } from "./call.js";
 import type { Caller, Make } from "./caller.js";
 import type { Fault } from "./errors.js";
 import type { EventType } from "./events.js";
+import { walk } from "./pages.js";
 
 /** A webhook: where events are sent. */
 export interface Webhook {
@@ -153,8 +154,6 @@ export interface Webhooks {
   deliveryPage(id: string, query?: DeliveryQuery, options?: CallOptions): Promise<DeliveryPage>;
 }
 
-// Deliveries per request of an iteration.
-const ROWS_AT_A_TIME = 100;
 /** A valid id, for checks that are about the rest of a call. */
 const ANY_ID = "any";
 
@@ -208,13 +207,7 @@ export function webhooks(caller: Caller): Webhooks {
         (json) => typeof (json as Partial<Replayed> | null)?.queued === "number",
       ),
     async *deliveries(id, query, options) {
-      let asked: DeliveryQuery = { limit: ROWS_AT_A_TIME, ...copyOf(query, "query") };
-      for (;;) {
-        const { rows, next } = await deliveryPage(id, asked, options);
-        yield* rows;
-        if (next === null) return;
-        asked = { ...asked, before: next };
-      }
+      yield* walk(copyOf(query, "query"), (asked) => deliveryPage(id, asked, options), "before");
     },
     deliveryPage,
   };
