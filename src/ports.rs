@@ -491,6 +491,23 @@ pub enum Algorithm {
     Es256,
 }
 
+impl Algorithm {
+    /// Reads its name in a token or key.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Rs256, Self::Es256].into_iter().find(|algorithm| algorithm.as_str() == name)
+    }
+
+    /// Its name in a token or key.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rs256 => "RS256",
+            Self::Es256 => "ES256",
+        }
+    }
+}
+
 /// Signatures with keys of two halves. The platform makes and verifies them: in the Worker that is `WebCrypto`, so that no implementation of RSA and of
 /// elliptic curves is part of the module.
 pub trait Signatures {

@@ -33,7 +33,7 @@ impl Access {
 
     /// The access of this name. Returns `None` for any other text.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         [Self::Read, Self::Write].into_iter().find(|access| access.as_str() == name)
     }
 
@@ -104,7 +104,7 @@ impl Confirm {
 
     /// The one of this name. Returns `None` for any other text.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         [Self::Write, Self::Destructive].into_iter().find(|own| own.as_str() == name)
     }
 

@@ -220,13 +220,7 @@ pub fn send_by_app(
 pub fn open_by_secret(step: Step<'_>, secret_hash: &str) -> Statement {
     statement(
         "UPDATE agent_approvals SET secret_hash = NULL, claimed_by = ?4 WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'pending' AND secret_expires_at > ?5 AND expires_at > ?5",
-        vec![
-            Param::text(secret_hash),
-            Param::text(step.endpoint),
-            Param::text(step.browser_hash),
-            Param::text(step.claimed_by),
-            Param::integer(step.now),
-        ],
+        step.params(secret_hash),
     )
 }
 
@@ -240,15 +234,14 @@ pub fn open_by_provider(
 ) -> Statement {
     statement(
         "UPDATE agent_approvals SET secret_hash = NULL, browser_hash = ?3, claimed_by = ?4 WHERE id = ?1 AND endpoint = ?2 AND identity = ?6 AND identity_type IS ?7 AND state = 'pending' AND expires_at > ?5",
-        vec![
-            Param::text(id),
-            Param::text(step.endpoint),
-            Param::text(step.browser_hash),
-            Param::text(step.claimed_by),
-            Param::integer(step.now),
-            Param::text(identity),
-            Param::optional_text(identity_type.map(IdentityType::as_str)),
-        ],
+        [
+            step.params(id),
+            vec![
+                Param::text(identity),
+                Param::optional_text(identity_type.map(IdentityType::as_str)),
+            ],
+        ]
+        .concat(),
     )
 }
 
@@ -266,13 +259,7 @@ pub fn decide(step: Step<'_>, id: &str, approves: bool) -> Statement {
         format!(
             "UPDATE agent_approvals SET state = '{state}', claimed_by = ?4, expires_at = ?5 + {LIFETIME_MS} WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND secret_hash IS NULL AND state = 'pending' AND expires_at > ?5{valid}"
         ),
-        vec![
-            Param::text(id),
-            Param::text(step.endpoint),
-            Param::text(step.browser_hash),
-            Param::text(step.claimed_by),
-            Param::integer(step.now),
-        ],
+        step.params(id),
     )
 }
 

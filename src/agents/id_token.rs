@@ -74,9 +74,10 @@ pub struct KeySet {
 impl KeySet {
     /// The only key of these that may have signed a token. A key that names its use or its algorithm must be for it.
     fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<&Map<String, Value>> {
-        let (family, name) = match algorithm {
-            Algorithm::Rs256 => ("RSA", "RS256"),
-            Algorithm::Es256 => ("EC", "ES256"),
+        let name = algorithm.as_str();
+        let family = match algorithm {
+            Algorithm::Rs256 => "RSA",
+            Algorithm::Es256 => "EC",
         };
         let says = |key: &Map<String, Value>, member: &str, value: &str| {
             key.get(member).is_none_or(|said| said == value)
@@ -114,11 +115,7 @@ pub async fn validate(
     let claims: Map<String, Value> =
         serde_json::from_slice(&decode(claims)?).map_err(|_| IdTokenError::Malformed)?;
     let signature = decode(signature)?;
-    let algorithm = match header.alg.as_str() {
-        "RS256" => Algorithm::Rs256,
-        "ES256" => Algorithm::Es256,
-        _ => return Err(IdTokenError::Algorithm),
-    };
+    let algorithm = Algorithm::parse(&header.alg).ok_or(IdTokenError::Algorithm)?;
     if header.crit.is_some() {
         return Err(IdTokenError::Algorithm);
     }

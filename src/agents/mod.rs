@@ -35,7 +35,7 @@ impl Access {
     #[must_use]
     pub fn of_scope(scope: Option<&str>) -> Option<Self> {
         let scope = scope.unwrap_or(SCOPES);
-        let named: Vec<Self> = scope.split(' ').filter_map(Self::of_name).collect();
+        let named: Vec<Self> = scope.split(' ').filter_map(Self::parse).collect();
         if named.contains(&Self::Write) { Some(Self::Write) } else { named.first().copied() }
     }
 

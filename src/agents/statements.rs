@@ -241,6 +241,21 @@ pub struct Step<'a> {
     pub now: u64,
 }
 
+impl Step<'_> {
+    /// The parameters of a statement about the row with this id or secret, `?1`: the endpoint, the browser, the request and the
+    /// time follow as `?2` to `?5`.
+    #[must_use]
+    pub fn params(self, row: &str) -> Vec<Param> {
+        vec![
+            Param::text(row),
+            Param::text(self.endpoint),
+            Param::text(self.browser_hash),
+            Param::text(self.claimed_by),
+            Param::integer(self.now),
+        ]
+    }
+}
+
 /// Opens the consent page of the grant with this secret. In another browser than that of the agent's request, nothing changes.
 #[must_use]
 pub fn open(step: Step<'_>, secret_hash: &str) -> Statement {
@@ -249,13 +264,7 @@ pub fn open(step: Step<'_>, secret_hash: &str) -> Statement {
             "UPDATE agent_grants SET state = 'opened', claimed_by = ?4, expires_at = ?5 + {LIFETIME_MS} WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'authenticated' AND expires_at > ?5 AND {}",
             key_is_valid("?5")
         ),
-        vec![
-            Param::text(secret_hash),
-            Param::text(step.endpoint),
-            Param::text(step.browser_hash),
-            Param::text(step.claimed_by),
-            Param::integer(step.now),
-        ],
+        step.params(secret_hash),
     )
 }
 
@@ -349,17 +358,16 @@ pub fn consent(step: Step<'_>, id: &str, consent: Consent<'_>) -> Statement {
             "UPDATE agent_grants SET state = 'consented', claimed_by = ?4, expires_at = ?5 + {CODE_MS}, access = iif(access = 'write', ?6, 'read'), platforms = coalesce(?7, platforms), confirm = iif(?9 = 'write', ?9, coalesce(confirm, ?9)), secret_hash = ?8 WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' AND expires_at > ?5 AND {}",
             key_is_valid("?5")
         ),
-        vec![
-            Param::text(id),
-            Param::text(step.endpoint),
-            Param::text(step.browser_hash),
-            Param::text(step.claimed_by),
-            Param::integer(step.now),
-            Param::text(consent.access.as_str()),
-            Param::optional_text(consent.platforms),
-            Param::text(consent.code_hash),
-            Param::optional_text(consent.confirm.map(Confirm::as_str)),
-        ],
+        [
+            step.params(id),
+            vec![
+                Param::text(consent.access.as_str()),
+                Param::optional_text(consent.platforms),
+                Param::text(consent.code_hash),
+                Param::optional_text(consent.confirm.map(Confirm::as_str)),
+            ],
+        ]
+        .concat(),
     )
 }
 

@@ -11,6 +11,8 @@ use serde_json::value::RawValue;
 
 use crate::json;
 
+/// The most bytes of what a platform answers to an agent that does not say how much it can take: some 6,000 tokens.
+pub const AGENT_BYTES: u64 = 24_000;
 /// The most parts that are named.
 const MOST_PARTS: usize = 20;
 /// What the value of a member needs at least, in bytes.

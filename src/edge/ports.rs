@@ -311,14 +311,6 @@ impl Patterns for EdgePorts<'_> {
     }
 }
 
-/// What the JavaScript beside this module calls an algorithm.
-const fn name_of(algorithm: Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::Rs256 => "RS256",
-        Algorithm::Es256 => "ES256",
-    }
-}
-
 impl Signatures for EdgePorts<'_> {
     async fn verify(
         &self,
@@ -327,13 +319,13 @@ impl Signatures for EdgePorts<'_> {
         message: &[u8],
         signature: &[u8],
     ) -> bool {
-        let name = name_of(algorithm);
+        let name = algorithm.as_str();
         let verified = async { JsFuture::from(http::verify(name, key, message, signature)?).await };
         verified.await.is_ok_and(|verified| verified.as_bool() == Some(true))
     }
 
     async fn sign(&self, algorithm: Algorithm, key: &str, message: &[u8]) -> Option<Vec<u8>> {
-        let name = name_of(algorithm);
+        let name = algorithm.as_str();
         let signed = async { JsFuture::from(http::sign(name, key, message)?).await };
         signed.await.ok()?.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec)
     }

@@ -56,13 +56,6 @@ struct Claims<'a> {
     exp: u64,
 }
 
-const fn name(algorithm: Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::Rs256 => "RS256",
-        Algorithm::Es256 => "ES256",
-    }
-}
-
 impl PrivateKey {
     /// Whether a text is a JSON Web Key of any kind. Nobody may see such a text as a client's secret.
     #[must_use]
@@ -81,7 +74,7 @@ impl PrivateKey {
             _ => return None,
         };
         d?;
-        let is_other = alg.is_some_and(|alg| alg != name(algorithm));
+        let is_other = alg.is_some_and(|alg| alg != algorithm.as_str());
         (!is_other).then(|| Self { jwk: text.to_owned(), algorithm, id: kid })
     }
 
@@ -92,7 +85,7 @@ impl PrivateKey {
         address: &str,
         ports: &(impl Signatures + Random + Clock),
     ) -> Option<String> {
-        let header = Header { alg: name(self.algorithm), typ: "JWT", kid: self.id.as_deref() };
+        let header = Header { alg: self.algorithm.as_str(), typ: "JWT", kid: self.id.as_deref() };
         let mut id = [0; 16];
         ports.fill(&mut id);
         let iat = ports.now() / 1000;

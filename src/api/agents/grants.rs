@@ -101,7 +101,7 @@ pub fn create<'a, P: Ports>(
     context.has_room()?;
     let identity = body.text("identity").unwrap_or_default();
     let connections = body.texts("connections").map(|ids| lower(&ids));
-    let access = body.text("access").and_then(|name| Access::of_name(&name));
+    let access = body.text("access").and_then(|name| Access::parse(&name));
     // The app may grant less than the agent asks for, and so may the user after it.
     let access = if access == Some(Access::Read) { Access::Read } else { request.access };
     let (id, secret) = (ports.uuid(), ports.secret());
@@ -114,7 +114,7 @@ pub fn create<'a, P: Ports>(
         access,
         actions: actions.as_ref().map(Names::as_str),
         connections: connections.as_ref().map(Names::as_str),
-        confirm: body.text("confirm").and_then(|name| Confirm::of_name(&name)),
+        confirm: body.text("confirm").and_then(|name| Confirm::parse(&name)),
         secret_hash: &hash(&secret),
         claimed_by: context.request_id,
         now,

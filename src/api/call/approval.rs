@@ -13,6 +13,7 @@ use crate::api::cost::Metered;
 use crate::api::message::{NO_STORE, Response};
 use crate::api::problem::{Code, Problem};
 use crate::api::transaction::{Results, Rows, Statements};
+use crate::call::budget::AGENT_BYTES;
 use crate::call::headers::AGENT;
 use crate::json;
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, first_row};
@@ -23,8 +24,6 @@ use crate::vault::model::ConnectionId;
 /// How long an agent waits for its user at a time, in milliseconds, and how often is looked meanwhile.
 const WAIT_MS: u32 = 25_000;
 const PAUSE_MS: u32 = 1000;
-/// The most bytes of a response if the agent does not say.
-const USUAL_BYTES: u64 = 24_000;
 
 /// A call whose outcome an agent asks for.
 #[derive(Debug)]
@@ -173,8 +172,8 @@ pub async fn ask<P: Ports>(
         if !wish.select.is_empty() {
             members.insert("select".to_owned(), json!(wish.select));
         }
-        let most = wish.most.and_then(|most| u64::try_from(most).ok()).unwrap_or(USUAL_BYTES);
-        let most = most.min(u64::try_from(MOST_BYTES).unwrap_or(USUAL_BYTES));
+        let most = wish.most.and_then(|most| u64::try_from(most).ok()).unwrap_or(AGENT_BYTES);
+        let most = most.min(u64::try_from(MOST_BYTES).unwrap_or(AGENT_BYTES));
         members.insert("maxBytes".to_owned(), most.into());
     }
     let id = ports.uuid();

@@ -5,6 +5,7 @@ use std::slice;
 use serde_json::{Map, Value, json};
 
 use crate::api::call::run::BUDGETS;
+use crate::call::budget::AGENT_BYTES;
 use crate::json;
 use crate::percent::encode;
 use crate::terms::Scope;
@@ -109,8 +110,6 @@ fn whole(value: &Value) -> Option<u64> {
     text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
-/// The most bytes of what a platform answers, unless the client says otherwise: some 6,000 tokens.
-const USUAL_BYTES: u64 = 24_000;
 /// What the tool that acts says of itself, and to whom may only read.
 const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
 const ONLY_READS: &str = "You may only read: other methods than GET and HEAD are refused.";
@@ -280,7 +279,7 @@ pub type Sent = (&'static str, String, String, Option<Vec<u8>>, String);
 
 /// What an agent wants of a platform's answer: `select` and `maxBytes`.
 pub fn wanted(given: &Map<String, Value>) -> Map<String, Value> {
-    let most = given.get("maxBytes").and_then(whole).unwrap_or(USUAL_BYTES);
+    let most = given.get("maxBytes").and_then(whole).unwrap_or(AGENT_BYTES);
     let select = given.get("select").map(|all| ("select".to_owned(), all.clone()));
     select.into_iter().chain([("maxBytes".to_owned(), Value::from(most))]).collect()
 }

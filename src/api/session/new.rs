@@ -172,7 +172,7 @@ async fn reach<P: Ports>(
 
 /// The access that the body names; all if it names none.
 fn access(body: &mut BodyReader) -> Access {
-    body.text("access").and_then(|name| Access::of_name(&name)).unwrap_or_default()
+    body.text("access").and_then(|name| Access::parse(&name)).unwrap_or_default()
 }
 
 /// Ids as they are stored, each once.
