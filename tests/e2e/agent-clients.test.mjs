@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
@@ -20,7 +20,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { root } from "../../scripts/lib/paths.mjs";
 import { launch, open } from "./support/browser.mjs";
-import { Platform, describedAt } from "./support/called.mjs";
+import { Platform, calledCatalog } from "./support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
 import { listen } from "./support/listening.mjs";
@@ -28,7 +28,7 @@ import { CLIENTS, Idp } from "./support/oidc.mjs";
 import { PythonClient } from "./support/python.mjs";
 import { SESSION_SECRET, Server, freePort } from "./support/server.mjs";
 import { Keeper, front } from "./support/signing-in.mjs";
-import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
+import { State, build, folder } from "./support/workspace.mjs";
 
 const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = CLIENTS["idp-post"];
 const MCP_REMOTE = join(root, "node_modules", "mcp-remote", "dist", "proxy.js");
@@ -109,12 +109,7 @@ describe("agents with the clients that people have", () => {
     });
     back.port = await listen(back);
     const base = `http://127.0.0.1:${gate.port}`;
-    const sources = join(folder, "agent-clients-documents");
-    mkdirSync(sources, { recursive: true });
-    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
-    const providers = join(folder, "agent-clients-providers.toml");
-    writeFileSync(providers, "");
-    const catalog = await importPlatforms("agent-clients", sources, providers);
+    const catalog = await calledCatalog("agent-clients", platform);
     state = new State("agent-clients");
     await state.migrate();
     await state.publish(catalog);

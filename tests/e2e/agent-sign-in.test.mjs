@@ -1,18 +1,16 @@
 // Agents that sign in by themselves, on the real runtime: the protocol's own client with its own OAuth against `/mcp/{endpointId}`,
 // and `oidc-provider` as the account's identity provider.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { launch, open } from "./support/browser.mjs";
-import { Platform, describedAt } from "./support/called.mjs";
+import { Platform, calledCatalog } from "./support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
 import { CLIENTS, Idp } from "./support/oidc.mjs";
-import { importPlatforms, State, build, folder } from "./support/workspace.mjs";
+import { State, build } from "./support/workspace.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
 import { Keeper, front } from "./support/signing-in.mjs";
 import { Visitor } from "./support/visitor.mjs";
@@ -28,12 +26,7 @@ describe("agents that sign in", () => {
     await build();
     [platform, idp, gate] = await Promise.all([Platform.start(), Idp.start(), front()]);
     base = `http://127.0.0.1:${gate.port}`;
-    const sources = join(folder, "agent-sign-in-documents");
-    mkdirSync(sources, { recursive: true });
-    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
-    const providers = join(folder, "agent-sign-in-providers.toml");
-    writeFileSync(providers, "");
-    const catalog = await importPlatforms("agent-sign-in", sources, providers);
+    const catalog = await calledCatalog("agent-sign-in", platform);
     state = new State("agent-sign-in");
     await state.migrate();
     await state.publish(catalog);

@@ -1,7 +1,6 @@
 // Agents on the real runtime: the protocol's own clients and its conformance suite against `/mcp`.
 import assert from "node:assert/strict";
-import { createServer, request as httpRequest } from "node:http";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Client as LatestClient, StreamableHTTPClientTransport as LatestTransport } from "@modelcontextprotocol/client";
@@ -10,18 +9,18 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { launch, open } from "./support/browser.mjs";
-import { Platform, describedAt } from "./support/called.mjs";
+import { Platform, calledCatalog } from "./support/called.mjs";
 import { EXPECTED_FAILURES, resultsIn } from "./support/conformance.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
-import { listen } from "./support/listening.mjs";
 import { CLIENTS, IDP_SCOPES, Idp, idpPlatforms } from "./support/oidc.mjs";
 import { page as pageOf } from "./support/docs.mjs";
 import { platformCatalog } from "./support/platforms.mjs";
 import { PythonClient } from "./support/python.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
+import { front } from "./support/signing-in.mjs";
 import { Shell } from "./support/shell.mjs";
-import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
+import { State, build, folder } from "./support/workspace.mjs";
 
 const INSPECTOR = join(root, "node_modules", ".bin", "mcp-inspector");
 const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
@@ -31,22 +30,6 @@ const CALLING = "catalog:read connections:read connections:connect connections:c
 const TOOLS = ["call_platform", "describe_action", "list_connections", "run_action", "search_actions", "start_connect"];
 /** What the list of tools may cost an agent, in tokens of about four bytes. */
 const MOST_TOKENS = 1500;
-
-/** Passes requests on to the service with a key: the suite has no way to send one. */
-async function withKey(server, secret) {
-  const gate = createServer((request, response) => {
-    const headers = { ...request.headers, "x-service-secret": secret };
-    const { method, url: path } = request;
-    const passed = httpRequest({ host: "127.0.0.1", port: server.port, method, path, headers }, (answer) => {
-      response.writeHead(answer.statusCode, answer.rawHeaders);
-      answer.pipe(response);
-    });
-    passed.on("error", () => response.destroy());
-    request.pipe(passed);
-  });
-  gate.port = await listen(gate);
-  return gate;
-}
 
 const addressOf = ({ port }) => new URL(`http://127.0.0.1:${port}/mcp`);
 const bearer = (secret) => ({ requestInit: { headers: { authorization: `Bearer ${secret}` } } });
@@ -84,12 +67,7 @@ describe("agents", () => {
   before(async () => {
     await build();
     platform = await Platform.start();
-    const sources = join(folder, "agents-documents");
-    mkdirSync(sources, { recursive: true });
-    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
-    const providers = join(folder, "agents-providers.toml");
-    writeFileSync(providers, "");
-    const catalog = await importPlatforms("agents", sources, providers);
+    const catalog = await calledCatalog("agents", platform);
     state = new State("agents");
     await state.migrate();
     await state.publish(catalog);
@@ -108,7 +86,9 @@ describe("agents", () => {
     await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
     const wish = { identity: "ann", identityType: "user", scopes: CALLING.split(" ") };
     ({ token } = await app.expect(201, "POST", "/v1/sessions", wish));
-    gate = await withKey(server, made.secret);
+    // The conformance suite has no way to send a key.
+    gate = await front({ "x-service-secret": made.secret });
+    gate.to = server.port;
   });
 
   after(async () => {

@@ -1,17 +1,15 @@
 // Calls to platforms on the real runtime: what streams, what is passed on, what stays here.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, before, describe, test } from "node:test";
-import { Platform, describedAt } from "./support/called.mjs";
+import { Platform, calledCatalog } from "./support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
 import { isolateBytes } from "./support/memory.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
-import { State, build, folder, importPlatforms } from "./support/workspace.mjs";
+import { State, build } from "./support/workspace.mjs";
 
 /** What never arrives must not hold the others up. */
 const TIMEOUT_MS = 20_000;
@@ -38,12 +36,7 @@ describe("calls to platforms", () => {
   before(async () => {
     await build();
     platform = await Platform.start();
-    const sources = join(folder, "called-documents");
-    mkdirSync(sources, { recursive: true });
-    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
-    const providers = join(folder, "called-providers.toml");
-    writeFileSync(providers, PAGES);
-    const catalog = await importPlatforms("called", sources, providers);
+    const catalog = await calledCatalog("called", platform, PAGES);
     state = new State("calls");
     await state.migrate();
     await state.publish(catalog);

@@ -2,8 +2,11 @@
 import { createServer } from "node:http";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { listen } from "./listening.mjs";
+import { folder, importPlatforms } from "./workspace.mjs";
 
 /** Bytes of one write of a large answer. */
 const CHUNK = Buffer.alloc(1 << 16, "x");
@@ -53,6 +56,16 @@ export const describedAt = (origin) => ({
   components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
   security: [{ token: [] }],
 });
+
+/** A catalog with a platform that is called. `providers` is what is known besides its document. */
+export function calledCatalog(name, { origin }, providers = "") {
+  const documents = join(folder, `${name}-documents`);
+  mkdirSync(documents, { recursive: true });
+  writeFileSync(join(documents, "called.json"), JSON.stringify(describedAt(origin)));
+  const known = join(folder, `${name}-providers.toml`);
+  writeFileSync(known, providers);
+  return importPlatforms(name, documents, known);
+}
 
 export class Platform {
   /** Every request: { method, url, headers, trailers, size, hash, body, ended }. */

@@ -3,10 +3,14 @@
 import { createServer, request as httpRequest } from "node:http";
 import { listen } from "./listening.mjs";
 
-/** An address that is known before the service has its port: `BASE_URL` names it. */
-export async function front() {
+/**
+ * An address that is known before the service has its port: `BASE_URL` names it. Requests go to the port `to`, with these
+ * headers besides their own.
+ */
+export async function front(more = {}) {
   const gate = createServer((request, response) => {
-    const { method, url: path, headers } = request;
+    const { method, url: path } = request;
+    const headers = { ...request.headers, ...more };
     const passed = httpRequest({ host: "127.0.0.1", port: gate.to, method, path, headers }, (answer) => {
       response.writeHead(answer.statusCode, answer.rawHeaders);
       answer.pipe(response);
