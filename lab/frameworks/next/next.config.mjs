@@ -5,6 +5,6 @@ export default {
   // Where the packages are; Next would take the folder of the outermost lock file.
   outputFileTracingRoot: join(import.meta.dirname, ".."),
   turbopack: { root: join(import.meta.dirname, "..") },
-  // With webpack, Next 16.4 builds no edge function below `app`, whatever that imports.
+  // With webpack, Next 16.4 cannot build an edge route under `app`, no matter what the route imports.
   pageExtensions: process.env.BUNDLER === "turbopack" ? ["js", "turbopack.js"] : ["js", "jsx"],
 };
