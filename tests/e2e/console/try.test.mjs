@@ -86,7 +86,10 @@ describe("the console: try an action", () => {
       await form.getByLabel("name", { exact: true }).fill("é");
       await form.getByText("1 optional").click();
       await form.getByLabel("size (optional)").fill("3");
-      const run = await page.getByRole("region", { name: "Run it through the vault" }).locator("pre").innerText();
+      const command = page.getByRole("region", { name: "Run it through the vault" }).locator("pre");
+      // The page shows the input a moment after it is typed.
+      await command.filter({ hasText: '"size":3' }).waitFor();
+      const run = await command.innerText();
       const id = await form.getByLabel("Connection").inputValue();
       assert.ok(run.includes(`${world.baseUrl}/v1/vault/connections/${id}/actions/createThing'`), run);
       const input = { path: { owner: "a b" }, body: { name: "é", size: 3 }, query: { tags: ["x", "y"] } };
