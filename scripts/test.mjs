@@ -17,6 +17,7 @@ import { testRunner, testRunnerProgram } from "./setup/bindgen.mjs";
 import { browserPrograms } from "./setup/browser.mjs";
 import { lintEnvironment } from "./setup/lint-tools.mjs";
 import { generatedClients } from "./test/generated-clients.mjs";
+import { language } from "./test/language.mjs";
 import { pythonPackage } from "./test/python-package.mjs";
 import { usages } from "./test/slowest.mjs";
 import { Steps } from "./test/steps.mjs";
@@ -185,6 +186,7 @@ await main(async () => {
   steps.add("lints, wasm32", () => lintWasm(wasm), { ...setUp, uses: "target/wasm/debug" });
   steps.add("formatting", () => formatting(wasm), setUp);
   steps.add("lints and formatting, JavaScript and CSS", lintScripts, setUp);
+  steps.add("language of comments, pages and messages", language, setUp);
   steps.add("OpenAPI document is valid", lintOpenapi, setUp);
   if (!lintOnly) {
     steps.add("client in Node and in a browser", () => clientTests(wasm), { ...setUp, uses: "target/wasm/debug" });

@@ -182,7 +182,7 @@ describe("the package's README", () => {
       ["the default entry, all of it", "index.mjs"],
       ["`connector-vault.wasm`", "connector-vault.wasm"],
       ["`/connect`, without WebAssembly", "connect.mjs"],
-      ["`/react`, besides `/connect`", "react.mjs"],
+      ["`/react`, in addition to `/connect`", "react.mjs"],
     ]) {
       const kilobytes = gzipSync(readFileSync(join(PACKAGE, "dist", name)), { level: 9 }).length / 1000;
       const said = Number(README.match(new RegExp(`^\\| ${row} \\| (\\d+) KB \\|$`, "m"))?.[1]);

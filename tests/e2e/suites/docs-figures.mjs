@@ -27,7 +27,7 @@ export function figures(world) {
       const [connectors, actions, files] = held(world.catalog);
       const told = `${connectors.toLocaleString("en")} connectors with ${actions.toLocaleString("en")} actions`;
       assert.ok(page("README.md").prose.includes(told), told);
-      assert.ok(page("README.md").prose.includes(`${world.connections} made-up connections`));
+      assert.ok(page("README.md").prose.includes(`${world.connections} generated connections`));
       const newer = sampleImport.filter((argument) => argument === "--newer").length;
       const ofDirectory = (files - newer).toLocaleString("en");
       assert.ok(page("README.md").prose.includes(`all ${ofDirectory} documents`), `${files}`);

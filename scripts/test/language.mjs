@@ -1,0 +1,124 @@
+// `npm run lint`: comments, documentation and messages use the words of the glossary in docs/contributing.md. This finds
+// constructions that make a sentence hard to read. `language-allowed.txt` lists the uses that are right, each with its reason.
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { root } from "../lib/paths.mjs";
+import { Problem } from "../lib/problem.mjs";
+
+/** The files and folders that are checked. Add one as soon as it passes. */
+const COVERED = ["README.md", "docs/api.md", "npm/README.md", "python/README.md"];
+const SKIPPED = new Set(["node_modules", "dist", "target", "build"]);
+const ALLOWED = join(root, "scripts", "test", "language-allowed.txt");
+
+/** What to avoid, and what to write instead. */
+const BANNED = [
+  [/\bwho(?:m|so)?ever\b/gi, "name who acts"],
+  [/\b(?:nobody|somebody|no one)\b/gi, "name who acts"],
+  [/\banew\b/gi, "again"],
+  [/\b(?:told|tells)\b/gi, "reports, returns, shows"],
+  [/\bis said\b|\bsaid of\b/gi, "describe it directly"],
+  [/\bwhat is no\b/gi, "describe it directly"],
+  [/\bas it were\b/gi, "leave it out"],
+  [/\bso many\b/gi, "give the number"],
+  [/\bbesides\b/gi, "also"],
+  [/\bis to be\b/gi, "must be, or is"],
+  [/\bfor good\b/gi, "permanently"],
+  [/\bas a rule\b/gi, "usually"],
+  [/\bmend(?:s|ed|ing)?\b/gi, "fix"],
+  [/\bmade[- ]up\b/gi, "generated"],
+  [/\bgo(?:es)? on\b/gi, "continue"],
+  [/\bheed(?:s|ed|ing)?\b/gi, "honour"],
+];
+
+/** Of Markdown, everything but fenced blocks and inline code. */
+const PROSE = /^ *```[^]*?^ *```|`[^`\n]*`/gm;
+/** Of code, comments, and strings that contain a space: those without one are values. */
+const CODE = {
+  rust: /(?<text>\/\/[^\n]*|\/\*[^]*?\*\/|"(?:\\[^]|[^"\\])*")|'(?:\\.[^']*|[^'\\])'|r(?<hash>#*)"[^]*?"\k<hash>/g,
+  script:
+    /(?<text>\/\/[^\n]*|\/\*[^]*?\*\/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\[^]|[^`\\])*`)|(?<=[(,=:[!&|?{};]\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+\//g,
+  lines: /(?<text>#[^\n]*|--[^\n]*|"(?:\\.|[^"\\\n])*"|"""[^]*?""")/g,
+};
+const KINDS = {
+  rs: "rust",
+  ts: "script",
+  tsx: "script",
+  js: "script",
+  mjs: "script",
+  sql: "lines",
+  toml: "lines",
+  py: "lines",
+};
+
+const blank = (text) => text.replaceAll(/[^\n]/g, " ");
+
+/** The file's text in which only what people read is left, at its place. */
+function readable(name, text) {
+  const kind = KINDS[name.split(".").at(-1)];
+  if (!kind) return text.replaceAll(PROSE, blank);
+  let out = "";
+  let end = 0;
+  for (const match of text.matchAll(CODE[kind])) {
+    const found = match.groups.text ?? "";
+    out += blank(text.slice(end, match.index));
+    const isProse = found.trim().includes(" ");
+    const names = found.startsWith("`") ? /\$\{[^}]*\}/g : /`[^`\n]+`/g;
+    out += isProse ? found.replaceAll(names, blank) : blank(match[0]);
+    end = match.index + match[0].length;
+  }
+  return out;
+}
+
+/** The banned constructions of a file: { line, phrase, instead }. */
+export function findings(name, text) {
+  const prose = readable(name, text);
+  return BANNED.flatMap(([pattern, instead]) =>
+    [...prose.matchAll(pattern)].map(({ 0: phrase, index }) => ({
+      line: prose.slice(0, index).split("\n").length,
+      phrase: phrase.toLowerCase(),
+      instead,
+    })),
+  ).sort((a, b) => a.line - b.line);
+}
+
+/** The files below a covered path. */
+function filesOf(path) {
+  if (statSync(path).isFile()) return [path];
+  return readdirSync(path, { withFileTypes: true })
+    .filter(({ name }) => !SKIPPED.has(name))
+    .flatMap(({ name }) => filesOf(join(path, name)))
+    .filter((file) => file.endsWith(".md") || KINDS[file.split(".").at(-1)]);
+}
+
+/** The allow list: lines such as `docs/api.md: nobody # a value of the API`. */
+export const allowedOf = (text) =>
+  text
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => {
+      const [, file, phrase] = /^(\S+): (.+) # \S.*$/.exec(line) ?? [];
+      if (!file) throw new Problem(`language-allowed.txt: no file, phrase and reason in this line: ${line}`);
+      return `${file}: ${phrase}`;
+    });
+
+/** Fails if a covered file contains a banned construction, or the allow list an entry that is not needed. */
+export async function language() {
+  const allowed = new Set(allowedOf(readFileSync(ALLOWED, "utf8")));
+  const used = new Set();
+  const errors = [];
+  for (const path of COVERED.flatMap((one) => filesOf(join(root, one)))) {
+    const name = relative(root, path);
+    for (const { line, phrase, instead } of findings(name, readFileSync(path, "utf8"))) {
+      const entry = `${name}: ${phrase}`;
+      if (allowed.has(entry)) used.add(entry);
+      else errors.push(`${name}:${line}: "${phrase}" (${instead})`);
+    }
+  }
+  errors.push(
+    ...[...allowed].filter((entry) => !used.has(entry)).map((entry) => `language-allowed.txt: not needed: ${entry}`),
+  );
+  if (errors.length > 0)
+    throw new Problem(`Rewrite ${errors.length} places; docs/contributing.md has the words:`, {
+      output: errors.join("\n"),
+    });
+}
