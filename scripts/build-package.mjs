@@ -1,6 +1,6 @@
 // Builds the npm package into npm/dist/ and checks its size.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { encode } from "./lib/encode.mjs";
@@ -35,46 +35,29 @@ const WASM = "connector-vault.wasm";
 const TEXT = '"<the module>"';
 // Bytes, gzipped. What React needs comes on top of what `connect.mjs` weighs.
 const LIMITS = { "index.mjs": 70_000, [WASM]: 53_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
-// What must do without the module: a page whose Content-Security-Policy refuses WebAssembly can use it.
+// The modules of npm/src that "wasm" can stand for: each gets the WebAssembly module from elsewhere.
+const WASM_SOURCES = { embedded: "core/wasm/embedded", compiled: "core/wasm/compiled", loaded: "core/wasm/loaded" };
+// Entries that must not load WebAssembly: they also work on pages whose Content-Security-Policy forbids it.
 const WITHOUT_WASM = ["connect", "react"];
-// What is built from which source, and where that gets the WebAssembly module from.
 const BUNDLES = [
-  { file: "index.mjs", entry: "index", core: "embedded" },
-  { file: "index.cjs", entry: "index", core: "embedded" },
-  { file: "workerd.mjs", entry: "index", core: "compiled" },
-  { file: "edge-light.mjs", entry: "index", core: "compiled" },
-  { file: "slim.mjs", entry: "slim", core: "loaded" },
-  { file: "slim.cjs", entry: "slim", core: "loaded" },
-  ...WITHOUT_WASM.flatMap((entry) => ["mjs", "cjs"].map((system) => ({ file: `${entry}.${system}`, entry }))),
+  { file: "index.mjs", entry: "index", wasm: "embedded" },
+  { file: "index.cjs", entry: "index", wasm: "embedded" },
+  { file: "workerd.mjs", entry: "index", wasm: "compiled" },
+  { file: "edge-light.mjs", entry: "index", wasm: "compiled" },
+  { file: "slim.mjs", entry: "slim", wasm: "loaded" },
+  { file: "slim.cjs", entry: "slim", wasm: "loaded" },
+  ...WITHOUT_WASM.flatMap((name) =>
+    ["mjs", "cjs"].map((system) => ({ file: `${name}.${system}`, entry: `browser/${name}` })),
+  ),
 ];
-// The sources whose declarations are published: those of the entries, and those that they name.
-const DECLARED = [
-  ...["index", "slim", "react", WASM],
-  ...[
-    "action",
-    "agents",
-    "api-keys",
-    "attempts",
-    "audit",
-    "call",
-    "catalog",
-    "client",
-    "clients",
-    "calling",
-    "connect",
-    "connecting",
-    "connection",
-    "connections",
-  ],
-  ...["credentials", "errors", "events", "keys", "loaded", "module", "names", "options", "pages", "secret", "sessions"],
-  ...["popup", "verify", "webhooks"],
-];
-// A type of its own, which is made from providers.toml.
+// The sources of the package's entry points. Their declarations are published, with all that those import.
+const ENTRIES = ["index", "slim", "browser/connect", "browser/react", `core/wasm/${WASM}`];
+// A generated declaration: the platforms of providers.toml.
 const PLATFORMS = "known-platforms";
 const FILES = [
   ...BUNDLES.map(({ file }) => file),
   WASM,
-  ...[...DECLARED, PLATFORMS].flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
+  ...[...ENTRIES, PLATFORMS].flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
 ];
 // What every engine has that a web app meets today; `wasm-opt` must bring in nothing newer.
 const WASM_FEATURES = [
@@ -136,7 +119,7 @@ async function assemble(wasm, detail) {
   await optimize(join(work, "index_bg.wasm"), join(dist, WASM), ["-Oz", "--converge", ...WASM_FEATURES]);
 }
 
-/** Takes out that the glue compiles what is no module of its own realm: `core.ts` starts compiled modules only. */
+/** Takes out that the glue compiles what is no module of its own realm: `core/wasm/start.ts` starts compiled modules only. */
 function leaveCompiling(file) {
   const compiles = /( *)if \(!\(module instanceof WebAssembly\.Module\)\) \{\n.*\n\1\}\n/;
   const glue = readFileSync(file, "utf8");
@@ -172,7 +155,7 @@ async function bundle() {
   const module = join(work, "module.js");
   writeFileSync(module, `export const frequent = ${JSON.stringify(frequent)};\nexport const text = ${TEXT};\n`);
   const source = (name) => join(root, "npm", "src", `${name}.ts`);
-  for (const { file, entry, core } of BUNDLES) {
+  for (const { file, entry, wasm } of BUNDLES) {
     const outfile = join(dist, file);
     await esbuild({
       entryPoints: [source(entry)],
@@ -183,9 +166,9 @@ async function bundle() {
       // An error that nobody catches makes Node print the line that it comes from.
       lineLimit: 120,
       target: "es2022",
-      alias: core ? { core: source(core), glue: join(work, "index.js"), module } : {},
+      alias: wasm ? { wasm: source(WASM_SOURCES[wasm]), glue: join(work, "index.js"), module } : {},
       external: [`./${WASM}`, "react"],
-      ...(entry === "react" && { banner: { js: '"use client";' }, plugins: [besideIt(file.slice(-3))] }),
+      ...(entry === "browser/react" && { banner: { js: '"use client";' }, plugins: [besideIt(file.slice(-3))] }),
       absWorkingDir: root,
     });
     // Afterwards, on a line of its own: the limit would break it into pieces, and they are larger.
@@ -215,18 +198,28 @@ function platformTypes() {
   return `/** A well-known platform. The catalog has many more. */\nexport type KnownPlatform =${union};\n`;
 }
 
-/** The declarations, by the compiler, for each module system. */
+/** Writes the declarations of the entries and of all that they import, for each module system. */
 async function declare() {
+  const types = join(work, "types");
+  mkdirSync(types, { recursive: true });
   writeFileSync(join(work, `${PLATFORMS}.d.ts`), platformTypes());
   writeFileSync(join(work, "module.d.ts"), "export const frequent: readonly number[];\nexport const text: string;\n");
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   await run("node", [tsc, "--project", join(root, "npm", "src")]);
-  for (const name of [...DECLARED, PLATFORMS]) {
-    const place = name === PLATFORMS ? work : join(work, "types");
-    const text = readFileSync(join(place, `${name}.d.ts`), "utf8").replaceAll(`"${PLATFORMS}"`, `"./${PLATFORMS}.js"`);
+  copyFileSync(join(work, `${PLATFORMS}.d.ts`), join(types, `${PLATFORMS}.d.ts`));
+  const declared = new Set(ENTRIES);
+  // The set grows while it is iterated over.
+  for (const name of declared) {
+    const toRoot = relative(dirname(name), ".") || ".";
+    const declaration = readFileSync(join(types, `${name}.d.ts`), "utf8").replaceAll(
+      `"${PLATFORMS}"`,
+      `"${toRoot}/${PLATFORMS}.js"`,
+    );
+    for (const [, path] of declaration.matchAll(/ from "(\..+)\.js"/g)) declared.add(join(dirname(name), path));
+    mkdirSync(dirname(join(dist, name)), { recursive: true });
     for (const system of ["m", "c"]) {
-      const named = text.replace(/(?<= from "\.\/[\w-]+)\.js"/g, `.${system}js"`);
-      writeFileSync(join(dist, `${name}.d.${system}ts`), named);
+      const adapted = declaration.replace(/(?<= from "\..+)\.js"/g, `.${system}js"`);
+      writeFileSync(join(dist, `${name}.d.${system}ts`), adapted);
     }
   }
 }
@@ -241,7 +234,7 @@ function check(note) {
   const sizes = Object.keys(LIMITS).map((name) => [name, gzipped(name)]);
   const told = sizes.map(([name, size]) => `${name} ${kb(size)} of ${kb(LIMITS[name])}`);
   say(`npm package, gzipped: ${told.join(", ")}; slim.mjs ${kb(gzipped("slim.mjs"))}${note}.`);
-  for (const { file } of BUNDLES.filter(({ core }) => !core)) {
+  for (const { file } of BUNDLES.filter(({ wasm }) => !wasm)) {
     if (readFileSync(join(dist, file), "utf8").includes("WebAssembly"))
       throw new Problem(`${file} contains what loads WebAssembly.`);
   }

@@ -14,7 +14,7 @@ export type {
   JsonType,
   MemberEncoding,
   RequestBody,
-} from "./action.js";
+} from "./types/action.js";
 export type {
   AttemptError,
   AttemptErrorCode,
@@ -27,9 +27,9 @@ export type {
   ConnectAttempts,
   NewConnectAttempt,
   PendingAttempt,
-} from "./attempts.js";
-export type { CallOptions, ChangeOptions } from "./call.js";
-export type { ActionAnswer, ActionInput, OmittedPart, PlatformRequestInit } from "./calling.js";
+} from "./resources/connect-attempts.js";
+export type { CallOptions, ChangeOptions } from "./core/options.js";
+export type { ActionAnswer, ActionInput, OmittedPart, PlatformRequestInit } from "./resources/proxy.js";
 export type {
   Action,
   ActionFilters,
@@ -42,7 +42,7 @@ export type {
   Connectors,
   ConnectorStatus,
   Pagination,
-} from "./catalog.js";
+} from "./resources/catalog.js";
 export { ConnectorVault } from "./client.js";
 export type {
   AgentContinuation,
@@ -54,7 +54,7 @@ export type {
   AgentSignIns,
   NewAgentGrant,
   NewAgentSignIn,
-} from "./agents.js";
+} from "./resources/agents.js";
 export type {
   Audit,
   AuditAction,
@@ -63,9 +63,9 @@ export type {
   AuditFilters,
   AuditPage,
   AuditTarget,
-} from "./audit.js";
-export type { NewOauthClient, OauthClient, OauthClients } from "./clients.js";
-export type { ConnectOptions, Platform } from "./popup.js";
+} from "./resources/audit.js";
+export type { NewOauthClient, OauthClient, OauthClients } from "./resources/oauth-clients.js";
+export type { ConnectOptions, Platform } from "./browser/popup.js";
 export type {
   ApiKeyMethod,
   AuthField,
@@ -77,14 +77,14 @@ export type {
   OAuth2Method,
   PlatformRequest,
   VerifyRequest,
-} from "./connecting.js";
+} from "./types/auth-method.js";
 export type {
   Connection,
   ConnectionState,
   ConnectionWithAccount,
   IdentityType,
   PlatformAccount,
-} from "./connection.js";
+} from "./types/connection.js";
 export type {
   ConnectionChanges,
   ConnectionFilters,
@@ -92,7 +92,7 @@ export type {
   ConnectionSummary,
   NewConnection,
   StateChange,
-} from "./connections.js";
+} from "./resources/connections.js";
 export type {
   ApiKeyCredentials,
   AwsCredentials,
@@ -105,8 +105,8 @@ export type {
   NewCredentials,
   OAuth2Credentials,
   Ready,
-} from "./credentials.js";
-export * from "./errors.js";
+} from "./types/credentials.js";
+export * from "./core/errors.js";
 export type {
   CallEvent,
   DecidedCall,
@@ -123,9 +123,17 @@ export type {
   PlatformCall,
   VaultEvent,
   WebhookEvent,
-} from "./events.js";
-export type { ApiKey, ApiKeyPage, ApiKeyQuery, ApiKeys, ApiKeyState, ApiKeyWithSecret, NewApiKey } from "./api-keys.js";
-export { parseConnectionKey, parseConnectorKey } from "./keys.js";
+} from "./resources/events.js";
+export type {
+  ApiKey,
+  ApiKeyPage,
+  ApiKeyQuery,
+  ApiKeys,
+  ApiKeyState,
+  ApiKeyWithSecret,
+  NewApiKey,
+} from "./resources/api-keys.js";
+export { parseConnectionKey, parseConnectorKey } from "./types/keys.js";
 export type {
   ConnectionKey,
   ConnectionKeyParts,
@@ -133,13 +141,13 @@ export type {
   ConnectorKeyParts,
   Environment,
   PlatformVersion,
-} from "./keys.js";
-export type { ConnectorVaultOptions } from "./options.js";
-export type { List, Page, Paging, ToArrayOptions } from "./pages.js";
-export type { Token } from "./secret.js";
-export type { NewSession, Scope, Session, Sessions, SessionScope, Whoami } from "./sessions.js";
-export { verifyWebhook } from "./verify.js";
-export type { VerifyOptions, WebhookRequest, WebhookTestEvent } from "./verify.js";
+} from "./types/keys.js";
+export type { ConnectorVaultOptions } from "./core/client-options.js";
+export type { List, Page, Paging, ToArrayOptions } from "./core/pages.js";
+export type { Token } from "./core/secret.js";
+export type { NewSession, Scope, Session, Sessions, SessionScope, Whoami } from "./resources/sessions.js";
+export { verifyWebhook } from "./resources/verify-webhook.js";
+export type { VerifyOptions, WebhookRequest, WebhookTestEvent } from "./resources/verify-webhook.js";
 export type {
   Delivery,
   DeliveryPage,
@@ -153,4 +161,4 @@ export type {
   Webhooks,
   WebhookTest,
   WebhookWithSecret,
-} from "./webhooks.js";
+} from "./resources/webhooks.js";

@@ -4,6 +4,6 @@
  * @packageDocumentation
  */
 export * from "./index.js";
-export { init, initSync } from "./loaded.js";
-export type { ModuleSource } from "./loaded.js";
-export type { LoadedModule } from "./module.js";
+export { init, initSync } from "./core/wasm/loaded.js";
+export type { ModuleSource } from "./core/wasm/loaded.js";
+export type { LoadedModule } from "./core/wasm/module.js";

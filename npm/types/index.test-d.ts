@@ -1,7 +1,7 @@
 // The published declarations against the service's Rust types, which names.ts and facts.ts contain: this compiles only if
 // both are the same. Where they differ, the message of `tsc` shows `declared` and `served`.
 import type * as declared from "connector-vault";
-import type { Names } from "../src/names.js";
+import type { Names } from "../src/types/names.js";
 import { documents, fields, parameters, problems, rows } from "./facts.js";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

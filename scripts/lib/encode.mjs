@@ -1,4 +1,4 @@
-// Bytes as text, for a module within JavaScript: what `npm/src/decode.ts` reads, which explains the numbers.
+// Bytes as text, for a module within JavaScript: what `npm/src/core/wasm/decode.ts` reads, which explains the numbers.
 const FIRST = 35;
 const BACKSLASH = 92;
 const SINGLE = 89;

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { decode } from "../../npm/src/decode.ts";
+import { decode } from "../../npm/src/core/wasm/decode.ts";
 import { logosOf } from "../../www/logos.ts";
 import { encode } from "../lib/encode.mjs";
 import { locked } from "../lib/lock.mjs";

@@ -1,4 +1,4 @@
-//! What the npm package's TypeScript has from the Rust types and from responses of `handle()`: `npm/src/names.ts`, which
+//! What the npm package's TypeScript has from the Rust types and from responses of `handle()`: `npm/src/types/names.ts`, which
 //! is part of its sources, and `npm/types/facts.ts`, with which `npm/types/index.test-d.ts` compares its declarations.
 
 use std::collections::BTreeMap;
@@ -37,11 +37,15 @@ use crate::support::{
 };
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, post_as};
 
-const NAMES: &str = "npm/src/names.ts";
+const NAMES: &str = "npm/src/types/names.ts";
 const FACTS: &str = "npm/types/facts.ts";
 /// The sources whose comments name limits.
-const DECLARATIONS: [&str; 4] =
-    ["npm/src/catalog.ts", "npm/src/connections.ts", "npm/src/pages.ts", "npm/src/sessions.ts"];
+const DECLARATIONS: [&str; 4] = [
+    "npm/src/resources/catalog.ts",
+    "npm/src/resources/connections.ts",
+    "npm/src/core/pages.ts",
+    "npm/src/resources/sessions.ts",
+];
 
 const NAMES_HEAD: &str = "// The names of the service's Rust enums.";
 const FACTS_HEAD: &str = "// What the service takes and returns, as its Rust types have it: the package's declarations are compared with this.";

@@ -1,6 +1,0 @@
-// A Cloudflare Worker imports the module, because Workers compile modules when they are deployed, and never later.
-import module from "./connector-vault.wasm";
-import { start } from "./core.js";
-
-/** Starts the module. */
-export const ready = () => start(() => module);

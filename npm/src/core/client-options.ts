@@ -1,0 +1,156 @@
+// The options of a client.
+import { isApiKey } from "glue";
+import { Faults, knownMembers, integerError } from "./arguments.js";
+import { checked } from "./wasm/start.js";
+import { ValidationError } from "./errors.js";
+import { ReplicaSession } from "./read-replica.js";
+import { SECRET_HEADER, type SecretSource, SuppliedSecret, type Token, staticSecret } from "./secret.js";
+
+/** Options of a `ConnectorVault`. */
+export interface ConnectorVaultOptions {
+  /** The address of the service, such as `https://vault.example.com`. */
+  baseUrl: string | URL;
+  /**
+   * An API key (`sk_test_…` or `sk_live_…`), a short-lived token (`st_test_…` or `st_live_…`), or a function that returns
+   * one. The function is called without arguments when a call needs a secret, once for all calls that wait for one: for
+   * the first call, shortly before `expiresAt` (when a tenth of the lifetime is left, at most 30 seconds), and when the
+   * service rejects the secret. In that case the call is sent once more, whatever it is. If the function fails, the call
+   * fails with a `VaultError` with the code `secret_unavailable` and the function's error as its `cause`; the next call
+   * tries again.
+   */
+  secret: string | (() => string | Token | Promise<string | Token>);
+  /** Sends the requests. Default: the global `fetch`. */
+  fetch?: ((request: Request) => Promise<Response>) | undefined;
+  /** How many milliseconds a call may take, including retries, before it fails with a `TimeoutError`. Default: 30,000. */
+  timeoutMs?: number | undefined;
+  /**
+   * How often a call that is safe to repeat is retried after a failure that may be temporary. Default: 2. A retry with a
+   * new token after a rejected one does not count.
+   */
+  maxRetries?: number | undefined;
+  /**
+   * Lets copies of the service's database near the caller answer what only reads, if the service has some. A client sees its
+   * own changes, and others' changes once the copies have them. Default: false, so that every response is up to date.
+   */
+  nearReads?: boolean | undefined;
+  /** Headers to send with every request. */
+  headers?: Headers | Record<string, string> | undefined;
+  /**
+   * Allows an API key in a web page. A key has access to your whole account, and anyone who opens the page can read it, so
+   * use this only for pages of your own staff. Other pages use short-lived tokens, which your server creates.
+   */
+  allowSecretInBrowser?: boolean | undefined;
+}
+
+/** CheckedCallOptions options. @internal */
+export interface ClientConfig {
+  /** The address of the service, without a slash at its end. */
+  base: string;
+  headers: Headers;
+  secret: SecretSource;
+  fetch: ConnectorVaultOptions["fetch"];
+  timeoutMs: number;
+  maxRetries: number;
+  replicaSession: ReplicaSession | undefined;
+}
+
+const NAMES = [
+  "baseUrl",
+  "secret",
+  "fetch",
+  "timeoutMs",
+  "maxRetries",
+  "nearReads",
+  "headers",
+  "allowSecretInBrowser",
+] as const;
+// Timers take no longer time.
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_RETRIES = 100;
+
+/** Checks the options of a client. @internal */
+export function readOptions(options: ConnectorVaultOptions): ClientConfig {
+  const faults = new Faults();
+  const given = knownMembers(options, "options", NAMES, faults);
+  const { fetch, timeoutMs = 30_000, maxRetries = 2, nearReads = false, allowSecretInBrowser = false, secret } = given;
+  const base = baseOf(given.baseUrl, faults);
+  const headers = headersOf(given.headers, faults);
+  for (const [name, what] of Object.entries({
+    fetch: fetch !== undefined && typeof fetch !== "function" && "must be a function",
+    timeoutMs: integerError(timeoutMs, 1, MAX_TIMEOUT_MS),
+    maxRetries: integerError(maxRetries, 0, MAX_RETRIES),
+    nearReads: typeof nearReads !== "boolean" && "must be true or false",
+    allowSecretInBrowser: typeof allowSecretInBrowser !== "boolean" && "must be true or false",
+    secret:
+      !["string", "function"].includes(typeof secret) &&
+      "must be an API key, a token, or a function that gives one: is an environment variable missing?",
+  })) {
+    if (what) faults.add(name, what);
+  }
+  faults.throwIfAny();
+  const check = (text: string) => {
+    if (checked(() => isApiKey(text)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
+  };
+  if (typeof secret === "string") check(secret);
+  headers.set("accept", "application/json");
+  const source =
+    typeof secret === "string" ? staticSecret(secret) : new SuppliedSecret(secret as () => unknown, check, timeoutMs);
+  return {
+    base,
+    headers,
+    secret: source,
+    fetch,
+    timeoutMs,
+    maxRetries,
+    replicaSession: nearReads ? new ReplicaSession() : undefined,
+  };
+}
+
+/** The service's address without a slash at its end; empty if it is wrong. */
+function baseOf(value: string | URL | undefined, faults: Faults): string {
+  let url: URL | undefined;
+  try {
+    url = new URL(value as string);
+  } catch {
+    // Reported below.
+  }
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    faults.add("baseUrl", "must be the service's whole address, for example `https://vault.example.com`");
+    return "";
+  }
+  if (url.username || url.password || url.search || url.hash)
+    faults.add("baseUrl", "must have no user, query or fragment");
+  const path = url.pathname.replace(/\/+$/, "");
+  if (path.endsWith("/v1")) faults.add("baseUrl", "must be the service's address without `/v1`");
+  return url.origin + path;
+}
+
+/** A copy of the headers; empty if they are wrong. */
+function headersOf(value: ConnectorVaultOptions["headers"], faults: Faults): Headers {
+  let headers = new Headers();
+  try {
+    headers = new Headers(value);
+  } catch {
+    // Without the cause, which contains the value: it may be a secret.
+    faults.add("headers", "must be `Headers`, or an object of header names and values");
+  }
+  if (headers.has(SECRET_HEADER)) faults.add("headers", "can't hold the secret: it goes into `secret`");
+  return headers;
+}
+
+/** Whether whoever opens a page can read what is here: in a page, or in a worker of one. */
+function isBrowser(): boolean {
+  const { window, document, navigator, WorkerGlobalScope } = globalThis as Partial<typeof globalThis> & {
+    WorkerGlobalScope?: unknown;
+  };
+  // Other platforms have workers too, but name themselves.
+  const isWorker = WorkerGlobalScope !== undefined && /^Mozilla\//.test(navigator?.userAgent ?? "");
+  return (typeof window === "object" && typeof document === "object") || isWorker;
+}
+
+function secretInBrowser(): ValidationError {
+  const detail =
+    "An API key opens your whole account, and whoever opens this page can read it. Let your server make a short-lived token for " +
+    "the page, or call the service from your server. If only your own staff can open this page, pass `allowSecretInBrowser: true`.";
+  return new ValidationError(detail, { code: "secret_in_browser", errors: [{ parameter: "secret", detail }] });
+}

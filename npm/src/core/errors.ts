@@ -1,0 +1,193 @@
+// The errors that calls fail with: a class for each kind of failure, all of them a `VaultError`.
+import type { Names } from "../types/names.js";
+
+/** An error code of the service. Each has a page at `<baseUrl>/problems/<code>`. */
+export type ProblemCode = Names["ProblemCode"];
+
+/** An error code of this package. */
+export type ClientCode =
+  /** An argument or an option does not have the declared type. */
+  | "invalid_argument"
+  /** A web page uses an API key. */
+  | "secret_in_browser"
+  /** The function in `secret` returned no secret, or failed: then its error is the `cause`. */
+  | "secret_unavailable"
+  /** No response: no network, a wrong address, or a page whose origin the service does not allow. */
+  | "no_response"
+  /** No response within `timeoutMs`. */
+  | "timeout"
+  /** Your signal aborted the call. */
+  | "aborted"
+  /** A response that does not come from a connector-vault. Is `baseUrl` right? */
+  | "unexpected_response"
+  /** A request that `verifyWebhook` got does not come from the service. */
+  | "invalid_signature"
+  /** The WebAssembly module can't be loaded or compiled, for example because of the page's Content-Security-Policy. */
+  | "no_webassembly";
+
+/** Why an account was not connected. The codes of the service besides are those of attempts that failed. */
+export type ConnectCode =
+  | Names["AttemptErrorCode"]
+  /** The user did not finish in time, or the token has expired. */
+  | "expired"
+  /** The user has closed the window. */
+  | "closed"
+  /** The browser has blocked the window: was it opened by a click? */
+  | "blocked"
+  /** Another reason, which the window has shown. */
+  | "failed";
+
+/** What went wrong, for programs. */
+export type ErrorCode = ProblemCode | ClientCode | ConnectCode;
+
+/** One error in a request. It concerns the request as a whole if it has neither `parameter` nor `pointer`. */
+export interface Fault {
+  /** The query parameter, argument or option. */
+  parameter?: string;
+  /** Where in the body the error is: a JSON pointer (RFC 6901). */
+  pointer?: string;
+  /** What is wrong, for people. */
+  detail: string;
+  /** What you may have meant. */
+  suggestion?: string;
+}
+
+/** What is known of a failure. @internal */
+export interface ErrorDetails {
+  code?: ErrorCode | undefined;
+  status?: number | undefined;
+  requestId?: string | undefined;
+  errors?: readonly Fault[] | undefined;
+  headers?: Headers | undefined;
+  cause?: unknown;
+  retryAfter?: number | undefined;
+  suggestions?: readonly string[] | undefined;
+  connectionId?: string | undefined;
+  attempt?: string | undefined;
+}
+
+/** The base class of all errors of this package. */
+export class VaultError extends Error {
+  /** The HTTP status: that of the response, or the one that the service would have returned. */
+  readonly status: number | undefined;
+  /** What went wrong, for programs. */
+  readonly code: ErrorCode;
+  /** Identifies the request in the service's log; undefined without a response. */
+  readonly requestId: string | undefined;
+  /** All errors in the request. */
+  readonly errors: readonly Fault[];
+  /** The headers of the response; undefined without a response. */
+  readonly headers: Headers | undefined;
+  /** The error that led to this one, if there is one. */
+  readonly cause?: unknown;
+
+  /** @internal */
+  constructor(
+    message: string,
+    { code = "internal", status, requestId, errors = [], headers, cause }: ErrorDetails = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.errors = errors;
+    this.headers = headers;
+  }
+}
+// The platform's own errors have their name on the prototype; whoever prints a class reads it there. Written out, because
+// minifiers rename classes.
+const named = (name: string, type: typeof VaultError) => {
+  for (const place of [type, type.prototype])
+    Object.defineProperty(place, "name", { value: name, configurable: true, writable: true });
+};
+named("VaultError", VaultError);
+
+/** A failure that may be temporary. */
+class PassingError extends VaultError {
+  /** How many seconds to wait before the next try; undefined if the service did not say. */
+  readonly retryAfter: number | undefined;
+
+  /** @internal */
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.retryAfter = details.retryAfter;
+  }
+}
+
+/**
+ * The request is invalid (400 and others). Usually found before anything is sent: then `headers` is undefined, and
+ * `status` and `code` are those that the service would return, such as 404 and `connection_not_found` for a malformed id.
+ */
+export class ValidationError extends VaultError {}
+/**
+ * The key or the token is unknown, revoked or expired (401). If a function supplies it, the service also rejected the
+ * secret that replaced it.
+ */
+export class AuthenticationError extends VaultError {}
+/** The key or the token lacks a scope (403). */
+export class PermissionError extends VaultError {}
+/** The connection, the platform or the action does not exist (404). */
+export class NotFoundError extends VaultError {
+  /** For an unknown platform or action: those that you may have meant. */
+  readonly suggestions: readonly string[];
+
+  /** @internal */
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.suggestions = details.suggestions ?? [];
+  }
+}
+/** A connection with this key already exists (409). */
+export class ConflictError extends VaultError {
+  /** The id of that connection. */
+  readonly connectionId: string | undefined;
+
+  /** @internal */
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.connectionId = details.connectionId;
+  }
+}
+/** The connection has changed since you read it (412). Nothing was written. */
+export class PreconditionError extends VaultError {}
+/** The key sends too many requests (429). */
+export class RateLimitError extends PassingError {}
+/**
+ * The service failed (500 and above), or the response does not come from a connector-vault: then `code` is
+ * `unexpected_response`, which errors of the other classes can also have.
+ */
+export class ServerError extends PassingError {}
+/** The service could not be reached. `cause` is the error of `fetch`. */
+export class ConnectionError extends VaultError {}
+/** The call took longer than `timeoutMs`. It may or may not have been carried out. */
+export class TimeoutError extends VaultError {}
+/** No account was connected by `connect`: `code` says why. */
+export class ConnectError extends VaultError {
+  /** The id of the attempt; undefined if none was started at the platform. */
+  readonly attempt: string | undefined;
+
+  /** @internal */
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details);
+    this.attempt = details.attempt;
+  }
+}
+/** Your signal aborted the call; `cause` is its reason. The call may or may not have been carried out. */
+export class AbortError extends VaultError {}
+
+for (const [name, type] of Object.entries({
+  ValidationError,
+  AuthenticationError,
+  PermissionError,
+  NotFoundError,
+  ConflictError,
+  PreconditionError,
+  RateLimitError,
+  ServerError,
+  ConnectionError,
+  TimeoutError,
+  ConnectError,
+  AbortError,
+})) {
+  named(name, type);
+}

@@ -1,0 +1,58 @@
+// The options that calls take.
+import { Faults, knownMembers } from "./arguments.js";
+import type { Connection } from "../types/connection.js";
+
+/** Options of every call. */
+export interface CallOptions {
+  /** Aborts the call at once: it fails with an `AbortError`. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of a call that changes or deletes a connection. */
+export interface ChangeOptions extends CallOptions {
+  /**
+   * The connection as you read it, an entity tag in double quotes, or `*`. If somebody has changed the connection since,
+   * the call fails with a `PreconditionError`, and nothing is written.
+   */
+  ifMatch?: string | Pick<Connection, "id" | "version"> | undefined;
+}
+
+/** CheckedCallOptions options. @internal */
+export interface CheckedCallOptions {
+  signal: AbortSignal | undefined;
+  /** The header `If-Match`. */
+  ifMatch: string | undefined;
+}
+
+/** Checks the options of a call, which takes those that `known` names. @internal */
+export function checkCallOptions(
+  options: ChangeOptions | undefined,
+  known: readonly (keyof ChangeOptions)[] = ["signal"],
+): CheckedCallOptions {
+  const faults = new Faults();
+  const { signal, ifMatch } = knownMembers(options, "options", known, faults);
+  if (signal !== undefined && !isSignal(signal)) faults.add("signal", "must be an AbortSignal");
+  const tag = ifMatch === undefined ? undefined : entityTag(ifMatch);
+  if (ifMatch !== undefined && tag === undefined)
+    faults.add("ifMatch", "must be an entity tag in double quotes, `*`, or a connection");
+  faults.throwIfAny();
+  return { signal, ifMatch: tag };
+}
+
+/** Whether a value has the shape of a signal: libraries have their own. @internal */
+export function isSignal(value: AbortSignal | null): boolean {
+  return (
+    typeof value?.aborted === "boolean" &&
+    (["addEventListener", "removeEventListener"] as const).every((name) => typeof value[name] === "function")
+  );
+}
+
+// `*`, or entity tags separated by commas (RFC 9110): the service refuses anything else.
+const CONDITION = /^(\*|(W\/)?"[!#-~]*"( *, *(W\/)?"[!#-~]*")*)$/;
+
+/** The value of `If-Match` for a connection or an entity tag; undefined for anything else. */
+function entityTag(value: NonNullable<ChangeOptions["ifMatch"]> | null): string | undefined {
+  const { id, version } = (value ?? {}) as Partial<Connection>;
+  const tag = typeof id === "string" && /^\d+$/.test(version as string) ? `"${id}-${version}"` : value;
+  return typeof tag === "string" && CONDITION.test(tag) ? tag : undefined;
+}

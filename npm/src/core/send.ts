@@ -1,0 +1,110 @@
+// Sends a call, with retries and a timeout.
+import type { Call } from "glue";
+import type { CheckedCallOptions } from "./options.js";
+import { CallAbort } from "./call-abort.js";
+import { ConnectionError, ServerError, VaultError } from "./errors.js";
+import type { ClientConfig } from "./client-options.js";
+import { parseJson, redact, responseError, unexpectedResponse } from "./problem.js";
+import { SECRET_HEADER } from "./secret.js";
+
+// When a deletion is retried after a lost response, these codes mean that the first attempt has succeeded.
+const NOT_FOUND_CODES: ReadonlySet<string> = new Set([
+  "connection_not_found",
+  "oauth_client_not_found",
+  "webhook_not_found",
+  "key_not_found",
+]);
+const MIN_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 8_000;
+
+export interface SendOptions {
+  /** Whether the call is idempotent and can be retried. Default: true. */
+  repeatable?: boolean;
+  /** Whether the call deletes a resource. Default: false. */
+  deletes?: boolean;
+}
+
+/** Whether a successful response has the form that the endpoint returns. */
+export type IsExpected = (json: unknown, status: number) => boolean;
+
+interface Result {
+  json: unknown;
+  headers: Headers;
+}
+
+/** Sends a call. Retries it after a temporary failure if it is idempotent, and once after a supplied secret was rejected. */
+export async function send(
+  config: ClientConfig,
+  call: Call,
+  { signal, ifMatch, repeatable = true, deletes = false }: CheckedCallOptions & SendOptions,
+  isExpected: IsExpected,
+): Promise<Result> {
+  const headers = new Headers(config.headers);
+  if (ifMatch !== undefined) headers.set("if-match", ifMatch);
+  const deadline = Date.now() + config.timeoutMs;
+  const abort = new CallAbort(signal, config.timeoutMs);
+  try {
+    let mayHaveSucceeded = false;
+    let hasRefreshed = false;
+    for (let tries = 1; ; ) {
+      // Awaited separately, so that nothing is sent if the call is aborted meanwhile.
+      const secret = config.secret.current ?? (await abort.race(() => config.secret.refresh()));
+      headers.set(SECRET_HEADER, secret.value);
+      config.replicaSession?.setHeader(headers);
+      const outcome = await abort.race(() => attempt(config, call, headers, secret.value, abort.signal, isExpected));
+      if (!(outcome instanceof VaultError)) return outcome;
+      // A request with a rejected secret had no effect, so any call can be sent again.
+      if (outcome.status === 401 && config.secret.invalidate(secret) && !hasRefreshed) {
+        hasRefreshed = true;
+        continue;
+      }
+      if (deletes && mayHaveSucceeded && NOT_FOUND_CODES.has(outcome.code)) return { json: undefined, headers };
+      mayHaveSucceeded ||= outcome instanceof ConnectionError || outcome.status === 503;
+      const wait = retryDelay(outcome, tries);
+      const canRetry = repeatable && tries <= config.maxRetries && wait !== undefined && Date.now() + wait < deadline;
+      if (!canRetry) throw outcome;
+      tries += 1;
+      await abort.sleep(wait);
+    }
+  } finally {
+    abort.close();
+  }
+}
+
+/** Milliseconds to wait before a retry; undefined if the failure is permanent. */
+function retryDelay(error: VaultError, tries: number): number | undefined {
+  if (!(error instanceof ConnectionError) && error.status !== 429 && error.status !== 503) return undefined;
+  const { retryAfter } = error as Partial<ServerError>;
+  if (retryAfter !== undefined) return retryAfter * 1000;
+  // With jitter, so that calls that failed together are not retried together.
+  return Math.min(MIN_BACKOFF_MS * 2 ** (tries - 1), MAX_BACKOFF_MS) * (0.5 + Math.random() / 2);
+}
+
+/** Sends the request once. Returns its error instead of throwing it. */
+async function attempt(
+  config: ClientConfig,
+  call: Call,
+  headers: Headers,
+  secret: string,
+  signal: AbortSignal,
+  isExpected: IsExpected,
+): Promise<Result | VaultError> {
+  let response: Response;
+  let json: unknown;
+  try {
+    response = await (config.fetch ?? globalThis.fetch)(call.request(config.base, headers, signal));
+    json = await parseJson(response);
+  } catch (cause) {
+    const message =
+      "The service could not be reached. Is `baseUrl` right, is there a network, and, in a page, may its origin call the service?";
+    return new ConnectionError(message, { code: "no_response", cause });
+  }
+  try {
+    const { status, ok, headers } = response;
+    config.replicaSession?.update(headers);
+    if (ok && isExpected(json, status)) return { json, headers };
+    return responseError(status, headers, redact(secret, json));
+  } catch (cause) {
+    return unexpectedResponse(ServerError, "`fetch` did not return a response.", { cause });
+  }
+}

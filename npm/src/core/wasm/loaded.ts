@@ -1,0 +1,64 @@
+// Whoever uses `connector-vault/slim` loads the module.
+import { isCompiled, isStarted, noModule, start } from "./start.js";
+import type { LoadedModule } from "./module.js";
+import { isOf } from "../realm.js";
+
+/** Where the module comes from: its URL, a response, its bytes, or the compiled module. */
+export type ModuleSource = string | URL | Request | Response | LoadedModule;
+
+let loading: Promise<void> | undefined;
+
+/** Throws if the module has not been started. @internal */
+export function ready(): void {
+  if (!isStarted) throw noModule("The WebAssembly module is not loaded yet: `await init(…)` first.");
+}
+
+/** Loads the module synchronously, where the platform can compile it synchronously. */
+export function initSync(source: LoadedModule): void {
+  start(() => source);
+}
+
+/** Loads the module. Later calls wait for the first one; if it fails, you can call this again. */
+export function init(source: ModuleSource | Promise<ModuleSource>): Promise<void> {
+  loading ??= compiled(source)
+    .then(initSync)
+    .catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+  return loading;
+}
+
+/** The module that a source contains, compiled off the main thread if possible. */
+async function compiled(source: ModuleSource | Promise<ModuleSource>): Promise<LoadedModule> {
+  const given = await Promise.resolve(source).catch((cause) => {
+    throw noModule("The WebAssembly module could not be loaded.", cause);
+  });
+  if (isCompiled(given)) return given as LoadedModule;
+  const bytes = isBytes(given) ? given : await fetched(given as string | URL | Request | Response);
+  try {
+    return await WebAssembly.compile(bytes as BufferSource);
+  } catch {
+    // Compiling it synchronously fails with the error that all entries have.
+    return bytes;
+  }
+}
+
+async function fetched(source: string | URL | Request | Response): Promise<ArrayBuffer> {
+  try {
+    const response = isResponse(source) ? source : await fetch(source);
+    if (!response.ok) throw new Error(`The answer has the status ${response.status}.`);
+    return await response.arrayBuffer();
+  } catch (cause) {
+    throw noModule("The WebAssembly module could not be loaded.", cause);
+  }
+}
+
+const isBytes = (source: unknown): source is ArrayBuffer | ArrayBufferView =>
+  ArrayBuffer.isView(source) || isOf("ArrayBuffer", source);
+
+/** Whether this is a response, also one of another realm. */
+function isResponse(source: string | URL | Request | Response): source is Response {
+  const { arrayBuffer, status } = (source ?? {}) as Partial<Response>;
+  return typeof arrayBuffer === "function" && typeof status === "number";
+}

@@ -1,0 +1,49 @@
+// Starts the WebAssembly module. Each entry of the package gets it from another source, so "wasm" stands for `embedded.ts`,
+// `loaded.ts` or `compiled.ts`. The function `ready` there starts the module if necessary.
+import { initSync } from "glue";
+import { ValidationError, VaultError } from "../errors.js";
+import type { LoadedModule } from "./module.js";
+import { isOf } from "../realm.js";
+
+export let isStarted = false;
+
+/** Starts a module, unless one runs already, and compiles it first if it is bytes. */
+export function start(module: () => LoadedModule): void {
+  if (isStarted) return;
+  try {
+    const given = module();
+    const compiled = isCompiled(given) ? (given as WebAssembly.Module) : new WebAssembly.Module(given as BufferSource);
+    // The glue would keep any module, also a wrong one.
+    if (!WebAssembly.Module.exports(compiled).some(({ name }) => name === "isApiKey"))
+      throw new TypeError("It is another module.");
+    initSync({ module: compiled });
+    isStarted = true;
+  } catch (cause) {
+    throw noModule(
+      `The WebAssembly module can't be started: ${(cause as Error).message} (A page with a Content-Security-Policy must ` +
+        "allow it: `script-src 'wasm-unsafe-eval'`. The module must be of the same version as the package.)",
+      cause,
+    );
+  }
+}
+
+/** Whether this is a compiled module. Next.js compiles it in one realm, and runs edge functions in another. */
+export const isCompiled = (given: unknown): boolean => isOf("WebAssembly.Module", given);
+
+/** An error of the module itself. */
+export function noModule(message: string, cause?: unknown): VaultError {
+  return new VaultError(message, { code: "no_webassembly", cause });
+}
+
+/** Runs a check of the module. A problem that it throws becomes the error that the service's response would become. */
+export function checked<T>(body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    if (error instanceof VaultError) throw error;
+    const { status, code, detail, errors } = (error ?? {}) as Partial<ValidationError & { detail: string }>;
+    if (typeof detail === "string") throw new ValidationError(detail, { status, code, errors });
+    // Not known to happen; the caller should still see a reason.
+    throw new VaultError("This package failed.", { code: "internal", cause: error });
+  }
+}

@@ -1,0 +1,189 @@
+// Sign-in for agents: who authenticates their users, and what the users granted.
+import { Call } from "glue";
+import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor } from "../core/request.js";
+import type { IdentityType } from "../types/connection.js";
+import type { Fault } from "../core/errors.js";
+
+/** Who authenticates the users of agents. */
+export interface AgentSignIn {
+  /** The MCP address of the account and environment, for agents. */
+  endpoint: string;
+  /** `oidc`: an OpenID provider. `app`: your own app. */
+  type: "oidc" | "app";
+  /** The provider's issuer; null with `app`. */
+  issuer: string | null;
+  /** The client at the provider; null with `app`. */
+  clientId: string | null;
+  /** Whether the service has the client's secret. */
+  hasSecret: boolean;
+  /** The claim that is the user's identity; null with `app`. */
+  identityClaim: string | null;
+  /** The type of the users' identities; null for any. */
+  identityType: IdentityType | null;
+  /** The redirect URI to register at the provider; null with `app`. */
+  redirectUri: string | null;
+  /** Where your app authenticates users; null with `oidc`. */
+  url: string | null;
+  /** When sign-in was switched on (RFC 3339). */
+  createdAt: string;
+  /** When it was configured last (RFC 3339). */
+  updatedAt: string;
+}
+
+/** Who is to authenticate the users of agents. */
+export interface NewAgentSignIn {
+  /** An OpenID provider, or your own app. */
+  type: "oidc" | "app";
+  /** The provider's issuer. Required with `oidc`. */
+  issuer?: string | undefined;
+  /** The client that you registered at the provider. Required with `oidc`. */
+  clientId?: string | undefined;
+  /** The client's secret. If omitted, it stays as long as `issuer` and `clientId` do; null removes it. */
+  clientSecret?: string | null | undefined;
+  /** The claim that is the user's identity. Default: `sub`. */
+  identityClaim?: string | undefined;
+  /** The type of the users' identities. Default: any. */
+  identityType?: IdentityType | undefined;
+  /** The page of your app that authenticates users. Required with `app`. */
+  url?: string | undefined;
+}
+
+/** How agents sign in. Needs the scope `agents:read`; changes need `agents:write`. */
+export interface AgentSignIns {
+  /** Returns who authenticates the users of agents. */
+  get(options?: CallOptions): Promise<AgentSignIn>;
+  /** Configures who authenticates the users of agents, and returns it. */
+  set(signIn: NewAgentSignIn, options?: CallOptions): Promise<AgentSignIn>;
+  /** The errors that `set` would find, without a request. If there are none, the array is empty. */
+  validateSet(signIn: NewAgentSignIn): readonly Fault[];
+  /** Switches sign-in off, and ends every grant. */
+  delete(options?: CallOptions): Promise<void>;
+}
+
+/** What a user lets an agent do. */
+export interface AgentGrant {
+  /** The grant's id. */
+  id: string;
+  /** The user whose connections the agent can use. */
+  identity: string;
+  /** Only connections of this type; null for all. */
+  identityType: IdentityType | null;
+  /** Only these platforms; null for all. */
+  platforms: string[] | null;
+  /** `read`: the agent calls platforms by `GET` and `HEAD` only. */
+  access: "read" | "write";
+  /** Only these actions, each as `platform/key` or `platform/prefix*`; null for all. */
+  actions: string[] | null;
+  /** Only the connections with these ids; null for all of the identity. */
+  connections: string[] | null;
+  /** Which calls the user is asked about first: all that change something, or those that delete; null for none. */
+  confirm: "write" | "destructive" | null;
+  /** The agent, as it describes itself. Only the host of `url` is checked. */
+  client: { name: string | null; url: string | null; redirectUri: string };
+  /** When the user came back to sign in (RFC 3339). */
+  createdAt: string;
+  /** When the agent last got an access token (RFC 3339). */
+  lastUsedAt: string | null;
+  /** When it expires unless it is used (RFC 3339). */
+  expiresAt: string;
+}
+
+/** A user whom your app has authenticated. */
+export interface NewAgentGrant {
+  /** The parameter `request` with which the user came to your app, unchanged. */
+  request: string;
+  /** Who the user is, as in connections. */
+  identity: string;
+  /** The type of the identity. Default: any. */
+  identityType?: IdentityType | undefined;
+  /** Only these platforms. Default: all. */
+  platforms?: readonly string[] | undefined;
+  /** `read` lets the user grant no more than reading. */
+  access?: "read" | "write" | undefined;
+  /** Only these actions, at most 100, each as `platform/key` or `platform/prefix*`. Default: all. */
+  actions?: readonly string[] | undefined;
+  /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
+  connections?: readonly string[] | undefined;
+  /** The user is asked before each call that changes something, or that deletes. Default: as the user chooses. */
+  confirm?: "write" | "destructive" | undefined;
+}
+
+/** Where to send a user. */
+export interface AgentContinuation {
+  /** Where to redirect the user's browser. It works once. */
+  continueUrl: string;
+  /** Until when it works (RFC 3339). */
+  expiresAt: string;
+}
+
+/** Which grants are listed. */
+export interface AgentGrantFilters {
+  /** Only grants of this identity, exactly. */
+  identity?: string | undefined;
+  /** How many. */
+  limit?: number | undefined;
+  /** `next` of the previous page. */
+  before?: string | undefined;
+}
+
+/** A page of grants. */
+export interface AgentGrantPage {
+  /** The grants, newest first. */
+  rows: AgentGrant[];
+  /** The `before` of the next page; null on the last one. */
+  next: string | null;
+}
+
+/** What users granted to agents. Needs the scope `agents:read`; changes need `agents:write`. */
+export interface AgentGrants {
+  /** Lists grants, newest first. */
+  list(filters?: AgentGrantFilters, options?: CallOptions): Promise<AgentGrantPage>;
+  /** Says who the user is that an agent's request has sent to your app. Redirect the user to `continueUrl`. */
+  create(grant: NewAgentGrant, options?: CallOptions): Promise<AgentContinuation>;
+  /** The errors that `create` would find, without a request. If there are none, the array is empty. */
+  validateCreate(grant: NewAgentGrant): readonly Fault[];
+  /** Ends a grant: the agent's tokens are rejected at once. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+}
+
+const has = (member: string) => (json: unknown) =>
+  typeof (json as Record<string, unknown> | null)?.[member] === "string";
+const isDeleted = (_: unknown, status: number) => status === 204;
+
+/** @internal */
+export function agentSignIns(executor: Executor): AgentSignIns {
+  const setting = (signIn: NewAgentSignIn) => () => Call.setAgentSignIn(...jsonBody(signIn, "signIn"));
+  return {
+    get: async (options) => executor.send(() => Call.getAgentSignIn(), checkCallOptions(options), has("endpoint")),
+    set: async (signIn, options) => executor.send(setting(signIn), checkCallOptions(options), has("endpoint")),
+    validateSet: (signIn) => executor.validate(setting(signIn)),
+    delete: async (options) => {
+      await executor.send(() => Call.deleteAgentSignIn(), { ...checkCallOptions(options), deletes: true }, isDeleted);
+    },
+  };
+}
+
+/** @internal */
+export function agentGrants(executor: Executor): AgentGrants {
+  const creating = (grant: NewAgentGrant) => () => Call.createAgentGrant(...jsonBody(grant, "grant"));
+  const isPage = (json: unknown) => Array.isArray((json as Partial<AgentGrantPage> | null)?.rows);
+  return {
+    list: async (filters, options) =>
+      executor.send(
+        () => Call.listAgentGrants(queryString(copyMembers(filters, "filters"), [])),
+        checkCallOptions(options),
+        isPage,
+      ),
+    create: async (grant, options) => executor.send(creating(grant), checkCallOptions(options), has("continueUrl")),
+    validateCreate: (grant) => executor.validate(creating(grant)),
+    delete: async (id, options) => {
+      await executor.send(
+        () => Call.deleteAgentGrant(stringArgument(id, "id")),
+        { ...checkCallOptions(options), deletes: true },
+        isDeleted,
+      );
+    },
+  };
+}

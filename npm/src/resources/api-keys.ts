@@ -1,0 +1,120 @@
+// API keys: who may call the service.
+import { Call } from "glue";
+import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor, BuildRequest } from "../core/request.js";
+import type { Fault } from "../core/errors.js";
+import type { Names } from "../types/names.js";
+import type { Scope } from "./sessions.js";
+import { iterateRows } from "../core/pages.js";
+
+/** Whether an API key can be used. */
+export type ApiKeyState = Names["KeyState"];
+
+/** An API key, without its secret. */
+export interface ApiKey {
+  /** Identifies the key; reveals nothing of it. */
+  id: string;
+  /** What it is for. */
+  name: string | null;
+  /** What it may do. */
+  scopes: Scope[];
+  /** Whether it can be used. */
+  state: ApiKeyState;
+  /** When it was created (RFC 3339). */
+  createdAt: string;
+  /** When it expires (RFC 3339); null for never. */
+  expiresAt: string | null;
+  /** When it was revoked (RFC 3339); null if it was not. */
+  revokedAt: string | null;
+  /** The day of its last use in UTC, such as `2030-01-31`; null if no use is recorded. */
+  lastUsedOn: string | null;
+  /** The id of the key that replaces it. */
+  replacedBy: string | null;
+  /** The id of the key that created it; null if the operator did. */
+  createdBy: string | null;
+  /** Whether it is the key of this client. */
+  current: boolean;
+}
+
+/** An API key whose secret was generated just now. */
+export interface ApiKeyWithSecret extends ApiKey {
+  /** The key itself. Store it: it is returned only once. */
+  secret: string;
+}
+
+/** A new API key. */
+export interface NewApiKey {
+  /** What it is for: 1–128 characters. */
+  name?: string | null | undefined;
+  /** What it may do: scopes that the client's key has too. */
+  scopes: readonly Scope[];
+  /** When it expires (RFC 3339): no later than the client's key. Default: when that one does. */
+  expiresAt?: string | null | undefined;
+}
+
+/** Which API keys to list. */
+export interface ApiKeyQuery {
+  /** Keys per request: 1–500, default 20; 100 when iterating. */
+  limit?: number | undefined;
+  /** `next` of a page: only older keys. */
+  before?: string | undefined;
+}
+
+/** A page of API keys. */
+export interface ApiKeyPage {
+  /** The keys, newest first. */
+  rows: ApiKey[];
+  /** The cursor for `before`; null on the last page. */
+  next: string | null;
+}
+
+/** API keys. Needs the scope `keys:read`; changes need `keys:write`. Only API keys can have them. */
+export interface ApiKeys {
+  /** Iterates over the keys of the account and environment, newest first, with those that are revoked or expired. */
+  list(query?: ApiKeyQuery, options?: CallOptions): AsyncIterable<ApiKey>;
+  /** Returns one page of keys. */
+  page(query?: ApiKeyQuery, options?: CallOptions): Promise<ApiKeyPage>;
+  /** Creates a key. It never outlives the client's key. Never retried, since a second one would be created. */
+  create(key: NewApiKey, options?: CallOptions): Promise<ApiKeyWithSecret>;
+  /** The errors that `create` would find in this key, without a request. If there are none, the array is empty. */
+  validateCreate(key: NewApiKey): readonly Fault[];
+  /** Creates a key that replaces this one, which stays valid for 24 hours. Never retried. */
+  rotate(id: string, options?: CallOptions): Promise<ApiKeyWithSecret>;
+  /** Revokes a key at once, with its tokens and the keys that it created. */
+  revoke(id: string, options?: CallOptions): Promise<void>;
+}
+
+const hasRows = (json: unknown) => Array.isArray((json as { rows?: unknown } | null)?.rows);
+const hasSecret = (json: unknown) => typeof (json as Partial<ApiKeyWithSecret> | null)?.secret === "string";
+
+/** @internal */
+export function apiKeys(executor: Executor): ApiKeys {
+  const once = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
+  const creating =
+    (key: NewApiKey): BuildRequest =>
+    () =>
+      Call.createKey(...jsonBody(key, "key"));
+  const page: ApiKeys["page"] = async (query, options) => {
+    const asked = queryString(copyMembers(query, "query"), []);
+    return executor.send(() => Call.listKeys(asked), checkCallOptions(options), hasRows);
+  };
+  return {
+    async *list(query, options) {
+      yield* iterateRows(copyMembers(query, "query"), (asked) => page(asked, options), "before");
+    },
+    page,
+    create: async (key, options) => executor.send(creating(key), once(options), hasSecret),
+    validateCreate: (key) => executor.validate(creating(key)),
+    rotate: async (id, options) =>
+      executor.send(() => Call.rotateKey(stringArgument(id, "id")), once(options), hasSecret),
+    revoke: async (id, options) => {
+      // A key that was revoked is revoked: the request can be repeated.
+      await executor.send(
+        () => Call.revokeKey(stringArgument(id, "id")),
+        checkCallOptions(options),
+        (_, status) => status === 204,
+      );
+    },
+  };
+}

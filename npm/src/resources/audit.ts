@@ -1,0 +1,106 @@
+// The audit: who changed what, and who read credentials.
+import { Call } from "glue";
+import { copyMembers, queryString } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor } from "../core/request.js";
+import type { Fault } from "../core/errors.js";
+import type { Names } from "../types/names.js";
+import { iterateRows } from "../core/pages.js";
+
+/** What an entry says was done. */
+export type AuditAction = Names["AuditAction"];
+
+/** Who did it. */
+export interface AuditActor {
+  /** What the actor is. */
+  type: Names["ActorType"];
+  /** The id of the API key, the identity of the token or the person, or the id of the agent's grant; null for `operator` and `service`. */
+  id: string | null;
+  /** The id of the API key by which the actor acts; null for `operator` and `service`. */
+  keyId: string | null;
+}
+
+/** What was changed, or whose credentials were read. */
+export interface AuditTarget {
+  /** What it is. */
+  type: "agent_grant" | "agent_sign_in" | "connection" | "key" | "oauth_client" | "webhook";
+  /** Its id; the platform of an OAuth client. */
+  id: string;
+}
+
+/** Something that was changed, or credentials that were read. */
+export interface AuditEntry {
+  /** Identifies the entry. Later entries have greater ids. */
+  id: string;
+  /** When it happened; of reads that were counted together, the first one (RFC 3339). */
+  at: string;
+  /** What was done. */
+  action: AuditAction;
+  /** Who did it. */
+  actor: AuditActor;
+  /** What was changed, or whose credentials were read. */
+  target: AuditTarget;
+  /** The `x-request-id` of the request; null for `operator` and `service`. */
+  requestId: string | null;
+  /** How often: reads of one connection with one key in one minute are counted together. */
+  count: number;
+}
+
+/** Which entries to list. */
+export interface AuditFilters {
+  /** Only entries of this actor: the id of an API key, the identity of a token or a person, or the id of an agent's grant. */
+  actor?: string | undefined;
+  /** Only entries of this action, or of one of these. */
+  actions?: AuditAction | readonly AuditAction[] | undefined;
+  /** Only entries about what has this id, or about the OAuth client of this platform. */
+  target?: string | undefined;
+  /** Only entries about the connection with this id. */
+  connection?: string | undefined;
+  /** Only entries from this time on (RFC 3339). */
+  from?: string | undefined;
+  /** Only entries before this time (RFC 3339). */
+  to?: string | undefined;
+  /** Entries per request: 1–500, default 20; 100 when iterating. */
+  limit?: number | undefined;
+  /** `next` of the previous page. */
+  before?: string | undefined;
+}
+
+/** A page of the audit. */
+export interface AuditPage {
+  /** The entries, newest first. With several filters, there may be none although more follow. */
+  rows: AuditEntry[];
+  /** The `before` of the next page; null on the last one. */
+  next: string | null;
+}
+
+/** The audit. Needs the scope `audit:read`, which only API keys can have. */
+export interface Audit {
+  /** Iterates over the entries, newest first. */
+  list(filters?: AuditFilters, options?: CallOptions): AsyncIterable<AuditEntry>;
+  /** Returns one page, with a cursor to go on with. */
+  page(filters?: AuditFilters, options?: CallOptions): Promise<AuditPage>;
+  /** The errors that `list` and `page` would find, without a request. If there are none, the array is empty. */
+  validateList(filters?: AuditFilters): readonly Fault[];
+}
+
+function isPage(json: unknown): boolean {
+  const { rows, next } = (json ?? {}) as Partial<AuditPage>;
+  return Array.isArray(rows) && (typeof next === "string" || next === null);
+}
+
+/** @internal */
+export function audit(executor: Executor): Audit {
+  const listing = (filters: object) => Call.listAudit(queryString(filters, ["actions"]));
+  const page = async (filters: object | undefined, options: CallOptions | undefined): Promise<AuditPage> => {
+    const asked = copyMembers(filters, "filters");
+    return executor.send(() => listing(asked), checkCallOptions(options), isPage);
+  };
+  return {
+    async *list(filters, options) {
+      yield* iterateRows(copyMembers(filters, "filters"), (asked) => page(asked, options), "before");
+    },
+    page: (filters, options) => page(filters, options),
+    validateList: (filters) => executor.validateList(listing, filters),
+  };
+}

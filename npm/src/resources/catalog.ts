@@ -1,0 +1,247 @@
+// The catalog: connectors, and the actions of each platform.
+import { Call } from "glue";
+import type { ActionDetail, ActionQuery, ActionResponse } from "../types/action.js";
+import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { ActionAnswer, ActionInput } from "./proxy.js";
+import type { Executor, BuildListRequest } from "../core/request.js";
+import type { AuthMethod, ConnectorServer, PlatformRequest, VerifyRequest } from "../types/auth-method.js";
+import type { Fault } from "../core/errors.js";
+import type { ConnectorKey, PlatformVersion } from "../types/keys.js";
+import type { Names } from "../types/names.js";
+import type { List, Paging } from "../core/pages.js";
+
+/** The release stage of a connector. */
+export type ConnectorStatus = Names["ConnectorStatus"];
+
+/** The HTTP method of an action. */
+export type ActionMethod = Names["ActionMethod"];
+
+/** A platform that users can connect. */
+export interface Connector {
+  /** A positive integer. Derived from `key`, so it stays the same after every import. */
+  id: number;
+  /** The display name. */
+  name: string;
+  /** `api::<platform>::<platformVersion>` */
+  key: ConnectorKey;
+  /** The platform's identifier: 1–64 characters of `a-z0-9-`. */
+  platform: string;
+  /** The version of the platform's API: `v` and a number. */
+  platformVersion: PlatformVersion;
+  /** The release stage of the connector. */
+  status: ConnectorStatus;
+  /** A description in one line, at most 500 characters. */
+  description: string;
+  /** The category, such as `Developer Tools`. `Other` if unknown. */
+  category: string;
+  /** The logo's absolute URL. Logos of well-known brands are on the service's own origin. */
+  image: string;
+  /** Free-form tags. */
+  tags: string[];
+  /** Whether the platform offers OAuth. */
+  oauth: boolean;
+  /** How many actions the platform has. */
+  tools: number;
+  /** The version that the platform's own OpenAPI document states. */
+  version: string;
+  /** Whether the operator offers the connector. */
+  active: boolean;
+}
+
+/** Where a JSON response says how to get the next page of a list. */
+export interface Pagination {
+  /** The JSON Pointer of the next page's address, or of the value of `parameter`. */
+  next: string;
+  /** The query parameter that takes the value; null if it is an address. */
+  parameter: string | null;
+  /** The JSON Pointer of the list whose last item has the value; null if the response itself has it. */
+  items: string | null;
+  /** The JSON Pointer of what is true if there is another page; null if the value says it. */
+  more: string | null;
+}
+
+/** A connector with how users connect to its platform, and where the platform's API is. */
+export interface ConnectorDetail extends Connector {
+  /** The ways to connect, the preferred one first. */
+  authMethods: AuthMethod[];
+  /** The base addresses of the API, the default one first. */
+  servers: ConnectorServer[];
+  /** Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method. */
+  headers: Record<string, string>;
+  /** The platform's documentation; null if unknown. */
+  documentationUrl: string | null;
+  /** The licence of the imported OpenAPI document; null if unknown. */
+  license: { name: string | null; url: string | null } | null;
+  /** A request that succeeds only with good credentials; null if unknown. */
+  verify: VerifyRequest | null;
+  /** How to find out whose account it is; null if unknown. `id` and `name` are JSON Pointers into the answer. */
+  account: (PlatformRequest & { id: string; name: string | null }) | null;
+  /** Where responses say that a list goes on, besides the header `Link`: the first that says it counts. */
+  pagination: Pagination[];
+}
+
+/** Something that a platform can do. */
+export interface Action {
+  /** A title in one line. */
+  title: string;
+  /** Unique within the platform. */
+  key: string;
+  /** The HTTP method that the action uses. */
+  method: ActionMethod;
+  /** The platform that the action belongs to. */
+  platform: string;
+  /** The resource that the action works on, in PascalCase. Can be empty. */
+  modelName: string;
+}
+
+/** Filters of the list of connectors. A connector must match all of them. */
+export interface ConnectorFilters extends Paging {
+  /** The platform: exact, ignoring case. */
+  platform?: string | undefined;
+  /** `true`: only connectors that the operator has enabled for hosted authorization. */
+  authkit?: boolean | undefined;
+  /**
+   * `true`: only connectors that accounts can be connected to now: those with a method that needs no OAuth client, and
+   * those with an OAuth client in this environment.
+   */
+  connectable?: boolean | undefined;
+  /** `true`: only connectors with an OAuth client in this environment. */
+  hasOauthClient?: boolean | undefined;
+  /** The connector's key: exact, case-sensitive. */
+  key?: string | undefined;
+  /** The display name: exact, ignoring case. */
+  name?: string | undefined;
+  /** The category: exact, ignoring case. */
+  category?: string | undefined;
+  /**
+   * Ranked search, ignoring case: every word must occur in the name, key, platform, category, tags or description.
+   * 1–100 characters.
+   */
+  q?: string | undefined;
+}
+
+/** Filters of a list of actions. An action must match all of them. */
+export interface ActionFilters extends Paging {
+  /** The title: exact, ignoring case. */
+  title?: string | undefined;
+  /** The action's key: exact, case-sensitive. */
+  key?: string | undefined;
+  /** The HTTP method, ignoring case. */
+  method?: ActionMethod | Lowercase<ActionMethod> | undefined;
+  /** Ranked search, ignoring case: every word must occur in the title, key or platform. 1–100 characters. */
+  q?: string | undefined;
+}
+
+/** A search over the actions of all platforms. An action must match all filters. */
+export interface ActionSearch extends Paging {
+  /** What the action does, in words, such as `create github issue`. 1–100 characters. */
+  q: string;
+  /** Platforms, at most 20: actions of any of them. Exact, ignoring case. A string can contain several, with commas. */
+  platform?: string | readonly string[] | undefined;
+  /** The HTTP method, ignoring case. */
+  method?: ActionMethod | Lowercase<ActionMethod> | undefined;
+}
+
+/** The catalog of connectors. Needs the scope `catalog:read`. */
+export interface Connectors {
+  /** Lists connectors by name. */
+  list(filters?: ConnectorFilters, options?: CallOptions): List<Connector>;
+  /** The errors that `list` would find in these filters, without a request. If there are none, the array is empty. */
+  validateList(filters?: ConnectorFilters): readonly Fault[];
+  /**
+   * Retrieves a connector with how users connect to its platform.
+   *
+   * @throws {NotFoundError} if the catalog has no such platform
+   */
+  get(platform: string, options?: CallOptions): Promise<ConnectorDetail>;
+}
+
+/** The actions of each platform. Needs the scope `catalog:read`, and `connections:call` to run them. */
+export interface Actions {
+  /**
+   * Searches the actions of all platforms, the best match first: ask as you would ask a person. `total` is exact up to
+   * 10,000; see `totalIsMinimum`.
+   */
+  search(query: ActionSearch, options?: CallOptions): List<Action>;
+  /** The errors that `search` would find in this query, without a request. If there are none, the array is empty. */
+  validateSearch(query: ActionSearch): readonly Fault[];
+  /** Lists the actions of a platform by title. */
+  list(platform: string, filters?: ActionFilters, options?: CallOptions): List<Action>;
+  /**
+   * The errors that `list` would find in these arguments, without a request. If there are none, the array is empty. Only
+   * the service knows whether the platform exists.
+   */
+  validateList(platform: string, filters?: ActionFilters): readonly Fault[];
+  /**
+   * Retrieves an action with what it takes and how it is authorized.
+   *
+   * @throws {NotFoundError} if there is no such platform, or if the platform has no such action
+   */
+  get(
+    platform: string,
+    key: string,
+    query: ActionQuery & { include: "responses" },
+    options?: CallOptions,
+  ): Promise<ActionDetail & { responses: ActionResponse[] }>;
+  get(platform: string, key: string, query?: ActionQuery, options?: CallOptions): Promise<ActionDetail>;
+  /**
+   * Runs an action as a connected account, and returns what the platform answers, whatever its status. Never retried.
+   *
+   * @throws {ValidationError} if the input is not what the action takes: `errors` lists everything that is wrong
+   * @throws {ServerError} if the platform can't be reached, or does not answer in time
+   */
+  run(connection: string, key: string, input: ActionInput, options?: CallOptions): Promise<ActionAnswer>;
+}
+
+/** @internal */
+export function connectors(executor: Executor): Connectors {
+  const listing: BuildListRequest = (filters) => Call.listConnectors(queryString(filters, []));
+  return {
+    list: (filters, options) => executor.list(listing, filters, options),
+    validateList: (filters) => executor.validateList(listing, filters),
+    get: async (platform, options) =>
+      executor.send(
+        () => Call.getConnector(stringArgument(platform, "platform")),
+        checkCallOptions(options),
+        (json) => Array.isArray((json as Partial<ConnectorDetail> | null)?.authMethods),
+      ),
+  };
+}
+
+/** @internal */
+export function actions(executor: Executor): Actions {
+  const listing =
+    (platform: string): BuildListRequest =>
+    (filters) => {
+      const query = queryString(filters, []);
+      return Call.listActions(stringArgument(platform, "platform"), query);
+    };
+  const searching: BuildListRequest = (query) => Call.searchActions(queryString(query, ["platform"]));
+  return {
+    search: (query, options) => executor.list(searching, query, options),
+    validateSearch: (query) => executor.validateList(searching, query),
+    list: (platform, filters, options) => executor.list(listing(platform), filters, options),
+    validateList: (platform, filters) => executor.validateList(listing(platform), filters),
+    get: async (platform: string, key: string, query?: ActionQuery, options?: CallOptions) =>
+      executor.send<ActionDetail & { responses: ActionResponse[] }>(
+        () => {
+          const asked = queryString(copyMembers(query, "query"), []);
+          return Call.getAction(stringArgument(platform, "platform"), stringArgument(key, "key"), asked);
+        },
+        checkCallOptions(options),
+        (json) => Array.isArray((json as Partial<ActionDetail> | null)?.parameters),
+      ),
+    run: async (connection, key, input, options) =>
+      executor.send(
+        () =>
+          Call.runAction(
+            stringArgument(connection, "connection"),
+            stringArgument(key, "key"),
+            ...jsonBody(input, "input"),
+          ),
+        { ...checkCallOptions(options), repeatable: false },
+        (json) => typeof (json as Partial<ActionAnswer> | null)?.status === "number",
+      ),
+  };
+}

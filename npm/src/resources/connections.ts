@@ -1,0 +1,268 @@
+// The vault: connections of identities to platforms.
+import { Call } from "glue";
+import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { type CallOptions, type ChangeOptions, checkCallOptions } from "../core/options.js";
+import type { Executor, BuildRequest, BuildListRequest } from "../core/request.js";
+import {
+  type Connection,
+  type ConnectionState,
+  type ConnectionWithAccount,
+  type IdentityType,
+  isConnection,
+} from "../types/connection.js";
+import type { ConnectionStatus, Credentials, CredentialsQuery, NewCredentials } from "../types/credentials.js";
+import type { PlatformVersion } from "../types/keys.js";
+import type { Fault } from "../core/errors.js";
+import type { List, Paging } from "../core/pages.js";
+
+/** The exact number of connections of the key's account and environment. */
+export interface ConnectionSummary {
+  /** All connections, active or not. */
+  total: number;
+  /** By whether they are active. */
+  active: Record<"true" | "false", number>;
+  /** By state. */
+  state: Record<ConnectionState, number>;
+  /** By identity type. */
+  identityType: Record<IdentityType, number>;
+  /** The 50 platforms with the most connections, in descending order. */
+  platforms: { platform: string; total: number }[];
+  /** The number of connections of all other platforms. */
+  otherPlatforms: number;
+}
+
+/** Filters of the list of connections. A connection must match all of them. */
+export interface ConnectionFilters extends Paging {
+  /** Connection keys, at most 100: matches any of them. Exact, case-sensitive. A string can contain several, with commas. */
+  key?: string | readonly string[] | undefined;
+  /** The version of the platform: exact, case-sensitive. */
+  platformVersion?: string | undefined;
+  /** The display name: exact, ignoring case. */
+  name?: string | undefined;
+  /** The identity type. */
+  identityType?: IdentityType | undefined;
+  /** The identity: exact, case-sensitive. */
+  identity?: string | undefined;
+  /** The ID of the connected account at the platform: exact, case-sensitive. */
+  account?: string | undefined;
+  /** The platform: exact, ignoring case. */
+  platform?: string | undefined;
+  /**
+   * Tags, at most 20: matches connections with all of them, or with at least one if `tagsMatch` is `any`. Exact,
+   * case-sensitive. A string can contain several, with commas.
+   */
+  tags?: string | readonly string[] | undefined;
+  /** Whether a connection must have `all` of `tags` (the default) or `any` of them. */
+  tagsMatch?: "all" | "any" | undefined;
+  /**
+   * A prefix of the name or the identity, ignoring case, 1–100 characters. If too many connections match, the call fails
+   * with `query_too_broad`.
+   */
+  q?: string | undefined;
+  /** The state of the connection. */
+  state?: ConnectionState | undefined;
+  /** Whether the connection is active. Default: `true`. */
+  active?: boolean | undefined;
+  /** `account` adds the connected account to each connection. */
+  include?: "account" | undefined;
+  /** The `after` of a page: the list continues after that page. Cannot be combined with `page`. */
+  after?: string | undefined;
+}
+
+/** An update of a connection. */
+export interface ConnectionChanges {
+  /**
+   * The new tags, which replace all existing ones: at most 50 of 1–128 characters, without commas. If omitted, nothing
+   * changes.
+   */
+  tags?: readonly string[] | undefined;
+}
+
+/** The new state of a connection. */
+export interface StateChange {
+  /** The state. */
+  state: ConnectionState;
+  /** Whether the connection is active. Unchanged if omitted. */
+  active?: boolean | undefined;
+  /** The reason, 1–256 characters. It is stored until the state changes; no call returns it yet. */
+  reason?: string | undefined;
+}
+
+/** A new connection. */
+export interface NewConnection {
+  /** A platform of the catalog, ignoring case. */
+  platform: string;
+  /**
+   * The identity that the connection belongs to: your own identifier of the user, team, organization or project. 1–256
+   * characters, without commas. Like all text, it must be in normalization form C and without invisible characters.
+   */
+  identity: string;
+  /** The type of the identity. */
+  identityType: IdentityType;
+  /** The version of the platform's API. Default: that of the catalog. */
+  platformVersion?: PlatformVersion | undefined;
+  /** The display name, 1–128 characters. */
+  name?: string | null | undefined;
+  /**
+   * Distinguishes connections of one identity to one platform; part of the key. 1–64 characters of `a-z0-9-`. Default:
+   * `default`.
+   */
+  label?: string | undefined;
+  /** At most 50 tags of 1–128 characters, without commas. */
+  tags?: readonly string[] | undefined;
+  /** The state of the connection, as far as you know. Default: `unknown`. */
+  state?: ConnectionState | undefined;
+  /** Whether the connection is active. Default: `true`. */
+  active?: boolean | undefined;
+}
+
+/** The vault of connections. Needs the scope `connections:read`; changes need `connections:write`. */
+export interface Connections {
+  /** Lists connections, newest first. */
+  list(filters: ConnectionFilters & { include: "account" }, options?: CallOptions): List<ConnectionWithAccount>;
+  list(filters?: ConnectionFilters, options?: CallOptions): List<Connection>;
+  /**
+   * The errors that `list` would find in these filters, without a request. If there are none, the array is empty. Only the
+   * service knows whether `after` is a cursor of this list.
+   */
+  validateList(filters?: ConnectionFilters): readonly Fault[];
+  /** Returns one connection, active or not. */
+  get(id: string, options?: CallOptions): Promise<Connection>;
+  /** Replaces the tags of a connection, and returns the changed connection. */
+  update(id: string, changes: ConnectionChanges, options?: ChangeOptions): Promise<Connection>;
+  /**
+   * The `errors` of the `ValidationError` that `update` would throw before it sends these changes. If there are
+   * none, the array is empty. An error of the body as a whole, such as its size, has neither `pointer` nor `parameter`.
+   */
+  validateUpdate(changes: ConnectionChanges): readonly Fault[];
+  /** Sets the state of a connection and, if given, whether it is active. Returns the changed connection. */
+  setState(id: string, change: StateChange, options?: ChangeOptions): Promise<Connection>;
+  /** The errors that `setState` would find in this change, without a request. If there are none, the array is empty. */
+  validateSetState(change: StateChange): readonly Fault[];
+  /** Sets the display name of a connection, 1–128 characters; null removes it. Returns the changed connection. */
+  setName(id: string, name: string | null, options?: ChangeOptions): Promise<Connection>;
+  /** The errors that `setName` would find in this name, without a request. If there are none, the array is empty. */
+  validateSetName(name: string | null): readonly Fault[];
+  /**
+   * Creates a connection. Never retried: if a response is lost, a retry could not tell its own connection from one that
+   * somebody else has created.
+   */
+  create(connection: NewConnection, options?: CallOptions): Promise<Connection>;
+  /**
+   * The errors that `create` would find in this connection, without a request. If there are none, the array is empty. Only
+   * the service knows whether the platform exists, and whether the connection does.
+   */
+  validateCreate(connection: NewConnection): readonly Fault[];
+  /**
+   * Deletes a connection; with `ifMatch`, only if nobody has changed it. If a response is lost and the retry finds no
+   * connection, the call succeeds.
+   */
+  delete(id: string, options?: ChangeOptions): Promise<void>;
+  /** Returns the health of a connection: its state, the reason, and who must act. */
+  status(id: string, options?: CallOptions): Promise<ConnectionStatus>;
+  /**
+   * Finds out at once whether a connection works, and returns it as it is then. Never retried. While the service waits after
+   * a failure, it throws a `RateLimitError`.
+   */
+  check(id: string, options?: CallOptions): Promise<Connection>;
+  /**
+   * Returns the credentials of a connection, ready to use; an access token that is about to expire is renewed first. Needs
+   * an API key with the scope `credentials:read`.
+   */
+  getCredentials(id: string, query?: CredentialsQuery, options?: CallOptions): Promise<Credentials>;
+  /** Stores credentials that another service held. Needs an API key with the scope `credentials:write`. */
+  setCredentials(id: string, credentials: NewCredentials, options?: CallOptions): Promise<void>;
+  /**
+   * The errors that `setCredentials` would find in these credentials, without a request. If there are none, the array is
+   * empty. Only the service knows what the platform's methods take.
+   */
+  validateSetCredentials(credentials: NewCredentials): readonly Fault[];
+  /** Counts connections by state, platform, identity type, and whether they are active. */
+  summary(options?: CallOptions): Promise<ConnectionSummary>;
+}
+
+/** A valid id, for checks that are about the rest of a call. */
+const ANY_ID = "00000000-0000-0000-0000-000000000000";
+
+/** @internal */
+export function connections(executor: Executor): Connections {
+  // The same functions check what is sent and what is only validated.
+  const listing: BuildListRequest = (filters) => Call.listConnections(queryString(filters, ["key", "tags"]));
+  const updating = (id: string, changes: ConnectionChanges) => () =>
+    Call.updateConnection(stringArgument(id, "id"), ...jsonBody(changes, "changes"));
+  const settingState = (id: string, change: StateChange) => () =>
+    Call.setState(stringArgument(id, "id"), ...jsonBody(change, "change"));
+  const settingName = (id: string, name: string | null) => () =>
+    Call.setName(stringArgument(id, "id"), ...jsonBody({ name }, "name"));
+  const settingCredentials = (id: string, credentials: NewCredentials) => () =>
+    Call.setCredentials(stringArgument(id, "id"), ...jsonBody(credentials, "credentials"));
+  const creating = (connection: NewConnection) => () => Call.createConnection(...jsonBody(connection, "connection"));
+
+  const change = async (make: BuildRequest, options: ChangeOptions | undefined): Promise<Connection> => {
+    const how = checkCallOptions(options, ["signal", "ifMatch"]);
+    // A retry would find the version that the first try has changed.
+    return executor.send(make, { ...how, repeatable: how.ifMatch === undefined }, isConnection);
+  };
+
+  return {
+    // With `include`, the service adds `account` to each.
+    list: (filters?: ConnectionFilters, options?: CallOptions) =>
+      executor.list(listing, filters, options) as List<ConnectionWithAccount>,
+    validateList: (filters) => executor.validateList(listing, filters),
+    get: async (id, options) =>
+      executor.send(() => Call.getConnection(stringArgument(id, "id")), checkCallOptions(options), isConnection),
+    update: (id, changes, options) => change(updating(id, changes), options),
+    validateUpdate: (changes) => executor.validate(updating(ANY_ID, changes)),
+    setState: (id, wanted, options) => change(settingState(id, wanted), options),
+    validateSetState: (wanted) => executor.validate(settingState(ANY_ID, wanted)),
+    setName: (id, name, options) => change(settingName(id, name), options),
+    validateSetName: (name) => executor.validate(settingName(ANY_ID, name)),
+    create: async (connection, options) =>
+      executor.send(creating(connection), { ...checkCallOptions(options), repeatable: false }, isConnection),
+    validateCreate: (connection) => executor.validate(creating(connection)),
+    delete: async (id, options) => {
+      // Retried with `ifMatch`, too: a connection that the first try has deleted is gone.
+      const how = { ...checkCallOptions(options, ["signal", "ifMatch"]), deletes: true };
+      await executor.send(
+        () => Call.deleteConnection(stringArgument(id, "id")),
+        how,
+        (_, status) => status === 204,
+      );
+    },
+    status: async (id, options) =>
+      executor.send(
+        () => Call.getStatus(stringArgument(id, "id")),
+        checkCallOptions(options),
+        (json) => typeof (json as Partial<ConnectionStatus> | null)?.state === "string",
+      ),
+    check: async (id, options) =>
+      executor.send(
+        () => Call.checkConnection(stringArgument(id, "id")),
+        { ...checkCallOptions(options), repeatable: false },
+        isConnection,
+      ),
+    getCredentials: async (id, query, options) =>
+      executor.send(
+        () => {
+          const asked = queryString(copyMembers(query, "query"), []);
+          return Call.getCredentials(stringArgument(id, "id"), asked);
+        },
+        checkCallOptions(options),
+        (json) => typeof (json as Partial<Credentials> | null)?.type === "string",
+      ),
+    setCredentials: async (id, credentials, options) => {
+      await executor.send(
+        settingCredentials(id, credentials),
+        checkCallOptions(options),
+        (_, status) => status === 204,
+      );
+    },
+    validateSetCredentials: (credentials) => executor.validate(settingCredentials(ANY_ID, credentials)),
+    summary: async (options) =>
+      executor.send(
+        () => Call.summary(),
+        checkCallOptions(options),
+        (json) => Number.isSafeInteger((json as Partial<ConnectionSummary> | null)?.total),
+      ),
+  };
+}

@@ -1,0 +1,155 @@
+// Events: what happened in the vault.
+import { Call } from "glue";
+import { copyMembers, queryString } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor } from "../core/request.js";
+import type { Connection, PlatformAccount } from "../types/connection.js";
+import type { Fault } from "../core/errors.js";
+import type { Names } from "../types/names.js";
+import { iterateRows } from "../core/pages.js";
+
+/** What an event says has happened. */
+export type EventType = Names["EventType"];
+
+/** Why something happened. */
+export interface EventReason {
+  /** The reason, for programs. */
+  code: string;
+  /** The reason, for people. */
+  detail: string | null;
+  /** The status of the platform's response. */
+  httpStatus: number | null;
+}
+
+/** Something that happened. */
+export interface EventOf<Type extends EventType, Data> {
+  /** Identifies the event. Later events have greater ids. */
+  id: string;
+  /** What happened. */
+  type: Type;
+  /** When it happened (RFC 3339). */
+  occurredAt: string;
+  /** What it is about, and why it happened if there is something to be said. */
+  data: Data & { reason?: EventReason };
+}
+
+/** Something that happened to a connection. `data.connection` is the connection just after that. */
+export type ConnectionEvent = EventOf<
+  Exclude<Extract<EventType, `connection.${string}`>, "connection.called">,
+  { connection: Connection; account: PlatformAccount | null }
+>;
+
+/** A call to a platform. */
+export interface PlatformCall {
+  /** The method of the request to the platform. */
+  method: string;
+  /** The key of the action that was run. Absent if a request was passed on. */
+  action?: string;
+  /** The path that was passed on, without its query, at most 500 characters of it. Absent if an action was run. */
+  path?: string;
+  /** The status of the platform's response; null without one. */
+  status: number | null;
+  /** The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait. */
+  error: string | null;
+  /** Milliseconds until the platform's response began. */
+  durationMs: number;
+  /** The id of the API key that was used, or with which the token was created. */
+  keyId: string;
+  /** The identity of the token that was used; null for a key. */
+  identity: string | null;
+}
+
+/** A platform was called as the user of a connection. */
+export type CallEvent = EventOf<
+  "connection.called",
+  { connection: Connection; account: PlatformAccount | null; call: PlatformCall }
+>;
+
+/** A call that an agent asked for, and about which its user was asked. */
+export interface DecidedCall {
+  /** The method of the request to the platform. */
+  method: string;
+  /** The key of the action. */
+  action: string;
+  /** The id of the approval. */
+  approval: string;
+  /** The id of the API key as which the agent acts. */
+  keyId: string;
+  /** The user who has decided. */
+  identity: string;
+}
+
+/** The user of an agent has approved a call, or has declined it. */
+export type DecisionEvent = EventOf<
+  Extract<EventType, `call.${string}`>,
+  { connection: Connection; account: PlatformAccount | null; call: DecidedCall }
+>;
+
+/** A platform rejects an OAuth client. Connections that need it can't be renewed until it is corrected. */
+export type OauthClientEvent = EventOf<
+  Extract<EventType, `oauth_client.${string}`>,
+  { oauthClient: { platform: string; clientId: string } }
+>;
+
+/** A platform has revoked what a deleted connection held, or has not: `data.reason.code` is `refused` or `expired`. */
+export type GrantEvent = EventOf<Extract<EventType, `grant.${string}`>, { grant: { id: string; platform: string } }>;
+
+/** The service has disabled a webhook. */
+export type WebhookEvent = EventOf<Extract<EventType, `webhook.${string}`>, { webhook: { id: string } }>;
+
+/** Something that happened in the vault. */
+export type VaultEvent = ConnectionEvent | CallEvent | DecisionEvent | GrantEvent | OauthClientEvent | WebhookEvent;
+
+/** Which events to list. */
+export interface EventFilters {
+  /** Only events of this type, or of one of these. */
+  types?: EventType | readonly EventType[] | undefined;
+  /** Only events about the connection with this id. */
+  connection?: string | undefined;
+  /** Which events come first. Default: "oldest". With "newest", `after` continues towards older events. */
+  order?: "oldest" | "newest" | undefined;
+  /** Events per request: 1–500, default 20; 100 when iterating. */
+  limit?: number | undefined;
+  /** `next` of a page, or the id of an event: only events after it, in the same order. */
+  after?: string | undefined;
+}
+
+/** A page of events. */
+export interface EventPage {
+  /** The events, in the order asked for. With `types`, there may be none although more follow. */
+  rows: VaultEvent[];
+  /** The cursor for `after`. If it is the one that you passed, you have read all events so far. */
+  next: string;
+}
+
+/** Events. Needs the scope `events:read`, which only API keys can have. */
+export interface Events {
+  /** Iterates over the events, oldest first unless `order` says otherwise, and ends when there are no more so far. */
+  list(filters?: EventFilters, options?: CallOptions): AsyncIterable<VaultEvent>;
+  /** Returns one page, with a cursor to store and to go on with. */
+  page(filters?: EventFilters, options?: CallOptions): Promise<EventPage>;
+  /** The errors that `list` and `page` would find, without a request. If there are none, the array is empty. */
+  validateList(filters?: EventFilters): readonly Fault[];
+}
+
+function isPage(json: unknown): boolean {
+  const { rows, next } = (json ?? {}) as Partial<EventPage>;
+  return Array.isArray(rows) && typeof next === "string";
+}
+
+/** @internal */
+export function events(executor: Executor): Events {
+  const listing = (filters: object) => Call.listEvents(queryString(filters, ["types"]));
+  const page = async (filters: object | undefined, options: CallOptions | undefined): Promise<EventPage> => {
+    const asked = copyMembers(filters, "filters");
+    return executor.send(() => listing(asked), checkCallOptions(options), isPage);
+  };
+  return {
+    async *list(filters, options) {
+      // Without `after`, an empty page with a cursor may still be followed by others.
+      yield* iterateRows(copyMembers(filters, "filters"), (asked) => page(asked, options), "after");
+    },
+    page: (filters, options) => page(filters, options),
+    validateList: (filters) => executor.validateList(listing, filters),
+  };
+}

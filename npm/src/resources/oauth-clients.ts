@@ -1,0 +1,112 @@
+// OAuth clients: the registrations of your app at platforms.
+import { Call } from "glue";
+import { jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor, BuildListRequest } from "../core/request.js";
+import type { Fault } from "../core/errors.js";
+import type { List, Paging } from "../core/pages.js";
+
+/** The registration of your app at a platform. Its secret is never returned. */
+export interface OauthClient {
+  /** The platform's identifier. */
+  platform: string;
+  /** The id of the connector's auth method; null for whichever uses OAuth. */
+  authMethod: string | null;
+  /** The client's id at the platform. */
+  clientId: string;
+  /** Whether the service has the client's secret. */
+  hasSecret: boolean;
+  /** The scopes to ask users for. */
+  scopes: string[];
+  /** More parameters of the authorization request. */
+  authorizationParameters: Record<string, string>;
+  /** Variables of the platform's URLs, by name. */
+  variables: Record<string, string>;
+  /** The page of your app where users start to connect; null for none. */
+  startUrl: string | null;
+  /** Whether authorization requests use PKCE (RFC 7636); null for what the catalog says. */
+  pkce: "S256" | "none" | null;
+  /** The redirect URI to register at the platform. */
+  redirectUri: string;
+  /** Since when the platform has rejected the client (RFC 3339); null while it has not. Setting it clears this. */
+  rejectedSince: string | null;
+  /** When it was set first (RFC 3339). */
+  createdAt: string;
+  /** When it was set last (RFC 3339). */
+  updatedAt: string;
+  /** Only what `set` returns may have them: what may be wrong with the client, such as that it asks for no scopes. */
+  warnings?: string[];
+}
+
+/** The registration of your app at a platform. */
+export interface NewOauthClient {
+  /** The id of one of the connector's `authMethods`. Default: whichever uses OAuth. */
+  authMethod?: string | undefined;
+  /** The client's id at the platform. */
+  clientId: string;
+  /**
+   * The client's secret, or its private key as a JSON Web Key where the method's `tokenAuth` is `private_key_jwt`. If
+   * omitted, it stays as long as `clientId` is the same; null removes it.
+   */
+  clientSecret?: string | null | undefined;
+  /** The scopes to ask users for, at most 200. */
+  scopes?: readonly string[] | undefined;
+  /** More parameters of the authorization request. */
+  authorizationParameters?: Readonly<Record<string, string>> | undefined;
+  /** Variables of the platform's URLs, by name. */
+  variables?: Readonly<Record<string, string>> | undefined;
+  /** The page of your app where users start to connect, for visits that begin at the platform. */
+  startUrl?: string | undefined;
+  /** Whether authorization requests use PKCE. Default: as the catalog says. */
+  pkce?: "S256" | "none" | undefined;
+}
+
+/** OAuth clients. Needs the scope `clients:read`; changes need `clients:write`. */
+export interface OauthClients {
+  /** Lists the clients by platform. */
+  list(paging?: Paging, options?: CallOptions): List<OauthClient>;
+  /** The errors that `list` would find, without a request. If there are none, the array is empty. */
+  validateList(paging?: Paging): readonly Fault[];
+  /** Returns the client for a platform. */
+  get(platform: string, options?: CallOptions): Promise<OauthClient>;
+  /** Sets the client for a platform, and returns it. */
+  set(platform: string, client: NewOauthClient, options?: CallOptions): Promise<OauthClient>;
+  /**
+   * The errors that `set` would find in this client, without a request. If there are none, the array is empty. Only the
+   * service knows whether the platform exists.
+   */
+  validateSet(client: NewOauthClient): readonly Fault[];
+  /** Deletes the client for a platform. Connections that need it can't be renewed afterwards. */
+  delete(platform: string, options?: CallOptions): Promise<void>;
+}
+
+/** A valid platform, for checks that are about the rest of a call. */
+const ANY_PLATFORM = "any";
+
+/** @internal */
+export function oauthClients(executor: Executor): OauthClients {
+  const listing: BuildListRequest = (filters) => Call.listOauthClients(queryString(filters, []));
+  const setting = (platform: string, client: NewOauthClient) => () =>
+    Call.setOauthClient(stringArgument(platform, "platform"), ...jsonBody(client, "client"));
+  const isClient = (json: unknown) => typeof (json as Partial<OauthClient> | null)?.clientId === "string";
+  return {
+    list: (paging, options) => executor.list(listing, paging, options),
+    validateList: (paging) => executor.validateList(listing, paging),
+    get: async (platform, options) =>
+      executor.send(
+        () => Call.getOauthClient(stringArgument(platform, "platform")),
+        checkCallOptions(options),
+        isClient,
+      ),
+    set: async (platform, client, options) =>
+      executor.send(setting(platform, client), checkCallOptions(options), isClient),
+    validateSet: (client) => executor.validate(setting(ANY_PLATFORM, client)),
+    delete: async (platform, options) => {
+      await executor.send(
+        () => Call.deleteOauthClient(stringArgument(platform, "platform")),
+        { ...checkCallOptions(options), deletes: true },
+        (_, status) => status === 204,
+      );
+    },
+  };
+}

@@ -1,0 +1,122 @@
+// API keys and short-lived tokens: what they may do, and creating tokens.
+import { Call } from "glue";
+import { jsonBody } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor } from "../core/request.js";
+import type { IdentityType } from "../types/connection.js";
+import type { Fault } from "../core/errors.js";
+import type { Environment } from "../types/keys.js";
+import type { Names } from "../types/names.js";
+
+/** A scope of an API key. */
+export type Scope = Names["Scope"];
+
+/** A scope of a short-lived token. */
+export type SessionScope = Names["SessionScope"];
+
+/** The API key or the token. Only tokens have the members after `expiresAt`. */
+export interface Whoami {
+  /** The account that it belongs to. */
+  account: string;
+  /** The environment that it belongs to. */
+  environment: Environment;
+  /** Its scopes. */
+  scopes: Scope[];
+  /** When it expires (RFC 3339); null for never. */
+  expiresAt: string | null;
+  /** The identity whose connections the token can access. */
+  identity?: string;
+  /** The identity type that the token is restricted to; null for all. */
+  identityType?: IdentityType | null;
+  /** The platforms that the token is restricted to; null for all. */
+  platforms?: string[] | null;
+  /** `read`: the token calls platforms by `GET` and `HEAD` only. */
+  access?: "read" | "write";
+  /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
+  actions?: string[] | null;
+  /** The ids of the connections that the token is restricted to; null for all of the identity. */
+  connections?: string[] | null;
+  /** The web origins that the token is restricted to; null for all. */
+  origins?: string[] | null;
+}
+
+/** A short-lived token for a browser. `JSON.stringify` includes the token, because you send it to the page. */
+export interface Session {
+  /** The token: `st_test_…` or `st_live_…`. It is used like an API key. */
+  token: string;
+  /** When the token expires (RFC 3339). */
+  expiresAt: string;
+  /** The environment of the API key that created the token. */
+  environment: Environment;
+  /** The identity whose connections the token can access. */
+  identity: string;
+  /** The identity type that the token is restricted to; null for all. */
+  identityType: IdentityType | null;
+  /** The scopes of the token. */
+  scopes: SessionScope[];
+  /** The platforms that the token is restricted to, in the vault and in the catalog; null for all. */
+  platforms: string[] | null;
+  /** `read`: the token calls platforms by `GET` and `HEAD` only. */
+  access: "read" | "write";
+  /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
+  actions: string[] | null;
+  /** The ids of the connections that the token is restricted to; null for all of the identity. */
+  connections: string[] | null;
+  /** The web origins that the token is restricted to; null for all. */
+  origins: string[] | null;
+  /** Only with the scope `connections:connect`: the window in which the token's user connects accounts. It works once. */
+  connectUrl?: string;
+}
+
+/** A new token. */
+export interface NewSession {
+  /** The identity whose connections the token can access: 1–256 characters, without commas. */
+  identity: string;
+  /** Only connections of this identity type. Default: all types. */
+  identityType?: IdentityType | undefined;
+  /** The scopes of the token, some of those of the API key. Default: those of the key's scopes that only read. */
+  scopes?: readonly SessionScope[] | undefined;
+  /** Only these platforms of the catalog, at most 20, both in the vault and in the catalog. Default: all platforms. */
+  platforms?: readonly string[] | undefined;
+  /** `read` allows calls of platforms by `GET` and `HEAD` only. Default: `write`. */
+  access?: "read" | "write" | undefined;
+  /**
+   * Only these actions, at most 100, each as `platform/key` or `platform/prefix*`, and no other calls of platforms.
+   * Default: all calls.
+   */
+  actions?: readonly string[] | undefined;
+  /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
+  connections?: readonly string[] | undefined;
+  /** Only pages of these web origins, at most 10, such as `https://app.example.com`. Default: all origins. */
+  origins?: readonly string[] | undefined;
+  /** The lifetime of the token in seconds: 60–3600, default 900. It never outlives the API key. */
+  ttlSeconds?: number | undefined;
+}
+
+/** Short-lived tokens, which your server creates for a page. Needs an API key with the scope `sessions:create`. */
+export interface Sessions {
+  /**
+   * Creates a token that has access to the connections of one identity. A retry after a lost response creates another
+   * token; the first one expires unused.
+   */
+  create(session: NewSession, options?: CallOptions): Promise<Session>;
+  /**
+   * The errors that `create` would find in this session, without a request. If there are none, the array is empty. Only
+   * the service knows whether the key has the scopes.
+   */
+  validateCreate(session: NewSession): readonly Fault[];
+}
+
+/** @internal */
+export function sessions(executor: Executor): Sessions {
+  const creating = (session: NewSession) => () => Call.createSession(...jsonBody(session, "session"));
+  return {
+    create: async (session, options) =>
+      executor.send(
+        creating(session),
+        checkCallOptions(options),
+        (json) => typeof (json as Partial<Session> | null)?.token === "string",
+      ),
+    validateCreate: (session) => executor.validate(creating(session)),
+  };
+}

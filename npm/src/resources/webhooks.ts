@@ -1,0 +1,218 @@
+// Webhooks: where the service sends events.
+import { Call } from "glue";
+import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { type CallOptions, checkCallOptions } from "../core/options.js";
+import type { Executor, BuildRequest } from "../core/request.js";
+import type { Fault } from "../core/errors.js";
+import type { EventType } from "./events.js";
+import { iterateRows } from "../core/pages.js";
+
+/** A webhook: where events are sent. */
+export interface Webhook {
+  /** Identifies the webhook. */
+  id: string;
+  /** Where events are sent. */
+  url: string;
+  /** What it is for. */
+  description: string | null;
+  /** The types of events that are sent; all if empty. */
+  types: EventType[];
+  /** Whether events are sent. */
+  active: boolean;
+  /** Since when deliveries have failed (RFC 3339); null if the last one succeeded. */
+  failingSince: string | null;
+  /** Why the service has disabled it: its URL answered 410, or nothing was delivered for 5 days. */
+  disabled: { code: "gone" | "no_success"; httpStatus: number | null } | null;
+  /** When it was created (RFC 3339). */
+  createdAt: string;
+  /** When it was last changed (RFC 3339). */
+  updatedAt: string;
+}
+
+/** A webhook whose secret was made just now. */
+export interface WebhookWithSecret extends Webhook {
+  /** What signs deliveries, for `verifyWebhook`. Store it: it is returned only once. */
+  secret: string;
+}
+
+/** A new webhook. */
+export interface NewWebhook {
+  /** Where to send events: https, with a public host name and no port. */
+  url: string;
+  /** What it is for: 1–200 characters. */
+  description?: string | null | undefined;
+  /** The types of events to send. Default: all. */
+  types?: readonly EventType[] | undefined;
+  /** Whether to send events. Default: true. */
+  active?: boolean | undefined;
+}
+
+/** An update of a webhook: what is omitted stays. */
+export type WebhookChanges = Partial<NewWebhook>;
+
+/** What a receiver answered to a test. */
+export interface WebhookTest {
+  /** Whether it answered with a 2xx. */
+  delivered: boolean;
+  /** The status of its answer. */
+  httpStatus: number | null;
+  /** Why there was no answer. */
+  error: "unreachable" | "timed_out" | "address_refused" | null;
+  /** How long it took, in milliseconds. */
+  durationMs: number;
+}
+
+/** The events to send once more. */
+export interface Replay {
+  /** The id of the first event. */
+  from: string;
+  /** The id of the last event. Default: the latest. */
+  to?: string | null | undefined;
+}
+
+/** How many events are sent once more. */
+export interface Replayed {
+  /** How many this call has queued: at most 1,000. */
+  queued: number;
+  /** The `from` of the next call; null if there are no more. */
+  next: string | null;
+}
+
+/** What can become of an event at a webhook. */
+export type DeliveryState = "pending" | "delivered" | "failed";
+
+/** What became of an event at a webhook. */
+export interface Delivery {
+  /** The event's id. */
+  event: string;
+  /** The event's type. */
+  type: EventType;
+  /** When it happened (RFC 3339). */
+  occurredAt: string;
+  /** A failed delivery is not sent again, unless you replay it. */
+  state: DeliveryState;
+  /** How often it was sent. */
+  attempts: number;
+  /** When it was last sent (RFC 3339). */
+  lastAttemptAt: string | null;
+  /** When it is sent next (RFC 3339); null if it is over. */
+  nextAttemptAt: string | null;
+  /** The status of the last answer. */
+  httpStatus: number | null;
+  /** Why there was no answer, or `webhook_inactive`. */
+  error: string | null;
+  /** How long the last attempt took, in milliseconds. */
+  durationMs: number | null;
+}
+
+/** Which deliveries to list. */
+export interface DeliveryQuery {
+  /** Only deliveries in this state. */
+  state?: DeliveryState | undefined;
+  /** Deliveries per request: 1–500, default 20; 100 when iterating. */
+  limit?: number | undefined;
+  /** `next` of a page: only deliveries of earlier events. */
+  before?: string | undefined;
+}
+
+/** A page of deliveries. */
+export interface DeliveryPage {
+  /** The deliveries, those of the latest events first. */
+  rows: Delivery[];
+  /** The cursor for `before`; null on the last page. */
+  next: string | null;
+}
+
+/** Webhooks. Needs the scope `webhooks:read`; changes need `webhooks:write`. Only API keys can have them. */
+export interface Webhooks {
+  /** Returns all webhooks, at most 20, oldest first. */
+  list(options?: CallOptions): Promise<Webhook[]>;
+  /** Creates a webhook. Never retried, since a second one would be created. */
+  create(webhook: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret>;
+  /**
+   * The errors that `create` would find in this webhook, without a request. If there are none, the array is empty. Only the
+   * service knows whether it may send anything to the URL.
+   */
+  validateCreate(webhook: NewWebhook): readonly Fault[];
+  /** Returns a webhook. */
+  get(id: string, options?: CallOptions): Promise<Webhook>;
+  /** Updates a webhook, and returns it. */
+  update(id: string, changes: WebhookChanges, options?: CallOptions): Promise<Webhook>;
+  /** The errors that `update` would find in these changes, without a request. */
+  validateUpdate(changes: WebhookChanges): readonly Fault[];
+  /** Deletes a webhook. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** Gives the webhook a new secret. For 24 hours, the one before signs too. Never retried. */
+  rotate(id: string, options?: CallOptions): Promise<WebhookWithSecret>;
+  /** Sends an event of the type `webhook.test` at once, and returns what the receiver answered. Never retried. */
+  test(id: string, options?: CallOptions): Promise<WebhookTest>;
+  /** Sends events once more, at most 1,000. */
+  replay(id: string, replay: Replay, options?: CallOptions): Promise<Replayed>;
+  /** Iterates over the deliveries, those of the latest events first. */
+  deliveries(id: string, query?: DeliveryQuery, options?: CallOptions): AsyncIterable<Delivery>;
+  /** Returns one page of deliveries. */
+  deliveryPage(id: string, query?: DeliveryQuery, options?: CallOptions): Promise<DeliveryPage>;
+}
+
+/** A valid id, for checks that are about the rest of a call. */
+const ANY_ID = "any";
+
+const hasRows = (json: unknown) => Array.isArray((json as { rows?: unknown } | null)?.rows);
+const isWebhook = (json: unknown) => typeof (json as Partial<Webhook> | null)?.url === "string";
+const hasSecret = (json: unknown) => typeof (json as Partial<WebhookWithSecret> | null)?.secret === "string";
+
+/** @internal */
+export function webhooks(executor: Executor): Webhooks {
+  const of = (id: string, make: (id: string) => Call) => () => make(stringArgument(id, "id"));
+  const once = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
+  const creating =
+    (webhook: NewWebhook): BuildRequest =>
+    () =>
+      Call.createWebhook(...jsonBody(webhook, "webhook"));
+  const updating = (id: string, changes: WebhookChanges) =>
+    of(id, (id) => Call.updateWebhook(id, ...jsonBody(changes, "changes")));
+  const deliveryPage: Webhooks["deliveryPage"] = async (id, query, options) => {
+    const asked = queryString(copyMembers(query, "query"), []);
+    return executor.send(
+      of(id, (id) => Call.listDeliveries(id, asked)),
+      checkCallOptions(options),
+      hasRows,
+    );
+  };
+  return {
+    list: async (options) => {
+      const { rows } = await executor.send<{ rows: Webhook[] }>(
+        () => Call.listWebhooks(),
+        checkCallOptions(options),
+        hasRows,
+      );
+      return rows;
+    },
+    create: async (webhook, options) => executor.send(creating(webhook), once(options), hasSecret),
+    validateCreate: (webhook) => executor.validate(creating(webhook)),
+    get: async (id, options) => executor.send(of(id, Call.getWebhook), checkCallOptions(options), isWebhook),
+    update: async (id, changes, options) => executor.send(updating(id, changes), checkCallOptions(options), isWebhook),
+    validateUpdate: (changes) => executor.validate(updating(ANY_ID, changes)),
+    delete: async (id, options) => {
+      const how = { ...checkCallOptions(options), deletes: true };
+      await executor.send(of(id, Call.deleteWebhook), how, (_, status) => status === 204);
+    },
+    rotate: async (id, options) => executor.send(of(id, Call.rotateWebhook), once(options), hasSecret),
+    test: async (id, options) =>
+      executor.send(
+        of(id, Call.testWebhook),
+        once(options),
+        (json) => typeof (json as Partial<WebhookTest> | null)?.delivered === "boolean",
+      ),
+    replay: async (id, replay, options) =>
+      executor.send(
+        of(id, (id) => Call.replayEvents(id, ...jsonBody(replay, "replay"))),
+        checkCallOptions(options),
+        (json) => typeof (json as Partial<Replayed> | null)?.queued === "number",
+      ),
+    async *deliveries(id, query, options) {
+      yield* iterateRows(copyMembers(query, "query"), (asked) => deliveryPage(id, asked, options), "before");
+    },
+    deliveryPage,
+  };
+}

@@ -1,0 +1,50 @@
+// Connector and connection keys, and their parts.
+import { ready } from "wasm";
+import * as glue from "glue";
+import { stringArgument } from "../core/arguments.js";
+import { checked } from "../core/wasm/start.js";
+import type { Names } from "./names.js";
+
+/** The environment of an API key. A key sees only the connections of its own environment. */
+export type Environment = Names["Environment"];
+
+/** The version of a platform's API. */
+export type PlatformVersion = `v${number}`;
+
+/** `api::<platform>::<platformVersion>` */
+export type ConnectorKey = `api::${string}::${PlatformVersion}`;
+
+/** `<environment>::<platform>::<label>::<identity>` */
+export type ConnectionKey = `${Environment}::${string}::${string}::${string}`;
+
+/** The parts of a connection key. */
+export interface ConnectionKeyParts {
+  environment: Environment;
+  platform: string;
+  label: string;
+  identity: string;
+}
+
+/** The parts of a connector key. */
+export interface ConnectorKeyParts {
+  platform: string;
+  platformVersion: PlatformVersion;
+}
+
+/**
+ * Splits a connection key into its parts.
+ * @throws {ValidationError} if it is not a connection key
+ */
+export function parseConnectionKey(key: string): ConnectionKeyParts {
+  ready();
+  return checked(() => glue.parseConnectionKey(stringArgument(key, "key")));
+}
+
+/**
+ * Splits a connector key into its parts.
+ * @throws {ValidationError} if it is not a connector key
+ */
+export function parseConnectorKey(key: string): ConnectorKeyParts {
+  ready();
+  return checked(() => glue.parseConnectorKey(stringArgument(key, "key")));
+}
