@@ -3,18 +3,18 @@ import { ActionView } from "./actions/view";
 import { AgentsView } from "./agents/view";
 import { AuditView } from "./audit/view";
 import { ConnectionsView } from "./connections/view";
-import { ConnectorView } from "./connectors/connector";
+import { ConnectorView } from "./connectors/connector-view";
 import { ConnectorsView } from "./connectors/view";
 import { EventsView } from "./events/view";
 import { IntegrationsView } from "./integrations/view";
 import { KeysView } from "./keys/view";
 import { Layout } from "./layout";
 import { Overview } from "./overview/view";
-import { OwnView } from "./own/view";
-import { Boundary } from "./parts/boundary";
-import { Empty } from "./parts/empty";
-import { Page } from "./parts/page";
-import { Needs } from "./session/needs";
+import { EndUserView } from "./end-user/view";
+import { ErrorBoundary } from "./components/error-boundary";
+import { EmptyState } from "./components/empty-state";
+import { Page } from "./components/page";
+import { RequireScope } from "./session/require-scope";
 import { SessionGate, useSession } from "./session/session";
 import { DeliveriesView } from "./webhooks/deliveries";
 import { WebhooksView } from "./webhooks/view";
@@ -23,7 +23,7 @@ export function App() {
   return (
     <SessionGate>
       <Layout>
-        <View />
+        <CurrentView />
       </Layout>
     </SessionGate>
   );
@@ -33,19 +33,19 @@ export function App() {
  * What the address leads to: an end user's link opens one page, a key opens the console. Its failure is told in its place, and
  * keeps the frame around it.
  */
-function View() {
+function CurrentView() {
   const [path] = useLocation();
   const { who, signOut } = useSession();
   return (
-    <Boundary place={path} onSignOut={signOut}>
-      {who.identity === undefined ? <OperatorViews /> : <OwnViews />}
-    </Boundary>
+    <ErrorBoundary place={path} onSignOut={signOut}>
+      {who.identity === undefined ? <OperatorViews /> : <EndUserViews />}
+    </ErrorBoundary>
   );
 }
 
-const OwnViews = () => (
+const EndUserViews = () => (
   <Switch>
-    <Route path="/connections/:id?">{({ id }) => <OwnView opened={id} />}</Route>
+    <Route path="/connections/:id?">{({ id }) => <EndUserView selectedId={id} />}</Route>
     <Route>
       <Redirect to="/connections" replace />
     </Route>
@@ -55,76 +55,76 @@ const OwnViews = () => (
 const OperatorViews = () => (
   <Switch>
     <Route path="/">
-      <Needs view="Overview" scope="connections:read">
+      <RequireScope view="Overview" scope="connections:read">
         <Overview />
-      </Needs>
+      </RequireScope>
     </Route>
     <Route path="/connectors">
-      <Needs view="Connectors" scope="catalog:read">
+      <RequireScope view="Connectors" scope="catalog:read">
         <ConnectorsView />
-      </Needs>
+      </RequireScope>
     </Route>
     <Route path="/connectors/:platform">
       {({ platform }) => (
-        <Needs view={platform} scope="catalog:read">
+        <RequireScope view={platform} scope="catalog:read">
           <ConnectorView key={platform} platform={platform} />
-        </Needs>
+        </RequireScope>
       )}
     </Route>
     <Route path="/connectors/:platform/actions/:key">
       {({ platform, key }) => (
-        <Needs view={key} scope="catalog:read">
+        <RequireScope view={key} scope="catalog:read">
           <ActionView key={`${platform}/${key}`} platform={platform} action={key} />
-        </Needs>
+        </RequireScope>
       )}
     </Route>
     <Route path="/connections/:id?">
       {({ id }) => (
-        <Needs view="Connections" scope="connections:read">
-          <ConnectionsView opened={id} />
-        </Needs>
+        <RequireScope view="Connections" scope="connections:read">
+          <ConnectionsView selectedId={id} />
+        </RequireScope>
       )}
     </Route>
     <Route path="/integrations">
-      <Needs view="Integrations" scope="clients:read">
+      <RequireScope view="Integrations" scope="clients:read">
         <IntegrationsView />
-      </Needs>
+      </RequireScope>
     </Route>
     <Route path="/events">
-      <Needs view="Events" scope="events:read">
+      <RequireScope view="Events" scope="events:read">
         <EventsView />
-      </Needs>
+      </RequireScope>
     </Route>
     <Route path="/agents">
-      <Needs view="Agents" scope="agents:read">
+      <RequireScope view="Agents" scope="agents:read">
         <AgentsView />
-      </Needs>
+      </RequireScope>
     </Route>
     <Route path="/audit">
-      <Needs view="Audit" scope="audit:read">
+      <RequireScope view="Audit" scope="audit:read">
         <AuditView />
-      </Needs>
+      </RequireScope>
     </Route>
     <Route path="/keys">
-      <Needs view="API keys" scope="keys:read">
+      <RequireScope view="API keys" scope="keys:read">
         <KeysView />
-      </Needs>
+      </RequireScope>
     </Route>
     <Route path="/webhooks">
-      <Needs view="Webhooks" scope="webhooks:read">
+      <RequireScope view="Webhooks" scope="webhooks:read">
         <WebhooksView />
-      </Needs>
+      </RequireScope>
     </Route>
     <Route path="/webhooks/:id">
       {({ id }) => (
-        <Needs view="Deliveries" scope="webhooks:read">
+        <RequireScope view="Deliveries" scope="webhooks:read">
           <DeliveriesView key={id} id={id} />
-        </Needs>
+        </RequireScope>
       )}
     </Route>
     <Route>
       <Page title="Not found">
-        <Empty title="There is no such page">Choose one from the menu above.</Empty>
+        <EmptyState title="There is no such page">Choose one from the menu above.</EmptyState>
       </Page>
     </Route>
   </Switch>

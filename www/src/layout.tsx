@@ -5,11 +5,11 @@ import type { Scope } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { When, useNow } from "./parts/when";
-import { EnvironmentSwitch } from "./session/environment";
-import { Notice, Offer } from "./session/offer";
+import { RelativeTime, useNow } from "./components/relative-time";
+import { EnvironmentSwitch } from "./session/environment-switch";
+import { LinkNotice, SwitchSession } from "./session/switch-session";
 import { useMaybeSession, useSessionState, type Session } from "./session/session";
-import { onTheme, shownTheme } from "./theme";
+import { onThemeChange, currentTheme } from "./theme";
 
 const VIEWS = [
   ["/", "Overview"],
@@ -23,12 +23,12 @@ const VIEWS = [
   ["/audit", "Audit"],
   ["/docs", "API"],
 ] as const;
-const SOON_MS = 7 * 24 * 3_600_000;
+const EXPIRY_NOTICE_MS = 7 * 24 * 3_600_000;
 
 export function Layout({ children }: { children: ComponentChildren }) {
   return (
     <>
-      <Top />
+      <Header />
       <main id="main" tabIndex={-1}>
         {children}
       </main>
@@ -37,7 +37,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
 }
 
 /** What stands above every page: the ways through the site, whose session it is, and what happened to it. */
-export function Top() {
+export function Header() {
   const session = useMaybeSession();
   const state = useSessionState();
   const { link, notice } = state.is === "in" ? state : { link: undefined, notice: undefined };
@@ -55,7 +55,7 @@ export function Top() {
         >
           <img src="/favicon.svg" width="28" height="28" alt="" /> <span>connector-vault</span>
         </Link>
-        {!isEndUser && <Views />}
+        {!isEndUser && <Navigation />}
         <div class="account">
           {session && <Account session={session} />}
           <ThemeButton />
@@ -72,14 +72,14 @@ export function Top() {
         </div>
       </header>
       <Offline />
-      <div role="status">{notice && <Notice reason={notice} />}</div>
-      {state.is === "in" && link && <Offer key={link.number} current={state.opened} link={link} />}
+      <div role="status">{notice && <LinkNotice reason={notice} />}</div>
+      {state.is === "in" && link && <SwitchSession key={link.number} current={state.opened} link={link} />}
     </>
   );
 }
 
 /** Views that only those find in the menu whose key can read them. */
-const NEEDED: Partial<Record<string, Scope>> = {
+const REQUIRED_SCOPES: Partial<Record<string, Scope>> = {
   "/events": "events:read",
   "/webhooks": "webhooks:read",
   "/keys": "keys:read",
@@ -87,18 +87,18 @@ const NEEDED: Partial<Record<string, Scope>> = {
   "/audit": "audit:read",
 };
 
-function Views() {
+function Navigation() {
   const [path] = useLocation();
   const session = useMaybeSession();
   const views = VIEWS.filter(([href]) => {
-    const scope = NEEDED[href];
+    const scope = REQUIRED_SCOPES[href];
     return scope === undefined || session?.may(scope);
   });
-  const isHere = (href: string) => path === href || (href !== "/" && path.startsWith(`${href}/`));
+  const isCurrent = (href: string) => path === href || (href !== "/" && path.startsWith(`${href}/`));
   return (
     <nav aria-label="Main">
       {views.map(([href, name]) => {
-        const current = isHere(href) ? "page" : undefined;
+        const current = isCurrent(href) ? "page" : undefined;
         // The reference is a page of its own.
         return href === "/docs" ? (
           <a key={href} href={href} aria-current={current}>
@@ -116,13 +116,13 @@ function Views() {
 
 /** Whose vault this is, in which of its two worlds. */
 function Account({ session: { who } }: { session: Session }) {
-  const whose = who.identity ?? who.account;
-  const left = Date.parse(who.expiresAt ?? "") - useNow(who.expiresAt);
+  const owner = who.identity ?? who.account;
+  const remainingMs = Date.parse(who.expiresAt ?? "") - useNow(who.expiresAt);
   return (
     <div class="who">
       <span class="who-account">
         <span class="visually-hidden">{who.identity === undefined ? "Account" : "Connections of"} </span>
-        <strong title={whose}>{whose}</strong>{" "}
+        <strong title={owner}>{owner}</strong>{" "}
         {who.identity === undefined ? (
           <EnvironmentSwitch />
         ) : (
@@ -132,12 +132,12 @@ function Account({ session: { who } }: { session: Session }) {
           </span>
         )}
       </span>{" "}
-      {who.expiresAt !== null && left < SOON_MS && (
+      {who.expiresAt !== null && remainingMs < EXPIRY_NOTICE_MS && (
         <span class="expiry muted">
           {who.identity === undefined ? "key" : "link"}{" "}
-          {left > 0 ? (
+          {remainingMs > 0 ? (
             <>
-              expires <When at={who.expiresAt} />
+              expires <RelativeTime at={who.expiresAt} />
             </>
           ) : (
             "has expired"
@@ -149,8 +149,8 @@ function Account({ session: { who } }: { session: Session }) {
 }
 
 function ThemeButton() {
-  const [theme, setTheme] = useState(shownTheme);
-  useEffect(() => onTheme(() => setTheme(shownTheme())), []);
+  const [theme, setTheme] = useState(currentTheme);
+  useEffect(() => onThemeChange(() => setTheme(currentTheme())), []);
   const other = theme === "dark" ? "light" : "dark";
   return (
     <button

@@ -1,19 +1,19 @@
 // The console: what it draws follows from the session, the address, and what the service answers.
 import { render } from "preact";
 import { App } from "./app";
-import { Boundary } from "./parts/boundary";
+import { ErrorBoundary } from "./components/error-boundary";
 import "./style/base.css";
 import "./style/layout.css";
 import "./style/shared.css";
-import "./style/parts.css";
+import "./style/components.css";
 import { startSession } from "./session/store";
 
 startSession();
 const place = document.getElementById("app");
 if (place)
   render(
-    <Boundary place="console">
+    <ErrorBoundary place="console">
       <App />
-    </Boundary>,
+    </ErrorBoundary>,
     place,
   );

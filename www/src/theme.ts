@@ -10,14 +10,14 @@ declare global {
 }
 
 /** The theme that is shown. */
-export function shownTheme(): Theme {
+export function currentTheme(): Theme {
   const { theme } = document.documentElement.dataset;
   if (theme === "light" || theme === "dark") return theme;
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
 /** Calls back when somebody chooses a theme, here or in another tab; returns what ends that. */
-export function onTheme(changed: () => void): () => void {
+export function onThemeChange(changed: () => void): () => void {
   const observer = new MutationObserver(changed);
   observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   return () => observer.disconnect();

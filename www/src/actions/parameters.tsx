@@ -1,8 +1,8 @@
 import type { ActionParameter } from "connector-vault/slim";
-import { About, More, Required } from "./schema-view";
-import { type Definitions, flatten, inWords } from "./schema";
+import { SchemaFacts, SchemaDetails, RequiredBadge } from "./schema-view";
+import { type Definitions, flatten, describeType } from "./schema";
 
-const PLACES = [
+const LOCATIONS = [
   ["path", "In the path"],
   ["query", "In the query"],
   ["header", "In headers"],
@@ -16,7 +16,7 @@ export function Parameters({ parameters, definitions }: { parameters: ActionPara
     <section class="section" aria-labelledby="parameters">
       <h2 id="parameters">Parameters</h2>
       {parameters.length === 0 && <p class="muted">None.</p>}
-      {PLACES.map(([place, title]) => {
+      {LOCATIONS.map(([place, title]) => {
         const here = parameters.filter((parameter) => parameter.in === place);
         if (here.length === 0) return null;
         const inOrder = here.sort((a, b) => Number(b.required) - Number(a.required));
@@ -52,7 +52,7 @@ function Row({ parameter, definitions }: { parameter: ActionParameter; definitio
   return (
     <tr role="row">
       <td role="cell">
-        <code class="property-name">{name}</code> {required && <Required />}
+        <code class="property-name">{name}</code> {required && <RequiredBadge />}
         {flat.keywords.deprecated && (
           <>
             {" "}
@@ -63,14 +63,14 @@ function Row({ parameter, definitions }: { parameter: ActionParameter; definitio
         )}
       </td>
       <td role="cell">
-        <span class="type">{inWords(schema, definitions)}</span>
+        <span class="type">{describeType(schema, definitions)}</span>
         {contentType && <span class="muted small">, as {contentType}</span>}
-        <Style parameter={parameter} type={flat.keywords.type} />
+        <Serialization parameter={parameter} type={flat.keywords.type} />
       </td>
       <td role="cell">
         <div class="schema">
-          <About flat={flat} />
-          <More flat={flat} what={name} definitions={definitions} />
+          <SchemaFacts flat={flat} />
+          <SchemaDetails flat={flat} what={name} definitions={definitions} />
         </div>
       </td>
     </tr>
@@ -78,7 +78,13 @@ function Row({ parameter, definitions }: { parameter: ActionParameter; definitio
 }
 
 /** How a list is written, if not as usual. */
-function Style({ parameter: { in: place, style, explode }, type }: { parameter: ActionParameter; type: unknown }) {
+function Serialization({
+  parameter: { in: place, style, explode },
+  type,
+}: {
+  parameter: ActionParameter;
+  type: unknown;
+}) {
   if (type === "object" && style === "deepObject") return <p class="small muted">name[member]=value</p>;
   if (type !== "array" || place === "header" || place === "cookie") return null;
   const separator = { spaceDelimited: "spaces", pipeDelimited: "|" }[style] ?? "commas";

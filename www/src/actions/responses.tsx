@@ -1,8 +1,8 @@
 import type { ActionResponse } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { useResponses } from "../connectors/details";
-import { Answer } from "../parts/answer";
-import { Prose } from "../parts/prose";
+import { useResponses } from "../connectors/hooks";
+import { QueryView } from "../components/query-view";
+import { InlineMarkdown } from "../components/inline-markdown";
 import { definitionsOf } from "./schema";
 import { Schema } from "./schema-view";
 
@@ -17,7 +17,7 @@ export function Responses({ platform, action }: { platform: string; action: stri
           <h2 id="responses">Responses</h2>
         </summary>
         {isOpen && (
-          <Answer query={query} what="the responses" rows={3}>
+          <QueryView query={query} what="the responses" rows={3}>
             {(responses) =>
               responses.length === 0 ? (
                 <p class="muted">The catalog has none.</p>
@@ -29,7 +29,7 @@ export function Responses({ platform, action }: { platform: string; action: stri
                 </ul>
               )
             }
-          </Answer>
+          </QueryView>
         )}
       </details>
     </section>
@@ -37,18 +37,18 @@ export function Responses({ platform, action }: { platform: string; action: stri
 }
 
 /** The tones of statuses, by their first digit. */
-export const TONES: Record<string, string> = { 2: "good", 3: "calm", 4: "warn", 5: "bad" };
+export const STATUS_TONES: Record<string, string> = { 2: "good", 3: "calm", 4: "warn", 5: "bad" };
 
 function Response({ response: { status, description, contentType, schema } }: { response: ActionResponse }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <li class="response">
       <p class="property-head">
-        <span class="badge method" data-tone={TONES[status.charAt(0)] ?? ""}>
+        <span class="badge method" data-tone={STATUS_TONES[status.charAt(0)] ?? ""}>
           {status}
         </span>
         <span>
-          <Prose text={description} />
+          <InlineMarkdown text={description} />
         </span>
         {contentType && <span class="muted small">{contentType}</span>}
       </p>

@@ -2,60 +2,60 @@
 import type { JsonSchema } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Prose } from "../parts/prose";
+import { InlineMarkdown } from "../components/inline-markdown";
 import {
-  type Choice,
+  type Alternatives,
   type Definitions,
-  type Flat,
-  choicesOf,
+  type FlatSchema,
+  informativeAlternatives,
   flatten,
-  formsOf,
-  inWords,
-  innerOf,
+  describeAlternatives,
+  describeType,
+  nestedSchemaOf,
   isConditional,
-  patternsOf,
-  valuesOf,
-  written,
+  patternPropertiesOf,
+  allowedValues,
+  formatValue,
 } from "./schema";
 
 /** Values that are shown at once. */
-const VALUES = 12;
+const MAX_SHOWN_VALUES = 12;
 
 /** A schema: what it is, and all that is directly below it. */
 export function Schema({ schema, definitions }: { schema: JsonSchema; definitions: Definitions }) {
   const flat = flatten(schema, definitions);
-  const inner = innerOf(flat, definitions);
+  const inner = nestedSchemaOf(flat, definitions);
   return (
     <div class="schema">
       <p>
-        <span class="type">{inWords(schema, definitions)}</span>
+        <span class="type">{describeType(schema, definitions)}</span>
       </p>
-      <About flat={flat} />
+      <SchemaFacts flat={flat} />
       {inner && <Content flat={inner.flat} isItem={inner.isItem} definitions={definitions} />}
     </div>
   );
 }
 
 /** What a schema says about its values: description, default and the like. */
-export function About({ flat }: { flat: Flat }) {
+export function SchemaFacts({ flat }: { flat: FlatSchema }) {
   const { description, default: usual, examples, pattern } = flat.keywords;
-  const values = valuesOf(flat);
+  const values = allowedValues(flat);
   return (
     <>
       {description && (
         <p class="muted">
-          <Prose text={description} />
+          <InlineMarkdown text={description} />
         </p>
       )}
       {values && <Values values={values} />}
       {usual !== undefined && (
         <p class="small">
-          Default: <code>{written(usual)}</code>
+          Default: <code>{formatValue(usual)}</code>
         </p>
       )}
       {values === undefined && examples && examples.length > 0 && (
         <p class="small">
-          Example: <code>{written(examples[0])}</code>
+          Example: <code>{formatValue(examples[0])}</code>
         </p>
       )}
       {pattern && (
@@ -69,13 +69,13 @@ export function About({ flat }: { flat: Flat }) {
 
 function Values({ values }: { values: unknown[] }) {
   const [isOpen, setOpen] = useState(false);
-  const shown = isOpen ? values : values.slice(0, VALUES);
+  const shown = isOpen ? values : values.slice(0, MAX_SHOWN_VALUES);
   return (
     <p class="small values">
       {values.length === 1 ? "Always" : "One of"}{" "}
       {shown.map((value, at) => (
         <span key={at}>
-          <code>{written(value)}</code>{" "}
+          <code>{formatValue(value)}</code>{" "}
         </span>
       ))}
       {shown.length < values.length && (
@@ -88,33 +88,33 @@ function Values({ values }: { values: unknown[] }) {
 }
 
 interface ContentProps {
-  flat: Flat;
+  flat: FlatSchema;
   isItem: boolean;
   /** What the title above has said. */
-  said?: string;
+  titleShown?: string;
   definitions: Definitions;
 }
 
 /** What is below a level: properties, alternatives, items or members. */
-function Content({ flat, isItem, said, definitions }: ContentProps) {
+function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
   const { properties, required, keywords } = flat;
   const { items, prefixItems, additionalProperties } = keywords;
   const inOrder = [...properties].sort(([a], [b]) => Number(required.has(b)) - Number(required.has(a)));
-  const choices = choicesOf(flat, definitions);
-  const listed = inOrder.length + patternsOf(flat).length > 0;
+  const choices = informativeAlternatives(flat, definitions);
+  const listed = inOrder.length + patternPropertiesOf(flat).length > 0;
   const hasMembers = typeof additionalProperties === "object" && Object.keys(additionalProperties).length > 0;
   return (
     <div class="schema">
       {isItem && (
         <>
           <p class="small muted">Each item:</p>
-          <About flat={flat} />
+          <SchemaFacts flat={flat} />
         </>
       )}
       {(listed || hasMembers) && (
         <ul class="properties">
           {inOrder.map(([name, property]) => (
-            <Member
+            <PropertyItem
               key={name}
               name={<code class="property-name">{name}</code>}
               what={name}
@@ -123,8 +123,8 @@ function Content({ flat, isItem, said, definitions }: ContentProps) {
               definitions={definitions}
             />
           ))}
-          {patternsOf(flat).map(([pattern, property]) => (
-            <Member
+          {patternPropertiesOf(flat).map(([pattern, property]) => (
+            <PropertyItem
               key={pattern}
               name={
                 <span>
@@ -137,7 +137,7 @@ function Content({ flat, isItem, said, definitions }: ContentProps) {
             />
           ))}
           {hasMembers && (
-            <Member
+            <PropertyItem
               name={<span>{listed ? "each other member" : "each member"}</span>}
               what="each member"
               schema={additionalProperties}
@@ -147,12 +147,17 @@ function Content({ flat, isItem, said, definitions }: ContentProps) {
         </ul>
       )}
       {choices.map((choice, at) => (
-        <Choices key={at} choice={choice} isTitled={formsOf(choice) !== said} definitions={definitions} />
+        <AlternativeList
+          key={at}
+          choice={choice}
+          isTitled={describeAlternatives(choice) !== titleShown}
+          definitions={definitions}
+        />
       ))}
       {(prefixItems || (isItem && typeof items === "object")) && (
         <ul class="properties">
           {prefixItems?.map((schema, at) => (
-            <Member
+            <PropertyItem
               key={at}
               name={<span>item {at + 1}</span>}
               what={`item ${at + 1}`}
@@ -161,7 +166,7 @@ function Content({ flat, isItem, said, definitions }: ContentProps) {
             />
           ))}
           {typeof items === "object" && (
-            <Member
+            <PropertyItem
               name={<span>{prefixItems ? "each other item" : "each item"}</span>}
               what="each item"
               schema={items}
@@ -175,13 +180,13 @@ function Content({ flat, isItem, said, definitions }: ContentProps) {
   );
 }
 
-interface ChoicesProps {
-  choice: Choice;
+interface AlternativeListProps {
+  choice: Alternatives;
   isTitled: boolean;
   definitions: Definitions;
 }
 
-function Choices({ choice: { isExclusive, schemas }, isTitled, definitions }: ChoicesProps) {
+function AlternativeList({ choice: { isExclusive, schemas }, isTitled, definitions }: AlternativeListProps) {
   return (
     <>
       {isTitled && <p class="small muted">{isExclusive ? "One of:" : "At least one of:"}</p>}
@@ -190,7 +195,7 @@ function Choices({ choice: { isExclusive, schemas }, isTitled, definitions }: Ch
           const { name, keywords } = flatten(schema, definitions);
           const title = keywords.title ?? name;
           return (
-            <Member
+            <PropertyItem
               key={at}
               name={<span class="property-name">{title ?? `form ${at + 1}`}</span>}
               what={title ?? `form ${at + 1}`}
@@ -204,7 +209,7 @@ function Choices({ choice: { isExclusive, schemas }, isTitled, definitions }: Ch
   );
 }
 
-interface MemberProps {
+interface PropertyItemProps {
   name: ComponentChildren;
   /** What screen readers say that can be opened. */
   what: string;
@@ -213,14 +218,14 @@ interface MemberProps {
   definitions: Definitions;
 }
 
-function Member({ name, what, schema, isRequired = false, definitions }: MemberProps) {
+function PropertyItem({ name, what, schema, isRequired = false, definitions }: PropertyItemProps) {
   const flat = flatten(schema, definitions);
   const { deprecated, readOnly, writeOnly } = flat.keywords;
   return (
     <li class="property">
       <p class="property-head">
-        {name} <span class="type">{inWords(schema, definitions)}</span>
-        {isRequired && <Required />}
+        {name} <span class="type">{describeType(schema, definitions)}</span>
+        {isRequired && <RequiredBadge />}
         {deprecated && (
           <span class="badge" data-tone="warn">
             deprecated
@@ -229,22 +234,30 @@ function Member({ name, what, schema, isRequired = false, definitions }: MemberP
         {readOnly && <span class="badge">read-only</span>}
         {writeOnly && <span class="badge">write-only</span>}
       </p>
-      <About flat={flat} />
-      <More flat={flat} what={what} definitions={definitions} />
+      <SchemaFacts flat={flat} />
+      <SchemaDetails flat={flat} what={what} definitions={definitions} />
     </li>
   );
 }
 
-export const Required = () => (
+export const RequiredBadge = () => (
   <span class="badge" data-tone="calm">
     required
   </span>
 );
 
 /** What is below a level, once somebody opens it. */
-export function More({ flat, what, definitions }: { flat: Flat; what: string; definitions: Definitions }) {
+export function SchemaDetails({
+  flat,
+  what,
+  definitions,
+}: {
+  flat: FlatSchema;
+  what: string;
+  definitions: Definitions;
+}) {
   const [isOpen, setOpen] = useState(false);
-  const inner = innerOf(flat, definitions);
+  const inner = nestedSchemaOf(flat, definitions);
   if (!inner) return null;
   return (
     <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -253,7 +266,7 @@ export function More({ flat, what, definitions }: { flat: Flat; what: string; de
         <span class="visually-hidden"> of {what}</span>
         {inner.flat.name && <code class="muted">{inner.flat.name}</code>}
       </summary>
-      {isOpen && <Content flat={inner.flat} isItem={inner.isItem} said={inner.title} definitions={definitions} />}
+      {isOpen && <Content flat={inner.flat} isItem={inner.isItem} titleShown={inner.title} definitions={definitions} />}
     </details>
   );
 }

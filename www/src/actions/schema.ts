@@ -4,20 +4,20 @@ import type { JsonSchema, JsonSchemaObject, JsonType } from "connector-vault/sli
 export type Definitions = Record<string, JsonSchema>;
 
 /** Alternatives of which a value must match one, or at least one. */
-export interface Choice {
+export interface Alternatives {
   isExclusive: boolean;
   schemas: JsonSchema[];
 }
 
 /** A schema together with what it refers to and all parts of its `allOf`. */
-export interface Flat {
+export interface FlatSchema {
   /** False if no value is valid. */
-  isPossible: boolean;
+  isSatisfiable: boolean;
   /** What it says besides the members below; the schema's own words come before those of its parts. */
   keywords: JsonSchemaObject;
   properties: Map<string, JsonSchema>;
   required: Set<string>;
-  choices: Choice[];
+  choices: Alternatives[];
   /** Whether null is an alternative to all this. */
   isNullable: boolean;
   /** The name of the definition that it is. */
@@ -27,22 +27,22 @@ export interface Flat {
 /** Ways through a schema end here. */
 const MAX_DEPTH = 3;
 /** Alternatives that are named; of more, only the number is. */
-const MAX_NAMED = 5;
-const NOT_SHOWN = ["if", "then", "else", "dependentSchemas", "contains", "propertyNames", "not"];
+const MAX_NAMED_ALTERNATIVES = 5;
+const UNSUPPORTED_KEYWORDS = ["if", "then", "else", "dependentSchemas", "contains", "propertyNames", "not"];
 
 /** The definitions that the schemas of an answer lead to. */
 export const definitionsOf = (schema: JsonSchema): Definitions =>
   (typeof schema === "object" && (schema.$defs as Definitions | undefined)) || {};
 
 /** `#/input/$defs/label` and `#/$defs/label` → `label` */
-const nameOf = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1);
+const definitionName = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1);
 
 const isNull = (schema: JsonSchema) => typeof schema === "object" && schema.type === "null";
 
 /** The level of a schema that is seen at once. */
-export function flatten(schema: JsonSchema, definitions: Definitions): Flat {
-  const flat: Flat = {
-    isPossible: true,
+export function flatten(schema: JsonSchema, definitions: Definitions): FlatSchema {
+  const flat: FlatSchema = {
+    isSatisfiable: true,
     keywords: {},
     properties: new Map(),
     required: new Set(),
@@ -50,13 +50,13 @@ export function flatten(schema: JsonSchema, definitions: Definitions): Flat {
     isNullable: false,
     name: undefined,
   };
-  gather(schema, definitions, flat, new Set());
+  collect(schema, definitions, flat, new Set());
   return flat;
 }
 
-function gather(schema: JsonSchema, definitions: Definitions, flat: Flat, seen: Set<string>): void {
+function collect(schema: JsonSchema, definitions: Definitions, flat: FlatSchema, seen: Set<string>): void {
   if (typeof schema === "boolean") {
-    flat.isPossible &&= schema;
+    flat.isSatisfiable &&= schema;
     return;
   }
   const { $ref, $defs: _, allOf = [], oneOf, anyOf, properties = {}, required = [], ...keywords } = schema;
@@ -65,14 +65,14 @@ function gather(schema: JsonSchema, definitions: Definitions, flat: Flat, seen: 
     if (!flat.properties.has(name)) flat.properties.set(name, property);
   for (const name of required) flat.required.add(name);
   if ($ref !== undefined) {
-    const name = nameOf($ref);
+    const name = definitionName($ref);
     const isNew = !seen.has(name);
     seen.add(name);
     flat.name ??= name;
-    if (isNew && Object.hasOwn(definitions, name)) gather(definitions[name] ?? true, definitions, flat, seen);
+    if (isNew && Object.hasOwn(definitions, name)) collect(definitions[name] ?? true, definitions, flat, seen);
   }
   const { name } = flat;
-  for (const part of allOf) gather(part, definitions, flat, seen);
+  for (const part of allOf) collect(part, definitions, flat, seen);
   // One part of several is not the whole.
   if (allOf.length > 1) flat.name = name;
   for (const [schemas, isExclusive] of [
@@ -84,13 +84,13 @@ function gather(schema: JsonSchema, definitions: Definitions, flat: Flat, seen: 
     const [only] = rest;
     if (rest.length < schemas.length) flat.isNullable = true;
     // "This or null" is all that most documents say with alternatives.
-    if (rest.length === 1 && only !== undefined) gather(only, definitions, flat, seen);
+    if (rest.length === 1 && only !== undefined) collect(only, definitions, flat, seen);
     else if (rest.length > 1) flat.choices.push({ isExclusive, schemas: rest });
   }
 }
 
 /** The types that a value may have. */
-export function typesOf({ keywords, properties }: Flat): JsonType[] {
+export function typesOf({ keywords, properties }: FlatSchema): JsonType[] {
   const { type, items, prefixItems, additionalProperties } = keywords;
   if (type !== undefined) return Array.isArray(type) ? type : [type];
   if (properties.size > 0 || typeof additionalProperties === "object") return ["object"];
@@ -98,43 +98,43 @@ export function typesOf({ keywords, properties }: Flat): JsonType[] {
 }
 
 /** What values a schema allows, in words: "array of string", "integer, 1–100", "string or null". */
-export function inWords(schema: JsonSchema, definitions: Definitions): string {
+export function describeType(schema: JsonSchema, definitions: Definitions): string {
   const flat = flatten(schema, definitions);
   const { items = true } = flat.keywords;
-  const ofItems = limitsOf(flatten(items, definitions).keywords).map((limit) => `each ${limit}`);
-  return [typeInWords(flat, definitions, 0), ...limitsOf(flat.keywords), ...ofItems].join(", ");
+  const ofItems = describeLimits(flatten(items, definitions).keywords).map((limit) => `each ${limit}`);
+  return [describeFlat(flat, definitions, 0), ...describeLimits(flat.keywords), ...ofItems].join(", ");
 }
 
-function typeInWords(flat: Flat, definitions: Definitions, depth: number): string {
-  if (!flat.isPossible) return "nothing";
-  const words = wordsOf(flat, definitions, depth);
-  return words.length > 0 ? alternatives(flat.isNullable ? [...words, "null"] : words) : "any value";
+function describeFlat(flat: FlatSchema, definitions: Definitions, depth: number): string {
+  if (!flat.isSatisfiable) return "nothing";
+  const words = typeNames(flat, definitions, depth);
+  return words.length > 0 ? joinAlternatives(flat.isNullable ? [...words, "null"] : words) : "any value";
 }
 
-function wordsOf(flat: Flat, definitions: Definitions, depth: number): string[] {
+function typeNames(flat: FlatSchema, definitions: Definitions, depth: number): string[] {
   const types = typesOf(flat);
   if (types.length > 0) {
-    return types.map((type) => (type === "array" ? arrayInWords(flat, definitions, depth) : type));
+    return types.map((type) => (type === "array" ? describeArray(flat, definitions, depth) : type));
   }
-  const values = valuesOf(flat);
+  const values = allowedValues(flat);
   if (values) return values.map(typeOfValue);
   const [choice] = flat.choices;
   if (!choice) return [];
-  if (choice.schemas.length > MAX_NAMED || depth >= MAX_DEPTH) return [formsOf(choice)];
-  return choice.schemas.map((schema) => typeInWords(flatten(schema, definitions), definitions, depth + 1));
+  if (choice.schemas.length > MAX_NAMED_ALTERNATIVES || depth >= MAX_DEPTH) return [describeAlternatives(choice)];
+  return choice.schemas.map((schema) => describeFlat(flatten(schema, definitions), definitions, depth + 1));
 }
 
-function arrayInWords({ keywords: { items } }: Flat, definitions: Definitions, depth: number): string {
+function describeArray({ keywords: { items } }: FlatSchema, definitions: Definitions, depth: number): string {
   if (items === undefined || items === true || depth >= MAX_DEPTH) return "array";
-  const words = typeInWords(flatten(items, definitions), definitions, depth + 1);
+  const words = describeFlat(flatten(items, definitions), definitions, depth + 1);
   return words === "any value" ? "array" : `array of ${words.includes(" or ") ? `(${words})` : words}`;
 }
 
 /** "one of 12 forms" */
-export const formsOf = ({ isExclusive, schemas }: Choice) =>
+export const describeAlternatives = ({ isExclusive, schemas }: Alternatives) =>
   `${isExclusive ? "one of" : "any of"} ${schemas.length.toLocaleString("en")} forms`;
 
-function alternatives(words: string[]): string {
+function joinAlternatives(words: string[]): string {
   const distinct = [...new Set(words)];
   // What a value can be comes before that it can be missing.
   distinct.sort((a, b) => Number(a === "null") - Number(b === "null"));
@@ -150,80 +150,83 @@ function typeOfValue(value: unknown): string {
 }
 
 /** Format, range and length. */
-function limitsOf(keywords: JsonSchemaObject): string[] {
+function describeLimits(keywords: JsonSchemaObject): string[] {
   const { format, minLength, maxLength, minItems, maxItems, minProperties, maxProperties, multipleOf } = keywords;
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, uniqueItems } = keywords;
   return [
     format,
-    range(minimum, maximum, ""),
-    exclusiveMinimum !== undefined && `more than ${number(exclusiveMinimum)}`,
-    exclusiveMaximum !== undefined && `less than ${number(exclusiveMaximum)}`,
-    multipleOf !== undefined && multipleOf !== 1 && `a multiple of ${number(multipleOf)}`,
-    range(minLength || undefined, maxLength, "character"),
-    range(minItems || undefined, maxItems, "item"),
+    describeRange(minimum, maximum, ""),
+    exclusiveMinimum !== undefined && `more than ${formatNumber(exclusiveMinimum)}`,
+    exclusiveMaximum !== undefined && `less than ${formatNumber(exclusiveMaximum)}`,
+    multipleOf !== undefined && multipleOf !== 1 && `a multiple of ${formatNumber(multipleOf)}`,
+    describeRange(minLength || undefined, maxLength, "character"),
+    describeRange(minItems || undefined, maxItems, "item"),
     uniqueItems && "no item twice",
-    range(minProperties || undefined, maxProperties, "member"),
+    describeRange(minProperties || undefined, maxProperties, "member"),
   ].filter((limit) => typeof limit === "string");
 }
 
 /** "1–100 characters", "at least 1 item", "at most 5" */
-function range(least: number | undefined, most: number | undefined, unit: string): string | undefined {
-  if (least === undefined && most === undefined) return undefined;
-  const units = unit && ` ${unit}${(most ?? least) === 1 ? "" : "s"}`;
-  if (most === undefined) return `at least ${number(least)}${units}`;
-  if (least === undefined) return `at most ${number(most)}${units}`;
-  return least === most
-    ? `exactly ${number(most)}${units}`
-    : `${number(least)}${least < 0 || most < 0 ? " to " : "–"}${number(most)}${units}`;
+function describeRange(min: number | undefined, max: number | undefined, unit: string): string | undefined {
+  if (min === undefined && max === undefined) return undefined;
+  const units = unit && ` ${unit}${(max ?? min) === 1 ? "" : "s"}`;
+  if (max === undefined) return `at least ${formatNumber(min)}${units}`;
+  if (min === undefined) return `at most ${formatNumber(max)}${units}`;
+  return min === max
+    ? `exactly ${formatNumber(max)}${units}`
+    : `${formatNumber(min)}${min < 0 || max < 0 ? " to " : "–"}${formatNumber(max)}${units}`;
 }
 
-const number = (value: number | undefined) => value?.toLocaleString("en", { maximumFractionDigits: 20 });
+const formatNumber = (value: number | undefined) => value?.toLocaleString("en", { maximumFractionDigits: 20 });
 
 /** The values that are allowed; undefined for all. */
-export function valuesOf({ keywords }: Flat): unknown[] | undefined {
+export function allowedValues({ keywords }: FlatSchema): unknown[] | undefined {
   if (keywords.const !== undefined) return [keywords.const];
   return keywords.enum;
 }
 
 /** A value as somebody would write it. */
-export const written = (value: unknown) => (typeof value === "string" && value !== "" ? value : JSON.stringify(value));
+export const formatValue = (value: unknown) =>
+  typeof value === "string" && value !== "" ? value : JSON.stringify(value);
 
 /** What is below a level. */
-export interface Inner {
+export interface NestedSchema {
   /** What holds it: the value itself, or each item of it. */
-  flat: Flat;
+  flat: FlatSchema;
   isItem: boolean;
   /** What can be opened: "3 properties". */
   title: string;
 }
 
 /** What can be opened below a level; undefined if there is nothing more to say. */
-export function innerOf(flat: Flat, definitions: Definitions): Inner | undefined {
-  const own = contentOf(flat, definitions);
+export function nestedSchemaOf(flat: FlatSchema, definitions: Definitions): NestedSchema | undefined {
+  const own = nestedTitle(flat, definitions);
   if (own) return { flat, isItem: false, title: own };
   const { items } = flat.keywords;
   if (typeof items !== "object") return undefined;
   const item = flatten(items, definitions);
-  const title = contentOf(item, definitions) ?? (hasMore(items, definitions, 0) ? "each item" : undefined);
+  const title = nestedTitle(item, definitions) ?? (hasNestedSchema(items, definitions, 0) ? "each item" : undefined);
   if (title) return { flat: item, isItem: true, title };
-  return valuesOf(item) || item.keywords.description ? { flat: item, isItem: true, title: "each item" } : undefined;
+  return allowedValues(item) || item.keywords.description
+    ? { flat: item, isItem: true, title: "each item" }
+    : undefined;
 }
 
 /** Whether there is more to say of a schema than words can. */
-function hasMore(schema: JsonSchema, definitions: Definitions, depth: number): boolean {
+function hasNestedSchema(schema: JsonSchema, definitions: Definitions, depth: number): boolean {
   const flat = flatten(schema, definitions);
-  if (contentOf(flat, definitions)) return true;
+  if (nestedTitle(flat, definitions)) return true;
   const { items } = flat.keywords;
-  return typeof items === "object" && (depth >= MAX_DEPTH || hasMore(items, definitions, depth + 1));
+  return typeof items === "object" && (depth >= MAX_DEPTH || hasNestedSchema(items, definitions, depth + 1));
 }
 
 /** Names what a level contains: "3 properties", "one of 2 forms". */
-function contentOf(flat: Flat, definitions: Definitions): string | undefined {
+function nestedTitle(flat: FlatSchema, definitions: Definitions): string | undefined {
   const { properties, choices, keywords } = flat;
-  const count = properties.size + patternsOf(flat).length;
+  const count = properties.size + patternPropertiesOf(flat).length;
   if (count > 0) return `${count.toLocaleString("en")} ${count === 1 ? "property" : "properties"}`;
-  const choice = choices.find((choice) => isTelling(choice, definitions));
-  if (choice) return formsOf(choice);
+  const choice = choices.find((choice) => isInformative(choice, definitions));
+  if (choice) return describeAlternatives(choice);
   if (keywords.prefixItems) return "items by their place";
   return typeof keywords.additionalProperties === "object" && Object.keys(keywords.additionalProperties).length > 0
     ? "each member"
@@ -231,8 +234,8 @@ function contentOf(flat: Flat, definitions: Definitions): string | undefined {
 }
 
 /** Whether alternatives say more than their types. */
-const isTelling = ({ schemas }: Choice, definitions: Definitions) =>
-  schemas.length > MAX_NAMED ||
+const isInformative = ({ schemas }: Alternatives, definitions: Definitions) =>
+  schemas.length > MAX_NAMED_ALTERNATIVES ||
   schemas.some((schema) => {
     const { properties, choices, keywords } = flatten(schema, definitions);
     const { type: _, ...more } = keywords;
@@ -240,12 +243,13 @@ const isTelling = ({ schemas }: Choice, definitions: Definitions) =>
   });
 
 /** The schemas of properties by a pattern of their names. */
-export const patternsOf = ({ keywords }: Flat): [pattern: string, schema: JsonSchema][] =>
+export const patternPropertiesOf = ({ keywords }: FlatSchema): [pattern: string, schema: JsonSchema][] =>
   Object.entries(keywords.patternProperties ?? {});
 
 /** The alternatives worth a list of their own. */
-export const choicesOf = (flat: Flat, definitions: Definitions) =>
-  flat.choices.filter((choice) => isTelling(choice, definitions));
+export const informativeAlternatives = (flat: FlatSchema, definitions: Definitions) =>
+  flat.choices.filter((choice) => isInformative(choice, definitions));
 
 /** Whether a schema has conditions that no list of properties can show. */
-export const isConditional = ({ keywords }: Flat) => NOT_SHOWN.some((keyword) => keywords[keyword] !== undefined);
+export const isConditional = ({ keywords }: FlatSchema) =>
+  UNSUPPORTED_KEYWORDS.some((keyword) => keywords[keyword] !== undefined);

@@ -1,21 +1,21 @@
 import type { ActionDetail, AuthMethod, RequestBody } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { titleOf } from "../connectors/connecting";
-import { useAction, useConnector } from "../connectors/details";
-import { Answer } from "../parts/answer";
-import { MethodBadge } from "../parts/badge";
-import { CopyButton } from "../parts/copy";
-import { Page } from "../parts/page";
-import { Prose } from "../parts/prose";
-import { Code, Snippet } from "../parts/snippet";
-import { Suggestions } from "../parts/suggestions";
-import { type Chosen, curlOf, runOf } from "./code";
+import { authMethodTitle } from "../connectors/auth-methods";
+import { useAction, useConnector } from "../connectors/hooks";
+import { QueryView } from "../components/query-view";
+import { MethodBadge } from "../components/badge";
+import { CopyButton } from "../components/copy-button";
+import { Page } from "../components/page";
+import { InlineMarkdown } from "../components/inline-markdown";
+import { CodeTabs, Snippet } from "../components/snippet";
+import { Suggestions } from "../components/suggestions";
+import { type RunInput, platformCurl, runCall } from "./code-samples";
 import { Parameters } from "./parameters";
 import { Responses } from "./responses";
 import { type Definitions, definitionsOf } from "./schema";
-import { Required, Schema } from "./schema-view";
-import { TryIt } from "./try";
+import { RequiredBadge, Schema } from "./schema-view";
+import { TryIt } from "./try-it";
 import "./actions.css";
 
 /** One action of a platform: what it takes, how it is authorized, and what it answers. */
@@ -28,7 +28,7 @@ export function ActionView({ platform, action: key }: { platform: string; action
   return (
     <Page
       title={action?.title ?? key}
-      above={
+      breadcrumb={
         <>
           <Link href="/connectors">Connectors</Link> <span aria-hidden="true">/</span>{" "}
           <Link href={`/connectors/${platform}`}>{name}</Link>
@@ -42,7 +42,7 @@ export function ActionView({ platform, action: key }: { platform: string; action
         )
       }
     >
-      <Answer query={query} what="the action">
+      <QueryView query={query} what="the action">
         {(found) =>
           "title" in found ? (
             <Detail action={found} methods={methods} headers={headers} />
@@ -60,7 +60,7 @@ export function ActionView({ platform, action: key }: { platform: string; action
             />
           )
         }
-      </Answer>
+      </QueryView>
     </Page>
   );
 }
@@ -75,12 +75,12 @@ function Detail({ action, methods, headers }: DetailProps) {
   const { platform, key, parameters, requestBody } = action;
   const definitions = definitionsOf(action.input);
   const first = methods?.find(({ id }) => id === action.auth[0]?.method);
-  const code = curlOf(action, first, headers);
-  const [chosen, setChosen] = useState<Chosen>({});
+  const requestCode = platformCurl(action, first, headers);
+  const [runInput, setRunInput] = useState<RunInput>({});
   return (
     <div class="action-page">
       <div class="action-aside">
-        <Facts action={action} methods={methods} />
+        <ActionFacts action={action} methods={methods} />
         <section class="section snippet" aria-labelledby="run">
           <div class="title">
             <h2 id="run">Run it through the vault</h2>
@@ -88,16 +88,16 @@ function Detail({ action, methods, headers }: DetailProps) {
           <p class="muted small">
             The vault checks the input and adds fresh credentials of the connection. “Try it” fills in both.
           </p>
-          <Code call={runOf(action, chosen)} />
+          <CodeTabs call={runCall(action, runInput)} />
         </section>
         <section class="section snippet" aria-labelledby="call">
           <div class="title">
             <h2 id="call">Request to the platform</h2>
-            <CopyButton text={code} label="Copy the code" />
+            <CopyButton text={requestCode} label="Copy the code" />
           </div>
           <p class="muted small">What the vault sends, if you prefer to send it yourself.</p>
           <pre tabIndex={0} aria-label="Code">
-            <code>{code}</code>
+            <code>{requestCode}</code>
           </pre>
         </section>
         <Snippet
@@ -113,13 +113,13 @@ function Detail({ action, methods, headers }: DetailProps) {
         <Parameters parameters={parameters} definitions={definitions} />
         {requestBody && <Body body={requestBody} definitions={definitions} />}
         <Responses platform={platform} action={key} />
-        <TryIt action={action} definitions={definitions} onChoice={setChosen} />
+        <TryIt action={action} definitions={definitions} onInputChange={setRunInput} />
       </div>
     </div>
   );
 }
 
-function Facts({ action, methods }: { action: ActionDetail; methods: AuthMethod[] | undefined }) {
+function ActionFacts({ action, methods }: { action: ActionDetail; methods: AuthMethod[] | undefined }) {
   const { title, key, method, modelName, path, server, description, documentationUrl } = action;
   return (
     <section class="card facts-card" aria-label={title}>
@@ -128,7 +128,7 @@ function Facts({ action, methods }: { action: ActionDetail; methods: AuthMethod[
       </p>
       {description && description.replace(/\.$/, "") !== title && (
         <p class="action-description">
-          <Prose text={description} />
+          <InlineMarkdown text={description} />
         </p>
       )}
       <dl class="facts">
@@ -172,7 +172,7 @@ function Authorization({ action: { auth }, methods }: { action: ActionDetail; me
         const method = methods?.find((one) => one.id === id);
         return (
           <li key={at}>
-            {method ? titleOf(method) : <code>{id}</code>}
+            {method ? authMethodTitle(method) : <code>{id}</code>}
             {scopes.length > 0 && (
               <>
                 <span class="muted">, with {scopes.length === 1 ? "the scope" : "the scopes"}</span>{" "}
@@ -203,7 +203,7 @@ function Body({
     <section class="section" aria-labelledby="body">
       <div class="title">
         <h2 id="body">Body</h2>
-        {required && <Required />}
+        {required && <RequiredBadge />}
         <p class="muted small">{contentTypes.join(", ")}</p>
       </div>
       <div class="card body-schema">

@@ -1,14 +1,14 @@
 import type { AgentSignIn, IdentityType, NewAgentSignIn } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { useCheckedForm } from "../parts/checked-form";
-import { told } from "../parts/failure";
-import { faultAt, faultsOf } from "../parts/faults";
-import { TextField } from "../parts/field";
-import { Modal } from "../parts/modal";
-import { useOnce } from "../parts/once";
-import { Select } from "../parts/select";
+import { useValidatedForm } from "../components/use-validated-form";
+import { describeError } from "../components/error-message";
+import { faultAt, faultsOf } from "../components/faults";
+import { TextField } from "../components/field";
+import { Modal } from "../components/modal";
+import { useSingleFlight } from "../components/use-single-flight";
+import { Select } from "../components/select";
 import { useSession } from "../session/session";
-import { useAgentsChanged } from "./hooks";
+import { useInvalidateAgents } from "./hooks";
 
 interface Props {
   /** What is edited; null for a new one. */
@@ -18,7 +18,7 @@ interface Props {
   focusAfter: () => HTMLElement | null;
 }
 
-const TYPES: readonly (readonly [type: string, word: string])[] = [
+const IDENTITY_TYPE_OPTIONS: readonly (readonly [type: string, word: string])[] = [
   ["", "Any type"],
   ["user", "User"],
   ["team", "Team"],
@@ -28,14 +28,14 @@ const TYPES: readonly (readonly [type: string, word: string])[] = [
 
 /** Configures who authenticates the users of agents. */
 export const SignInForm = ({ signIn, onClose, onSaved, focusAfter }: Props) => (
-  <Modal title="Sign-in for agents" kind="form" onClose={onClose} focusAfter={focusAfter}>
+  <Modal title="Sign-in for agents" kind="form" onClose={onClose} fallbackFocus={focusAfter}>
     <Form signIn={signIn} onClose={onClose} onSaved={onSaved} />
   </Modal>
 );
 
 function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
   const { vault } = useSession();
-  const changed = useAgentsChanged();
+  const invalidate = useInvalidateAgents();
   const [type, setType] = useState<AgentSignIn["type"]>(signIn?.type ?? "oidc");
   const [issuer, setIssuer] = useState(signIn?.issuer ?? "");
   const [clientId, setClientId] = useState(signIn?.clientId ?? "");
@@ -43,7 +43,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
   const [identityClaim, setIdentityClaim] = useState(signIn?.identityClaim ?? "sub");
   const [identityType, setIdentityType] = useState<string>(signIn?.identityType ?? "");
   const [url, setUrl] = useState(signIn?.url ?? "");
-  const ofProvider: NewAgentSignIn = {
+  const oidcSignIn: NewAgentSignIn = {
     type: "oidc",
     issuer: issuer.trim(),
     clientId: clientId.trim(),
@@ -51,18 +51,18 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
     identityClaim: identityClaim.trim(),
     ...(identityType === "" ? {} : { identityType: identityType as IdentityType }),
   };
-  const wanted: NewAgentSignIn = type === "oidc" ? ofProvider : { type: "app", url: url.trim() };
-  const saving = useOnce({
-    mutationFn: () => vault.agentSignIn.set(wanted),
+  const request: NewAgentSignIn = type === "oidc" ? oidcSignIn : { type: "app", url: url.trim() };
+  const saving = useSingleFlight({
+    mutationFn: () => vault.agentSignIn.set(request),
     onSuccess: () => {
-      void changed();
+      void invalidate();
       onSaved();
     },
   });
   const { error, isPending } = saving;
-  const { form, faults, edit, submit } = useCheckedForm(saving, vault.agentSignIn.validateSet(wanted));
+  const { form, faults, edit, submit } = useValidatedForm(saving, vault.agentSignIn.validateSet(request));
   return (
-    <form class="section" ref={form} onSubmit={submit(saving.ask)} noValidate autocomplete="off">
+    <form class="section" ref={form} onSubmit={submit(saving.run)} noValidate autocomplete="off">
       <Select
         label="Who authenticates your users"
         value={type}
@@ -112,7 +112,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
           <Select
             label="Type of the identities"
             value={identityType}
-            options={TYPES}
+            options={IDENTITY_TYPE_OPTIONS}
             fault={faultAt(faults, "/identityType")}
             onChange={(value) => edit(() => setIdentityType(value))}
           />
@@ -136,11 +136,11 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
         <p class="note" data-tone="bad" role="alert">
           {faultsOf(error).length > 0
             ? "The service rejected this. Check the marked fields above."
-            : `${told(error)} It may not be saved. Look at the page before you try again.`}
+            : `${describeError(error)} It may not be saved. Look at the page before you try again.`}
         </p>
       )}
       <div class="buttons">
-        <button type="button" aria-disabled={isPending} onClick={() => !saving.isAsked() && onClose()}>
+        <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
           Cancel
         </button>
         <button type="submit" class="primary" aria-disabled={isPending}>

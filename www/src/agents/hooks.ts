@@ -3,14 +3,14 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/preact-que
 import { NotFoundError } from "connector-vault/slim";
 import { useSession } from "../session/session";
 
-const AGENTS = ["agents"];
+const AGENTS_KEY = ["agents"];
 const ROWS = 50;
 
 /** Who authenticates the users of agents; null if sign-in is off. */
 export function useSignIn() {
   const { vault } = useSession();
   return useQuery({
-    queryKey: [...AGENTS, "sign-in"],
+    queryKey: [...AGENTS_KEY, "sign-in"],
     queryFn: async ({ signal }) => {
       try {
         return await vault.agentSignIn.get({ signal });
@@ -27,7 +27,7 @@ export function useGrants(identity: string) {
   const { vault } = useSession();
   const only = identity === "" ? {} : { identity };
   return useInfiniteQuery({
-    queryKey: [...AGENTS, "grants", identity],
+    queryKey: [...AGENTS_KEY, "grants", identity],
     queryFn: ({ pageParam, signal }) => vault.agentGrants.list({ limit: ROWS, before: pageParam, ...only }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
@@ -35,7 +35,7 @@ export function useGrants(identity: string) {
 }
 
 /** Tells the views that a sign-in or a grant is otherwise than before. */
-export function useAgentsChanged() {
+export function useInvalidateAgents() {
   const client = useQueryClient();
-  return () => client.invalidateQueries({ queryKey: AGENTS });
+  return () => client.invalidateQueries({ queryKey: AGENTS_KEY });
 }

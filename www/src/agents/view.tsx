@@ -1,14 +1,14 @@
 import type { AgentGrant, AgentSignIn } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { Answer } from "../parts/answer";
-import { CopyButton } from "../parts/copy";
-import { Empty } from "../parts/empty";
-import { Notice } from "../parts/notice";
-import { Page } from "../parts/page";
-import { Snippet } from "../parts/snippet";
-import { When } from "../parts/when";
+import { QueryView } from "../components/query-view";
+import { CopyButton } from "../components/copy-button";
+import { EmptyState } from "../components/empty-state";
+import { Notice } from "../components/notice";
+import { Page } from "../components/page";
+import { Snippet } from "../components/snippet";
+import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
-import { EndGrant, SwitchOff, nameOf } from "./ask";
+import { RevokeGrant, DisableSignIn, agentName } from "./confirmations";
 import { SignInForm } from "./form";
 import { useGrants, useSignIn } from "./hooks";
 import "../webhooks/webhooks.css";
@@ -16,19 +16,19 @@ import "../keys/keys.css";
 
 const heading = () => document.querySelector<HTMLElement>("h1");
 
-type Asked = { what: "form" } | { what: "off" } | { what: "end"; grant: AgentGrant };
+type Dialog = { what: "form" } | { what: "off" } | { what: "end"; grant: AgentGrant };
 
 /** How agents sign in, and what users granted to them. */
 export function AgentsView() {
   const { may } = useSession();
   const query = useSignIn();
-  const [asked, setAsked] = useState<Asked>();
+  const [dialog, setDialog] = useState<Dialog>();
   const [notice, setNotice] = useState<string>();
   const mayWrite = may("agents:write");
-  const close = () => setAsked(undefined);
-  const ask = (next: Asked) => {
+  const close = () => setDialog(undefined);
+  const openDialog = (next: Dialog) => {
     setNotice(undefined);
-    setAsked(next);
+    setDialog(next);
   };
   const done = (text: string) => {
     setNotice(text);
@@ -41,7 +41,7 @@ export function AgentsView() {
       actions={
         mayWrite &&
         query.data !== undefined && (
-          <button type="button" class="primary" onClick={() => ask({ what: "form" })}>
+          <button type="button" class="primary" onClick={() => openDialog({ what: "form" })}>
             {signIn ? "Change sign-in" : "Switch sign-in on"}
           </button>
         )
@@ -52,21 +52,21 @@ export function AgentsView() {
         Your users add one address to Claude, Cursor, VS Code or another MCP client, sign in, and decide what the agent
         may do.{!mayWrite && " Your key can read this page, but change nothing on it."}
       </p>
-      <Answer query={query} what="sign-in" rows={2}>
+      <QueryView query={query} what="sign-in" rows={2}>
         {(signIn) =>
           signIn ? (
             <div class="section">
-              <SignIn signIn={signIn} onOff={mayWrite ? () => ask({ what: "off" }) : undefined} />
-              <Grants onEnd={mayWrite ? (grant) => ask({ what: "end", grant }) : undefined} />
+              <SignIn signIn={signIn} onDisable={mayWrite ? () => openDialog({ what: "off" }) : undefined} />
+              <Grants onRevoke={mayWrite ? (grant) => openDialog({ what: "end", grant }) : undefined} />
             </div>
           ) : (
-            <Empty title="Sign-in is off">
+            <EmptyState title="Sign-in is off">
               Say who authenticates your users: your OpenID provider, or your own app. Then you get the address for your
               users' agents.
-            </Empty>
+            </EmptyState>
           )
         }
-      </Answer>
+      </QueryView>
       <Snippet
         call={{
           method: "GET",
@@ -74,15 +74,15 @@ export function AgentsView() {
           javascript: "const { rows } = await vault.agentGrants.list();",
         }}
       />
-      {asked?.what === "form" && (
+      {dialog?.what === "form" && (
         <SignInForm signIn={signIn} onClose={close} onSaved={() => done("Sign-in was saved.")} focusAfter={heading} />
       )}
-      {asked?.what === "off" && (
-        <SwitchOff onClose={close} onDone={() => done("Sign-in is off.")} focusAfter={heading} />
+      {dialog?.what === "off" && (
+        <DisableSignIn onClose={close} onDone={() => done("Sign-in is off.")} focusAfter={heading} />
       )}
-      {asked?.what === "end" && (
-        <EndGrant
-          grant={asked.grant}
+      {dialog?.what === "end" && (
+        <RevokeGrant
+          grant={dialog.grant}
           onClose={close}
           onDone={() => done("The grant has ended.")}
           focusAfter={heading}
@@ -92,7 +92,7 @@ export function AgentsView() {
   );
 }
 
-function SignIn({ signIn, onOff }: { signIn: AgentSignIn; onOff: (() => void) | undefined }) {
+function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => void) | undefined }) {
   const { endpoint, type, issuer, clientId, identityClaim, redirectUri, url, updatedAt } = signIn;
   const copied = (text: string, what: string) => (
     <dd class="copied">
@@ -136,11 +136,11 @@ function SignIn({ signIn, onOff }: { signIn: AgentSignIn; onOff: (() => void) | 
         )}
       </dl>
       <p class="muted small">
-        Configured <When at={updatedAt} />.
+        Configured <RelativeTime at={updatedAt} />.
       </p>
-      {onOff && (
+      {onDisable && (
         <div class="buttons">
-          <button type="button" class="danger" onClick={onOff}>
+          <button type="button" class="danger" onClick={onDisable}>
             Switch off
           </button>
         </div>
@@ -149,7 +149,7 @@ function SignIn({ signIn, onOff }: { signIn: AgentSignIn; onOff: (() => void) | 
   );
 }
 
-function Grants({ onEnd }: { onEnd: ((grant: AgentGrant) => void) | undefined }) {
+function Grants({ onRevoke }: { onRevoke: ((grant: AgentGrant) => void) | undefined }) {
   const [identity, setIdentity] = useState("");
   const query = useGrants(identity.trim());
   const grants = query.data?.pages.flatMap(({ rows }) => rows) ?? [];
@@ -165,17 +165,17 @@ function Grants({ onEnd }: { onEnd: ((grant: AgentGrant) => void) | undefined })
         value={identity}
         onInput={({ currentTarget }) => setIdentity(currentTarget.value)}
       />
-      <Answer query={query} what="grants" rows={2}>
+      <QueryView query={query} what="grants" rows={2}>
         {() =>
           grants.length === 0 ? (
-            <Empty
+            <EmptyState
               title={identity.trim() === "" ? "No user has granted anything yet" : "This identity has no grants"}
             />
           ) : (
             <>
               <ul class="keys" aria-label="Grants">
                 {grants.map((grant) => (
-                  <Row key={grant.id} grant={grant} onEnd={onEnd} />
+                  <Row key={grant.id} grant={grant} onEnd={onRevoke} />
                 ))}
               </ul>
               {query.hasNextPage && (
@@ -192,7 +192,7 @@ function Grants({ onEnd }: { onEnd: ((grant: AgentGrant) => void) | undefined })
             </>
           )
         }
-      </Answer>
+      </QueryView>
     </section>
   );
 }
@@ -203,7 +203,7 @@ function Row({ grant, onEnd }: { grant: AgentGrant; onEnd: ((grant: AgentGrant) 
   return (
     <li class="card webhook">
       <div class="webhook-head">
-        <h3>{nameOf(grant)}</h3>
+        <h3>{agentName(grant)}</h3>
         <div class="chips">
           <span class="badge">{access === "read" ? "only reads" : "reads and changes"}</span>
           {confirm && (
@@ -229,20 +229,20 @@ function Row({ grant, onEnd }: { grant: AgentGrant; onEnd: ((grant: AgentGrant) 
         {connections && <span class="chip">{connections.length} of the connections</span>}
       </p>
       <p class="muted small">
-        Granted <When at={createdAt} />.{" "}
+        Granted <RelativeTime at={createdAt} />.{" "}
         {lastUsedAt !== null && (
           <>
-            Last used <When at={lastUsedAt} />.{" "}
+            Last used <RelativeTime at={lastUsedAt} />.{" "}
           </>
         )}
-        Ends <When at={expiresAt} /> unless it is used.
+        Ends <RelativeTime at={expiresAt} /> unless it is used.
       </p>
       {onEnd && (
         <div class="buttons">
           <button
             type="button"
             class="danger"
-            aria-label={`End the grant of ${nameOf(grant)} for ${identity}`}
+            aria-label={`End the grant of ${agentName(grant)} for ${identity}`}
             onClick={() => onEnd(grant)}
           >
             End grant

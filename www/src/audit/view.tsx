@@ -1,49 +1,49 @@
 import { useInfiniteQuery } from "@tanstack/preact-query";
 import type { AuditAction, AuditEntry, AuditFilters } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { useAddress } from "../parts/address";
-import { Answer } from "../parts/answer";
-import { Empty } from "../parts/empty";
-import { faultAt } from "../parts/faults";
-import { Field } from "../parts/field";
-import { Page } from "../parts/page";
-import { SearchField } from "../parts/search";
-import { Select } from "../parts/select";
-import { Snippet, literal, pathOf } from "../parts/snippet";
-import { When, exact } from "../parts/when";
+import { useUrlState } from "../components/url-state";
+import { QueryView } from "../components/query-view";
+import { EmptyState } from "../components/empty-state";
+import { faultAt } from "../components/faults";
+import { Field } from "../components/field";
+import { Page } from "../components/page";
+import { SearchField } from "../components/search-field";
+import { Select } from "../components/select";
+import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
+import { RelativeTime, formatExact } from "../components/relative-time";
 import { useSession } from "../session/session";
-import { AUDIT_ACTIONS, actionWords, actorWords, addressOf } from "./words";
+import { AUDIT_ACTIONS, actionLabel, actorLabel, targetHref } from "./messages";
 import "../events/events.css";
 
-const ROWS = 50;
-const NAMES = ["action", "actor", "target", "from", "to"] as const;
+const PAGE_SIZE = 50;
+const PARAMETERS = ["action", "actor", "target", "from", "to"] as const;
 
 /** The beginning of a day, where the reader is; what is no day is left as it is, to be named as a fault. */
-function dayStart(day: string, days = 0): string {
+function startOfDay(day: string, days = 0): string {
   const [year, month, date] = day.split("-").map(Number);
   const start = new Date(year ?? Number.NaN, (month ?? 0) - 1, (date ?? 0) + days);
   return Number.isNaN(start.getTime()) ? day : start.toISOString();
 }
 
-function filtersOf(values: Partial<Record<(typeof NAMES)[number], string>>): AuditFilters {
+function filtersOf(values: Partial<Record<(typeof PARAMETERS)[number], string>>): AuditFilters {
   const { action, actor, target, from, to } = values;
   return {
     ...(action && { actions: [action as AuditAction] }),
     ...(actor && { actor }),
     ...(target && { target }),
-    ...(from && { from: dayStart(from) }),
+    ...(from && { from: startOfDay(from) }),
     // The day itself is part of it.
-    ...(to && { to: dayStart(to, 1) }),
+    ...(to && { to: startOfDay(to, 1) }),
   };
 }
 
 /** Who changed what, and who read credentials: latest first. */
 export function AuditView() {
   const { vault } = useSession();
-  const { values, change } = useAddress(NAMES);
+  const { values, change } = useUrlState(PARAMETERS);
   const filters = filtersOf(values);
   const faults = vault.audit.validateList(filters);
-  const day = (name: "from" | "to", label: string) => (
+  const dayField = (name: "from" | "to", label: string) => (
     <Field label={label} fault={faultAt(faults, name)}>
       {(ties) => (
         <input
@@ -61,7 +61,7 @@ export function AuditView() {
         <Select
           label="Action"
           value={values.action ?? ""}
-          options={[["", "All actions"], ...AUDIT_ACTIONS.map((action) => [action, actionWords(action)] as const)]}
+          options={[["", "All actions"], ...AUDIT_ACTIONS.map((action) => [action, actionLabel(action)] as const)]}
           fault={faultAt(faults, "actions")}
           onChange={(action) => change({ action })}
         />
@@ -81,15 +81,15 @@ export function AuditView() {
           maxLength={255}
           onChange={(target) => change({ target: target.trim() }, { replace: true })}
         />
-        {day("from", "From")}
-        {day("to", "To")}
+        {dayField("from", "From")}
+        {dayField("to", "To")}
       </div>
       {faults.length === 0 && <Entries filters={filters} />}
       <Snippet
         call={{
           method: "GET",
-          path: pathOf("/v1/audit", filters),
-          javascript: `const { rows } = await vault.audit.page(${literal(filters)});`,
+          path: pathWithQuery("/v1/audit", filters),
+          javascript: `const { rows } = await vault.audit.page(${toLiteral(filters)});`,
         }}
       />
     </Page>
@@ -100,7 +100,8 @@ function Entries({ filters }: { filters: AuditFilters }) {
   const { vault } = useSession();
   const query = useInfiniteQuery({
     queryKey: ["audit", filters],
-    queryFn: ({ pageParam, signal }) => vault.audit.page({ ...filters, limit: ROWS, before: pageParam }, { signal }),
+    queryFn: ({ pageParam, signal }) =>
+      vault.audit.page({ ...filters, limit: PAGE_SIZE, before: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
     gcTime: 0,
@@ -108,11 +109,11 @@ function Entries({ filters }: { filters: AuditFilters }) {
   const entries = query.data?.pages.flatMap(({ rows }) => rows) ?? [];
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   return (
-    <Answer query={query} what="entries" rows={8}>
+    <QueryView query={query} what="entries" rows={8}>
       {() => (
         <div class="section">
           {entries.length === 0 && !hasNextPage ? (
-            <Empty title="No entries">Entries are deleted after some time.</Empty>
+            <EmptyState title="No entries">Entries are deleted after some time.</EmptyState>
           ) : (
             <ol class="events" aria-label="Entries">
               {entries.map((entry) => (
@@ -133,17 +134,17 @@ function Entries({ filters }: { filters: AuditFilters }) {
           )}
         </div>
       )}
-    </Answer>
+    </QueryView>
   );
 }
 
 function Row({ entry }: { entry: AuditEntry }) {
   const { at, action, actor, target, requestId, count } = entry;
-  const address = addressOf(target, action.endsWith(".deleted"));
+  const address = targetHref(target, action.endsWith(".deleted"));
   return (
     <li class="event">
       <span class="event-what">
-        <strong>{actionWords(action)}</strong>
+        <strong>{actionLabel(action)}</strong>
         {count > 1 && ` ${count} times`}
         <br />
         <span class="small">
@@ -157,7 +158,7 @@ function Row({ entry }: { entry: AuditEntry }) {
         </span>
       </span>
       <span>
-        {actorWords(actor.type)} {actor.id !== null && <span class="mono small">{actor.id}</span>}
+        {actorLabel(actor.type)} {actor.id !== null && <span class="mono small">{actor.id}</span>}
         {actor.keyId !== null && actor.keyId !== actor.id && (
           <>
             <br />
@@ -175,8 +176,8 @@ function Row({ entry }: { entry: AuditEntry }) {
           </>
         )}
       </span>
-      <span class="event-when muted small" title={exact(at)}>
-        <When at={at} />
+      <span class="event-when muted small" title={formatExact(at)}>
+        <RelativeTime at={at} />
       </span>
     </li>
   );

@@ -1,10 +1,10 @@
 // The page that opened the window, or contains it: it hears what becomes of it, if it is one that may hear that.
 import type { Connection, Whoami } from "connector-vault/slim";
 import { TOKEN } from "../session/link";
-import { type Opening, addressOf, originOf } from "./opening";
+import { type LaunchParams, launchUrl, originOf } from "./launch-params";
 
 /** How the window is shown. */
-export const place = window.parent !== window ? "frame" : window.opener ? "popup" : "page";
+export const displayMode = window.parent !== window ? "frame" : window.opener ? "popup" : "page";
 
 /** The embedder's answer to `waiting`: the token or code that it opened the window with. It vouches for nothing else. */
 export interface Reply {
@@ -16,7 +16,7 @@ export interface Reply {
 }
 
 /** What the embedder hears. */
-export interface News {
+export interface StatusMessage {
   /** `pending`: the user is at the platform; `closed`: the user does not want to connect. */
   status: "waiting" | "ready" | "pending" | "succeeded" | "failed" | "closed";
   /** The id of the attempt. */
@@ -28,19 +28,20 @@ export interface News {
 
 const TYPE = "connector-vault:connect";
 /** How long to wait for the embedder's answer, in milliseconds: if the window has a token or code already, and if not. */
-const [SOON_MS, LATE_MS] = [2_000, 15_000];
+const [TIMEOUT_WITH_SECRET_MS, TIMEOUT_MS] = [2_000, 15_000];
 /** How often to ask, in milliseconds: a page may create its frame before it listens. */
-const ASK_MS = 250;
+const REQUEST_INTERVAL_MS = 250;
 
-const embedder = (): Window | null => (place === "frame" ? window.parent : window.opener);
+const embedder = (): Window | null => (displayMode === "frame" ? window.parent : window.opener);
 
 /** Asks the embedder what it opened the window with. Undefined if there is no embedder or it does not answer. */
-export function askEmbedder(opening: Opening): Promise<Reply | undefined> {
+export function requestFromEmbedder(opening: LaunchParams): Promise<Reply | undefined> {
   const target = embedder();
-  if (place === "page" || !target) return Promise.resolve(undefined);
+  if (displayMode === "page" || !target) return Promise.resolve(undefined);
   const isEmpty = (opening.code ?? opening.token) === undefined;
   // The message reveals nothing, so any page may receive it.
-  const ask = () => target.postMessage({ type: TYPE, status: "waiting" } satisfies News & { type: string }, "*");
+  const ask = () =>
+    target.postMessage({ type: TYPE, status: "waiting" } satisfies StatusMessage & { type: string }, "*");
   return new Promise((resolve) => {
     const end = (reply?: Reply) => {
       removeEventListener("message", onMessage);
@@ -52,35 +53,35 @@ export function askEmbedder(opening: Opening): Promise<Reply | undefined> {
       // A sandboxed page has the opaque origin `null`, which identifies nobody.
       if (source !== target || data?.type !== TYPE || originOf(origin) === undefined) return;
       const token = typeof data.token === "string" && TOKEN.test(data.token) ? data.token : undefined;
-      end({ origin, token, code: codeOf(data.connectUrl) });
+      end({ origin, token, code: codeFromUrl(data.connectUrl) });
     };
-    const timer = setTimeout(end, isEmpty ? LATE_MS : SOON_MS);
-    const asking = setInterval(ask, ASK_MS);
+    const timer = setTimeout(end, isEmpty ? TIMEOUT_MS : TIMEOUT_WITH_SECRET_MS);
+    const asking = setInterval(ask, REQUEST_INTERVAL_MS);
     addEventListener("message", onMessage);
     ask();
   });
 }
 
 /** The code of a `connectUrl`; undefined for anything else. */
-function codeOf(url: unknown): string | undefined {
+function codeFromUrl(url: unknown): string | undefined {
   if (typeof url !== "string") return undefined;
   return new URLSearchParams(url.split("#")[1]).get("code") ?? undefined;
 }
 
 /** Opens this window again as a popup and forwards its messages to `listener`. Returns false if the browser blocks it. */
-export function openAlone(
-  opening: Opening,
+export function openInPopup(
+  opening: LaunchParams,
   token: string | undefined,
   listener: string | undefined,
-  onNews: (news: News) => void,
+  onStatus: (news: StatusMessage) => void,
 ): boolean {
-  const popup = window.open(addressOf(opening, token), "", "popup,width=600,height=760");
+  const popup = window.open(launchUrl(opening, token), "", "popup,width=600,height=760");
   if (!popup) return false;
   addEventListener("message", ({ source, origin, data }) => {
     if (source !== popup || origin !== location.origin || data?.type !== TYPE) return;
     if (data.status === "waiting") return popup.postMessage({ type: TYPE }, origin);
     if (listener) embedder()?.postMessage(data, listener);
-    onNews(data);
+    onStatus(data);
   });
   return true;
 }
@@ -89,13 +90,13 @@ export function openAlone(
  * Returns the origin that may hear what becomes of the window: the given one if the token is for its pages. If the token is
  * for all pages, the one from which the browser came here.
  */
-export function listenerOf({ origin }: Opening, { origins }: Whoami): string | undefined {
+export function allowedListener({ origin }: LaunchParams, { origins }: Whoami): string | undefined {
   if (origin === undefined || origin === location.origin) return origin;
   const isMeant = origins ? origins.includes(origin) : originOf(document.referrer) === origin;
   return isMeant ? origin : undefined;
 }
 
 /** Tells the embedder what has happened. */
-export function tell(listener: string | undefined, news: News): void {
-  if (listener) embedder()?.postMessage({ type: TYPE, ...news }, listener);
+export function notifyEmbedder(listener: string | undefined, message: StatusMessage): void {
+  if (listener) embedder()?.postMessage({ type: TYPE, ...message }, listener);
 }

@@ -3,14 +3,14 @@ import { render } from "preact";
 import "../style/base.css";
 import "../style/shared.css";
 import "./connect.css";
-import { takeOpening } from "./opening";
-import { ConnectWindow } from "./window";
+import { takeLaunchParams } from "./launch-params";
+import { ConnectWindow } from "./connect-window";
 
 const place = document.getElementById("window");
 let number = 0;
 function draw() {
   number += 1;
-  if (place) render(<ConnectWindow key={number} opening={takeOpening()} />, place);
+  if (place) render(<ConnectWindow key={number} opening={takeLaunchParams()} />, place);
 }
 draw();
 // Another link, opened in this very page.

@@ -1,14 +1,22 @@
 import type { ComponentChildren } from "preact";
 import { Step } from "./step";
-import { NAMELESS, type Trouble, type Turn, capital } from "./words";
+import { DEFAULT_APP_NAME, type FailureText, type Actor, capitalize } from "./messages";
 
 /** What has happened, whose turn it is, and what to do. */
-export function Failed({ trouble, app, children }: { trouble: Trouble; app: string; children: ComponentChildren }) {
-  const { title, text, turn, code, detail, requestId } = trouble;
+export function FailedStep({
+  trouble,
+  app,
+  children,
+}: {
+  trouble: FailureText;
+  app: string;
+  children: ComponentChildren;
+}) {
+  const { title, text, actor, code, detail, requestId } = trouble;
   return (
-    <Step title={title} mark={<Sign tone={turn === "app" ? "bad" : "warn"}>!</Sign>}>
+    <Step title={title} icon={<StatusIcon tone={actor === "app" ? "bad" : "warn"}>!</StatusIcon>}>
       <p>{text}</p>
-      {turn !== "user" && <p>{cure(turn, app)}</p>}
+      {actor !== "user" && <p>{adviceFor(actor, app)}</p>}
       <div class="buttons">{children}</div>
       <details class="small">
         <summary>Details</summary>
@@ -26,19 +34,19 @@ export function Failed({ trouble, app, children }: { trouble: Trouble; app: stri
   );
 }
 
-const cure = (turn: Turn, app: string) =>
+const adviceFor = (turn: Actor, app: string) =>
   turn === "app"
     ? `There is nothing that you can do here. Tell the people behind ${app}; the details below will help them.`
     : "This is not your fault. Try again in a few minutes.";
 
-export const Sign = ({ tone, children }: { tone: "good" | "warn" | "bad"; children: ComponentChildren }) => (
+export const StatusIcon = ({ tone, children }: { tone: "good" | "warn" | "bad"; children: ComponentChildren }) => (
   <span class="sign" data-tone={tone} aria-hidden="true">
     {children}
   </span>
 );
 
 /** Why the window is of no use. */
-export const ENDS = {
+export const END_TITLES = {
   missing: "Open this window again",
   damaged: "This link is damaged",
   expired: "This window has expired",
@@ -47,21 +55,21 @@ export const ENDS = {
   forbidden: "This link can't connect accounts",
 } as const;
 
-export type End = keyof typeof ENDS;
+export type EndReason = keyof typeof END_TITLES;
 
-export function Ended({ end, app, children }: { end: End; app: string; children?: ComponentChildren }) {
+export function EndedStep({ reason, app, children }: { reason: EndReason; app: string; children?: ComponentChildren }) {
   // Whoever reads this may see nothing else of the app.
-  const origin = app === NAMELESS ? "the app" : app;
+  const origin = app === DEFAULT_APP_NAME ? "the app" : app;
   const text = {
     missing: `Leaving or reloading it clears what it had. Go back to ${origin} and open it there.`,
     damaged: `Part of it is missing or was changed. Go back to ${origin} and open it there.`,
     expired: `For your safety, it works for a short time only. Go back to ${origin} and open it again.`,
     used: `It works once and for a short time only. Go back to ${origin} and start again.`,
     returned: `Go back to ${origin}: it shows whether the account is connected.`,
-    forbidden: `${capital(app)} created it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
-  }[end];
+    forbidden: `${capitalize(app)} created it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
+  }[reason];
   return (
-    <Step title={ENDS[end]} mark={<Sign tone="warn">!</Sign>}>
+    <Step title={END_TITLES[reason]} icon={<StatusIcon tone="warn">!</StatusIcon>}>
       <p>{text}</p>
       <div class="buttons">{children}</div>
     </Step>

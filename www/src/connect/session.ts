@@ -1,11 +1,11 @@
 // For whom the window asks, and what it may do.
 import type { Scope, Whoami } from "connector-vault/slim";
-import { type Reply, listenerOf, place } from "./embedder";
-import { type Opening, originOf } from "./opening";
-import { Service, exchange } from "./service";
+import { type Reply, allowedListener, displayMode } from "./embedder";
+import { type LaunchParams, originOf } from "./launch-params";
+import { ApiClient, exchange } from "./api-client";
 
 export interface Session {
-  service: Service;
+  service: ApiClient;
   who: Whoami;
   may: (scope: Scope) => boolean;
   /** The origin that hears what becomes of the window. */
@@ -33,7 +33,7 @@ export interface Invitation {
 }
 
 /** Reads what the window was opened with. Undefined if there is no usable token or code. */
-export async function readInvitation(opening: Opening, reply: Reply | undefined): Promise<Invitation | undefined> {
+export async function readInvitation(opening: LaunchParams, reply: Reply | undefined): Promise<Invitation | undefined> {
   // An embedder vouches only for what it sends: other pages can change the window's address.
   const { token = opening.token } = reply ?? {};
   if (token !== undefined) {
@@ -41,11 +41,17 @@ export async function readInvitation(opening: Opening, reply: Reply | undefined)
     const { identity, origins } = session.who;
     if (identity === undefined) return undefined;
     const isFromApp = reply?.token !== undefined && origins?.includes(reply.origin) === true;
-    return { identity, isFromApp, token: reply?.token, listener: heard(reply, origins), open: async () => session };
+    return {
+      identity,
+      isFromApp,
+      token: reply?.token,
+      listener: allowedOrigin(reply, origins),
+      open: async () => session,
+    };
   }
   const { code } = opening;
   if (code === undefined) return undefined;
-  const { i: identity, o } = claimsOf(code);
+  const { i: identity, o } = decodeClaims(code);
   if (identity === undefined) return undefined;
   const origins = o?.split(",");
   const isFromApp = reply?.code === code && origins?.includes(reply.origin) === true;
@@ -54,15 +60,15 @@ export async function readInvitation(opening: Opening, reply: Reply | undefined)
     exchanged ??= await exchange(code);
     return openSession(opening, exchanged, reply);
   };
-  return { identity, isFromApp, token: undefined, listener: heard(reply, origins), open };
+  return { identity, isFromApp, token: undefined, listener: allowedOrigin(reply, origins), open };
 }
 
 /** The embedder's origin if it is one of a token's. A token without origins is for the pages of all. */
-const heard = (reply: Reply | undefined, origins: readonly string[] | null | undefined) =>
+const allowedOrigin = (reply: Reply | undefined, origins: readonly string[] | null | undefined) =>
   reply && (origins?.includes(reply.origin) ?? true) ? reply.origin : undefined;
 
 /** What a code states: the identity, and the origins separated by commas. The service verifies it when it is exchanged. */
-function claimsOf(code: string): { i?: string; o?: string } {
+function decodeClaims(code: string): { i?: string; o?: string } {
   const claims = code.replace(/^cc_(?:test|live)_/, "").split(".")[0] ?? "";
   try {
     const bytes = Uint8Array.from(atob(claims.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
@@ -72,19 +78,21 @@ function claimsOf(code: string): { i?: string; o?: string } {
   }
 }
 
-async function openSession(opening: Opening, token: string, reply: Reply | undefined): Promise<Session> {
-  const service = new Service(token);
+async function openSession(opening: LaunchParams, token: string, reply: Reply | undefined): Promise<Session> {
+  const service = new ApiClient(token);
   const who = await service.whoami();
-  const backTo = originOf(opening.returnUrl);
-  const listener = heard(reply, who.origins) ?? listenerOf(opening, who);
+  const returnOrigin = originOf(opening.returnUrl);
+  const listener = allowedOrigin(reply, who.origins) ?? allowedListener(opening, who);
   // Nobody is led to a page that the token is not for.
-  const isMeant = backTo !== undefined && listenerOf({ ...opening, origin: backTo }, who) !== undefined;
+  const mayReturn =
+    returnOrigin !== undefined && allowedListener({ ...opening, origin: returnOrigin }, who) !== undefined;
   return {
     service,
     who,
     may: (scope) => who.scopes.includes(scope),
     listener,
-    returnUrl: isMeant ? opening.returnUrl : undefined,
-    opensPopup: place === "frame" || (place === "popup" && listener !== undefined && reply?.token === undefined),
+    returnUrl: mayReturn ? opening.returnUrl : undefined,
+    opensPopup:
+      displayMode === "frame" || (displayMode === "popup" && listener !== undefined && reply?.token === undefined),
   };
 }

@@ -1,20 +1,20 @@
 import { useQueryClient } from "@tanstack/preact-query";
 import { NotFoundError, RateLimitError, VaultError, type Connection } from "connector-vault/slim";
-import { told } from "../parts/failure";
-import { useOnce } from "../parts/once";
+import { describeError } from "../components/error-message";
+import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "../session/session";
-import { useTold } from "./kept";
+import { useConnectionCache } from "./cache";
 import { statusKey } from "./status";
 
 /** Has the service find out whether a connection works. */
 export function CheckNow({ connection: { id }, onGone }: { connection: Connection; onGone: () => void }) {
   const { vault } = useSession();
   const client = useQueryClient();
-  const { stored } = useTold();
-  const checking = useOnce<Connection>({
+  const { update } = useConnectionCache();
+  const checking = useSingleFlight<Connection>({
     mutationFn: () => vault.connections.check(id),
     onSuccess: (connection) => {
-      stored(connection);
+      update(connection);
       // New tokens do not change the connection, but its status.
       void client.invalidateQueries({ queryKey: statusKey(id) });
     },
@@ -23,7 +23,7 @@ export function CheckNow({ connection: { id }, onGone }: { connection: Connectio
   const { data, error, isPending } = checking;
   const check = () => {
     if (isPending) return;
-    checking.ask();
+    checking.run();
   };
   return (
     <>
@@ -31,18 +31,18 @@ export function CheckNow({ connection: { id }, onGone }: { connection: Connectio
         {isPending ? "Checking…" : "Check now"}
       </button>
       <div role="status" class="checked">
-        {data && !isPending && <Found state={data.state} />}
+        {data && !isPending && <CheckResult state={data.state} />}
       </div>
       {error && (
         <p class="note checked" data-tone="warn" role="alert">
-          {wordsOf(error)}
+          {errorText(error)}
         </p>
       )}
     </>
   );
 }
 
-function Found({ state }: { state: Connection["state"] }) {
+function CheckResult({ state }: { state: Connection["state"] }) {
   return state === "operational" ? (
     <p class="note" data-tone="good">
       It was checked just now, and works.
@@ -54,10 +54,10 @@ function Found({ state }: { state: Connection["state"] }) {
   );
 }
 
-function wordsOf(error: unknown): string {
+function errorText(error: unknown): string {
   if (error instanceof RateLimitError && error.retryAfter !== undefined)
     return `After a failure, the service waits before it asks the platform again. Check in ${error.retryAfter.toLocaleString("en")} seconds.`;
   if (error instanceof VaultError && error.code === "not_checkable")
     return "Nothing shows whether it works: its credentials can't be renewed, and no request is known that checks them.";
-  return told(error);
+  return describeError(error);
 }

@@ -1,34 +1,34 @@
 import type { ConnectionState, Fault, IdentityType, Whoami } from "connector-vault/slim";
 import { PlatformField } from "../connectors/platform-field";
-import { platformOf, type Platforms } from "../connectors/platforms";
-import { STATES, STATE_MEANINGS } from "../parts/badge";
-import { TextField } from "../parts/field";
-import { Select } from "../parts/select";
-import { IDENTITY_TYPES } from "./asked";
-import type { Form } from "./form";
+import { findPlatform, type Platforms } from "../connectors/platforms";
+import { STATES, STATE_MEANINGS } from "../components/badge";
+import { TextField } from "../components/field";
+import { Select } from "../components/select";
+import { IDENTITY_TYPES } from "./filters";
+import type { CreateForm } from "./create-form";
 import { TagsInput } from "./tags-input";
 
 interface Props {
-  form: Form;
+  form: CreateForm;
   /** What is to be said against a field. */
-  fault: (name: keyof Form) => string | undefined;
+  fault: (name: keyof CreateForm) => string | undefined;
   /** All of it, for the tags. */
   faults: readonly Fault[];
   platforms: Platforms | undefined;
   /** What the session is confined to, which can't be chosen then. */
   who: Whoami;
-  onChange: (changes: Partial<Form>) => void;
-  onLeave: (name: keyof Form) => void;
+  onChange: (changes: Partial<CreateForm>) => void;
+  onBlur: (name: keyof CreateForm) => void;
 }
 
 /** What a new connection is made of. */
-export function Fields({ form, fault, faults, platforms, who, onChange, onLeave }: Props) {
+export function CreateFields({ form, fault, faults, platforms, who, onChange, onBlur }: Props) {
   type Text = "identity" | "name" | "label" | "platformVersion";
   const text = (name: Text) => ({
     value: form[name],
     fault: fault(name),
     onInput: (value: string) => onChange({ [name]: value }),
-    onBlur: () => form[name] !== "" && onLeave(name),
+    onBlur: () => form[name] !== "" && onBlur(name),
   });
   return (
     <div class="create-fields">
@@ -39,11 +39,11 @@ export function Fields({ form, fault, faults, platforms, who, onChange, onLeave 
           autofocus
           text={form.platform}
           platforms={platforms}
-          hint={platformOf(platforms, form.platform)?.name}
+          hint={findPlatform(platforms, form.platform)?.name}
           fault={fault("platform")}
           onInput={(platform) => onChange({ platform })}
           onChoose={(platform) => onChange({ platform })}
-          onLeave={() => form.platform !== "" && onLeave("platform")}
+          onLeave={() => form.platform !== "" && onBlur("platform")}
         />
       </div>
       <TextField

@@ -13,12 +13,12 @@ export interface Draft<Values> {
 const drafts = untilSignOut(() => new Map<string, Map<string, Draft<unknown>>>());
 
 /** What is kept: the very object, until something is changed. */
-export const keptDraft = <Values>(id: string, part: string) => drafts().get(id)?.get(part) as Draft<Values> | undefined;
+export const findDraft = <Values>(id: string, part: string) => drafts().get(id)?.get(part) as Draft<Values> | undefined;
 export const hasDraft = (id: string | undefined) => id !== undefined && drafts().has(id);
 /** Drops what is kept of a connection. */
 export const dropDraft = (id: string) => void drafts().delete(id);
 
-function keep(id: string, part: string, draft: Draft<unknown> | undefined): void {
+function saveDraft(id: string, part: string, draft: Draft<unknown> | undefined): void {
   const parts = drafts().get(id) ?? new Map<string, Draft<unknown>>();
   if (draft) parts.set(part, draft);
   else parts.delete(part);
@@ -33,16 +33,16 @@ export function useDraft<Values>(
   valuesOf: (connection: Connection) => Values,
   isChanged: (draft: Draft<Values>) => boolean,
 ) {
-  const [, draw] = useState(0);
+  const [, setTick] = useState(0);
   const { id } = connection;
-  const kept = keptDraft<Values>(id, part);
-  const draft: Draft<Values> = kept ?? { base: connection, values: valuesOf(connection) };
+  const saved = findDraft<Values>(id, part);
+  const draft: Draft<Values> = saved ?? { base: connection, values: valuesOf(connection) };
   const change = useCallback(
     (next: Draft<Values> | undefined) => {
-      keep(id, part, next && isChanged(next) ? next : undefined);
-      draw((times) => times + 1);
+      saveDraft(id, part, next && isChanged(next) ? next : undefined);
+      setTick((times) => times + 1);
     },
     [id, part],
   );
-  return { draft, isKept: kept !== undefined, change };
+  return { draft, isKept: saved !== undefined, change };
 }

@@ -2,13 +2,13 @@ import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import type { Connection, VaultEvent } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { EventDetails } from "../events/details";
-import { eventWords } from "../events/words";
-import { Answer } from "../parts/answer";
-import { When } from "../parts/when";
+import { eventLabel } from "../events/messages";
+import { QueryView } from "../components/query-view";
+import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
 
-const ROWS_AT_A_TIME = 500;
-const SHOWN_AT_A_TIME = 50;
+const PAGE_SIZE = 500;
+const SHOWN_STEP = 50;
 
 /** What happened to a connection, latest first. */
 export function History({ connection }: { connection: Connection }) {
@@ -29,13 +29,13 @@ export function History({ connection }: { connection: Connection }) {
 
 function Events({ connection: { id, version } }: { connection: Connection }) {
   const { vault } = useSession();
-  const [shown, setShown] = useState(SHOWN_AT_A_TIME);
+  const [shown, setShown] = useState(SHOWN_STEP);
   const query = useQuery({
     queryKey: ["history", id, version],
     queryFn: async ({ signal }) => {
       // The feed has the oldest first, and ends where nothing follows.
       const events: VaultEvent[] = [];
-      for await (const event of vault.events.list({ connection: id, limit: ROWS_AT_A_TIME }, { signal })) {
+      for await (const event of vault.events.list({ connection: id, limit: PAGE_SIZE }, { signal })) {
         events.push(event);
       }
       return events.reverse();
@@ -43,7 +43,7 @@ function Events({ connection: { id, version } }: { connection: Connection }) {
     placeholderData: keepPreviousData,
   });
   return (
-    <Answer query={query} what="the history" rows={2}>
+    <QueryView query={query} what="the history" rows={2}>
       {(events) =>
         events.length === 0 ? (
           <p class="muted">No events are kept of it. They are deleted after some time.</p>
@@ -51,12 +51,12 @@ function Events({ connection: { id, version } }: { connection: Connection }) {
           <div class="section">
             <ol class="history" aria-labelledby="history-title">
               {events.slice(0, shown).map((event) => (
-                <Event key={event.id} event={event} />
+                <EventItem key={event.id} event={event} />
               ))}
             </ol>
             {events.length > shown && (
               <p>
-                <button type="button" onClick={() => setShown(shown + SHOWN_AT_A_TIME)}>
+                <button type="button" onClick={() => setShown(shown + SHOWN_STEP)}>
                   Show older
                 </button>
               </p>
@@ -64,17 +64,17 @@ function Events({ connection: { id, version } }: { connection: Connection }) {
           </div>
         )
       }
-    </Answer>
+    </QueryView>
   );
 }
 
-function Event({ event }: { event: VaultEvent }) {
+function EventItem({ event }: { event: VaultEvent }) {
   return (
     <li>
       <p class="history-line">
-        <strong>{eventWords(event.type)}</strong>
+        <strong>{eventLabel(event.type)}</strong>
         <span class="muted small">
-          <When at={event.occurredAt} />
+          <RelativeTime at={event.occurredAt} />
         </span>
       </p>
       <EventDetails event={event} />

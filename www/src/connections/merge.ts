@@ -1,12 +1,12 @@
 // Three-way merges: what two people have made of the same version.
 
 /** A list without each of the others, once for each time that they have it. */
-function without(some: readonly string[], others: readonly string[]): string[] {
-  const left = new Map<string, number>();
-  for (const other of others) left.set(other, (left.get(other) ?? 0) + 1);
+function subtract(some: readonly string[], others: readonly string[]): string[] {
+  const remaining = new Map<string, number>();
+  for (const other of others) remaining.set(other, (remaining.get(other) ?? 0) + 1);
   return some.filter((one) => {
-    const times = left.get(one) ?? 0;
-    if (times > 0) left.set(one, times - 1);
+    const times = remaining.get(one) ?? 0;
+    if (times > 0) remaining.set(one, times - 1);
     return times === 0;
   });
 }
@@ -24,8 +24,8 @@ export function mergeTags(
   mine: readonly string[],
 ): readonly string[] {
   if (sameTags(base, theirs)) return mine;
-  const added = without(without(mine, base), without(theirs, base));
-  return [...without(theirs, without(base, mine)), ...added];
+  const added = subtract(subtract(mine, base), subtract(theirs, base));
+  return [...subtract(theirs, subtract(base, mine)), ...added];
 }
 
 /** The same for an object, field by field: mine where I changed it, else theirs. `clashes`: the fields that both changed, differently. */
@@ -33,13 +33,13 @@ export function mergeFields<Values extends object>(
   base: Values,
   theirs: Values,
   mine: Values,
-): { merged: Values; clashes: readonly (keyof Values)[] } {
+): { merged: Values; conflicts: readonly (keyof Values)[] } {
   const names = Object.keys(base) as (keyof Values)[];
   const merged = Object.fromEntries(
     names.map((name) => [name, mine[name] === base[name] ? theirs[name] : mine[name]]),
   ) as Values;
-  const clashes = names.filter(
+  const conflicts = names.filter(
     (name) => mine[name] !== base[name] && theirs[name] !== base[name] && mine[name] !== theirs[name],
   );
-  return { merged, clashes };
+  return { merged, conflicts: conflicts };
 }

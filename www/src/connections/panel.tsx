@@ -1,22 +1,22 @@
 import { NotFoundError, VaultError, type Connection } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import type { Platforms } from "../connectors/platforms";
-import { Answer } from "../parts/answer";
-import { Empty } from "../parts/empty";
-import { Modal } from "../parts/modal";
-import { useIsThere } from "../parts/once";
-import { Snippet } from "../parts/snippet";
+import { QueryView } from "../components/query-view";
+import { EmptyState } from "../components/empty-state";
+import { Modal } from "../components/modal";
+import { useIsMounted } from "../components/use-single-flight";
+import { Snippet } from "../components/snippet";
 import { useSession } from "../session/session";
-import { Delete } from "./delete";
+import { DeleteDialog } from "./delete-dialog";
 import { CheckNow } from "./check-now";
-import { ChangeName } from "./change-name";
-import { ChangeState } from "./change-state";
-import { ConnectAccount } from "./connect";
+import { EditName } from "./edit-name";
+import { EditState } from "./edit-state";
+import { ConnectAccount } from "./connect-account";
 import { dropDraft } from "./drafts";
-import { Facts, Head, StateLine } from "./facts";
+import { Details, PanelHeader, StateLine } from "./details";
 import { History } from "./history";
-import { useConnection, useTold } from "./kept";
-import { Status, isBroken, useStatus } from "./status";
+import { useConnection, useConnectionCache } from "./cache";
+import { Status, needsReconnect, useStatus } from "./status";
 import { rowLink } from "./table";
 import { Tags } from "./tags";
 
@@ -39,38 +39,38 @@ interface Props {
 export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeave, onRemoved, focusAfter }: Props) {
   const { may } = useSession();
   const query = useConnection(id);
-  const { removed } = useTold();
+  const { remove } = useConnectionCache();
   const [isGone, setGone] = useState(false);
-  const [isAsking, setAsking] = useState(false);
-  const isThere = useIsThere();
+  const [isConfirmingDelete, setConfirmingDelete] = useState(false);
+  const isMounted = useIsMounted();
   const connection = query.data;
   const connector = connection && platforms?.byName.get(connection.platform);
-  const isUnknown =
+  const isNotFound =
     query.error instanceof NotFoundError || (query.error instanceof VaultError && query.error.status === 404);
-  const giveUp = () => {
+  const discard = () => {
     dropDraft(id);
     onLeave();
   };
-  const leaveForGood = (what?: string) => {
+  const closeRemoved = (what?: string) => {
     dropDraft(id);
-    if (isThere()) {
+    if (isMounted()) {
       onRemoved(what);
       onClose();
     }
-    removed(id);
+    remove(id);
   };
-  const close = isGone || isUnknown ? () => leaveForGood() : onClose;
+  const close = isGone || isNotFound ? () => closeRemoved() : onClose;
   return (
     <Modal
       title={connection ? connection.identity : "Connection"}
       kind="drawer"
       onClose={close}
-      focusAfter={() => rowLink(id) ?? focusAfter()}
+      fallbackFocus={() => rowLink(id) ?? focusAfter()}
     >
-      {isGone || isUnknown ? (
-        <Gone wasThere={isGone || connection !== undefined} onClose={close} />
+      {isGone || isNotFound ? (
+        <ConnectionGone wasThere={isGone || connection !== undefined} onClose={close} />
       ) : (
-        <Answer query={query} what="the connection">
+        <QueryView query={query} what="the connection">
           {(found) => (
             <div class="panel">
               {isNew && (
@@ -78,31 +78,31 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
                   The connection was created.
                 </p>
               )}
-              <Head connection={found} connector={connector} />
+              <PanelHeader connection={found} connector={connector} />
               {may("connections:write") ? (
                 <Editable connection={found} name={connector?.name} onGone={() => setGone(true)} />
               ) : (
                 <ReadOnly connection={found} name={connector?.name} />
               )}
               <History connection={found} />
-              <Calls connection={found} />
+              <ApiCalls connection={found} />
               {may("connections:write") && (
                 <p>
-                  <button type="button" class="danger" onClick={() => setAsking(true)}>
+                  <button type="button" class="danger" onClick={() => setConfirmingDelete(true)}>
                     Delete this connection…
                   </button>
                 </p>
               )}
             </div>
           )}
-        </Answer>
+        </QueryView>
       )}
-      {connection && isAsking && (
-        <Delete
+      {connection && isConfirmingDelete && (
+        <DeleteDialog
           connection={connection}
           platform={connector?.name ?? connection.platform}
-          onClose={() => setAsking(false)}
-          onDeleted={leaveForGood}
+          onClose={() => setConfirmingDelete(false)}
+          onDeleted={closeRemoved}
         />
       )}
       {isLeaving && (
@@ -115,7 +115,7 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
               <button type="button" onClick={onStay}>
                 Keep editing
               </button>
-              <button type="button" class="danger" onClick={giveUp}>
+              <button type="button" class="danger" onClick={discard}>
                 Discard changes
               </button>
             </div>
@@ -144,14 +144,18 @@ function State({ connection, name = connection.platform, onGone }: StateProps) {
     <section class="section" aria-label="State">
       {/* The vault itself determines the state of what it holds the credentials of. */}
       {onGone && !status?.holdsCredentials ? (
-        <ChangeState connection={connection} onGone={onGone} />
+        <EditState connection={connection} onGone={onGone} />
       ) : (
         <StateLine connection={connection} />
       )}
       <Status connection={connection} query={query} />
       <div class="buttons state-buttons">
         {may("connections:connect") && may("catalog:read") && (
-          <button type="button" class={status && isBroken(status) ? "primary" : ""} onClick={() => setConnecting(true)}>
+          <button
+            type="button"
+            class={status && needsReconnect(status) ? "primary" : ""}
+            onClick={() => setConnecting(true)}
+          >
             Reconnect
           </button>
         )}
@@ -177,7 +181,7 @@ function Editable({ connection, name, onGone }: Required<StateProps>) {
     <>
       <State connection={connection} name={name} onGone={onGone} />
       <Tags connection={connection} onGone={onGone} />
-      <Facts connection={connection} name={<ChangeName connection={connection} onGone={onGone} />} />
+      <Details connection={connection} name={<EditName connection={connection} onGone={onGone} />} />
     </>
   );
 }
@@ -204,27 +208,27 @@ function ReadOnly({ connection, name: platformName }: StateProps) {
           You can't make changes: your key does not have the scope <code>connections:write</code>.
         </p>
       </section>
-      <Facts connection={connection} name={name ?? <span class="muted">none</span>} />
+      <Details connection={connection} name={name ?? <span class="muted">none</span>} />
     </>
   );
 }
 
-function Gone({ wasThere, onClose }: { wasThere: boolean; onClose: () => void }) {
+function ConnectionGone({ wasThere, onClose }: { wasThere: boolean; onClose: () => void }) {
   return (
     <div role="alert">
-      <Empty title={wasThere ? "This connection was deleted" : "Connection not found"}>
+      <EmptyState title={wasThere ? "This connection was deleted" : "Connection not found"}>
         <p>
           {wasThere ? "It can no longer be changed." : "It was deleted, or belongs to another account or environment."}
         </p>
         <button type="button" onClick={onClose}>
           Back to the list
         </button>
-      </Empty>
+      </EmptyState>
     </div>
   );
 }
 
-function Calls({ connection: { id, tags } }: { connection: Connection }) {
+function ApiCalls({ connection: { id, tags } }: { connection: Connection }) {
   const path = `/v1/vault/connections/${id}`;
   const text = JSON.stringify(id);
   return (

@@ -2,10 +2,10 @@ import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/preac
 import { NotFoundError, type Connection, type ConnectionStatus } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
-import { clientHref } from "../integrations/clients";
-import { Answer } from "../parts/answer";
-import { accountName } from "../parts/account";
-import { Soon, When } from "../parts/when";
+import { clientHref } from "../integrations/hooks";
+import { QueryView } from "../components/query-view";
+import { accountName } from "../components/account-name";
+import { DueTime, RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
 import { Reason } from "../events/reason";
 
@@ -23,7 +23,7 @@ export function useStatus({ id, version }: Connection) {
 }
 
 /** Whether somebody has to reconnect it. */
-export const isBroken = (status: ConnectionStatus) => status.state === "failed" || status.actor === "user";
+export const needsReconnect = (status: ConnectionStatus) => status.state === "failed" || status.actor === "user";
 
 interface Props {
   connection: Connection;
@@ -35,16 +35,16 @@ export function Status({ connection, query }: Props) {
   // The panel itself says that the connection is gone.
   if (query.error instanceof NotFoundError) return null;
   return (
-    <Answer query={query} what="the status" rows={2}>
+    <QueryView query={query} what="the status" rows={2}>
       {(status) => <StatusFacts status={status} platform={connection.platform} />}
-    </Answer>
+    </QueryView>
   );
 }
 
 function StatusFacts({ status, platform }: { status: ConnectionStatus; platform: string }) {
   const { state, since, reason, actor, attempts, nextAttemptAt, expiresAt, lastRefreshedAt, scopes, missingScopes } =
     status;
-  const isBad = state !== "operational" && (state !== "unknown" || reason !== null);
+  const isNotWorking = state !== "operational" && (state !== "unknown" || reason !== null);
   const who = <Actor status={status} platform={platform} />;
   return (
     <dl class="facts status-facts">
@@ -58,7 +58,7 @@ function StatusFacts({ status, platform }: { status: ConnectionStatus; platform:
       )}
       {since && (
         <Fact name="Since">
-          <When at={since} both />
+          <RelativeTime at={since} showExact />
         </Fact>
       )}
       {reason && (
@@ -66,22 +66,22 @@ function StatusFacts({ status, platform }: { status: ConnectionStatus; platform:
           <Reason reason={reason} />
         </Fact>
       )}
-      {isBad && <Fact name="Who must act">{who}</Fact>}
+      {isNotWorking && <Fact name="Who must act">{who}</Fact>}
       {attempts > 0 && <Fact name="Failed attempts">{attempts}</Fact>}
-      {nextAttemptAt && (!isBad || actor !== "nobody") && (
+      {nextAttemptAt && (!isNotWorking || actor !== "nobody") && (
         <Fact name="Next attempt">
-          <Soon at={nextAttemptAt} both />
+          <DueTime at={nextAttemptAt} showExact />
         </Fact>
       )}
       <Fact name="Credentials">{status.holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}</Fact>
       {expiresAt && (
         <Fact name="Token expires">
-          <When at={expiresAt} both />
+          <RelativeTime at={expiresAt} showExact />
         </Fact>
       )}
       {lastRefreshedAt && (
         <Fact name="Last refreshed">
-          <When at={lastRefreshedAt} both />
+          <RelativeTime at={lastRefreshedAt} showExact />
         </Fact>
       )}
       {scopes.length > 0 && (
@@ -108,7 +108,7 @@ function Actor({ status: { actor, nextAttemptAt }, platform }: { status: Connect
   if (!nextAttemptAt) return <>Nobody.</>;
   return (
     <>
-      Nobody: the service tries again <Soon at={nextAttemptAt} />.
+      Nobody: the service tries again <DueTime at={nextAttemptAt} />.
     </>
   );
 }

@@ -2,17 +2,17 @@ import type { Connection, ConnectionWithAccount } from "connector-vault/slim";
 import type { JSX } from "preact";
 import { Link, useLocation } from "wouter-preact";
 import type { Platforms } from "../connectors/platforms";
-import { accountName } from "../parts/account";
-import { StateBadge } from "../parts/badge";
-import { Logo } from "../parts/logo";
-import { When } from "../parts/when";
+import { accountName } from "../components/account-name";
+import { StateBadge } from "../components/badge";
+import { Logo } from "../components/logo";
+import { RelativeTime } from "../components/relative-time";
 
-const TAGS = 3;
+const MAX_SHOWN_TAGS = 3;
 /** Letters of a tag that is not worth cutting. */
-const SHORT = 6;
+const SHORT_TAG_LENGTH = 6;
 const COLUMNS = ["Identity", "Platform", "Name", "State", "Tags", "Created"];
 /** What the history remembers of a panel that was opened in the list: leaving it is going back. */
-export const OPENED = { openedHere: true };
+export const OPENED_HERE = { openedHere: true };
 
 /** The link to a connection in the table, for whoever returns to it. */
 export const rowLink = (id: string) => document.querySelector<HTMLElement>(`a[data-connection="${CSS.escape(id)}"]`);
@@ -59,18 +59,18 @@ function Row({
 }) {
   const { id, platform, identity, identityType, name, state, tags, createdAt, active, account } = connection;
   const [, navigate] = useLocation();
-  const known = platforms?.byName.get(platform);
+  const connector = platforms?.byName.get(platform);
   // The link is what keyboards and screen readers use; a mouse may be less exact.
   const open = (event: JSX.TargetedMouseEvent<HTMLTableRowElement>) => {
     const isOnLink = event.target instanceof Element && event.target.closest("a, button") !== null;
     if (!isOnLink && !event.defaultPrevented && getSelection()?.isCollapsed !== false)
-      navigate(href, { state: OPENED });
+      navigate(href, { state: OPENED_HERE });
   };
   return (
     <tr role="row" onClick={open}>
       <td role="cell" class="cell-identity">
         <span class="one-line">
-          <Link href={href} state={OPENED} data-connection={id} title={identity}>
+          <Link href={href} state={OPENED_HERE} data-connection={id} title={identity}>
             {identity}
           </Link>{" "}
           <span class="muted small">{identityType}</span>
@@ -78,11 +78,11 @@ function Row({
       </td>
       <td role="cell" class="cell-platform">
         <span class="one-line">
-          <Logo name={known?.name ?? platform} image={known?.image} size={24} />
-          <span class="platform-name" title={known?.name}>
-            {known?.name ?? platform}
+          <Logo name={connector?.name ?? platform} image={connector?.image} size={24} />
+          <span class="platform-name" title={connector?.name}>
+            {connector?.name ?? platform}
           </span>{" "}
-          {known && known.name !== platform && (
+          {connector && connector.name !== platform && (
             <span class="platform-key mono muted" title={platform}>
               {platform}
             </span>
@@ -90,7 +90,7 @@ function Row({
         </span>
       </td>
       <td role="cell" class="cell-name" title={name ?? undefined}>
-        {name ?? (!account && <None what="no name" />)}
+        {name ?? (!account && <NoValue what="no name" />)}
         {account && (
           <span class="muted small" title={`Account ${account.id}`}>
             {" "}
@@ -113,28 +113,28 @@ function Row({
       </td>
       <td role="cell" class="cell-tags">
         <span class="chips">
-          {tags.slice(0, TAGS).map((tag, at) => (
-            <span key={at} class={tag.length > SHORT ? "chip" : "chip short"} title={tag}>
+          {tags.slice(0, MAX_SHOWN_TAGS).map((tag, at) => (
+            <span key={at} class={tag.length > SHORT_TAG_LENGTH ? "chip" : "chip short"} title={tag}>
               {tag}
             </span>
           ))}
-          {tags.length > TAGS && (
-            <span class="chip more" title={tags.slice(TAGS).join(", ")}>
-              +{tags.length - TAGS}
+          {tags.length > MAX_SHOWN_TAGS && (
+            <span class="chip more" title={tags.slice(MAX_SHOWN_TAGS).join(", ")}>
+              +{tags.length - MAX_SHOWN_TAGS}
               <span class="visually-hidden"> more</span>
             </span>
           )}
-          {tags.length === 0 && <None what="no tags" />}
+          {tags.length === 0 && <NoValue what="no tags" />}
         </span>
       </td>
       <td role="cell" class="cell-created">
-        <When at={createdAt} both />
+        <RelativeTime at={createdAt} showExact />
       </td>
     </tr>
   );
 }
 
-const None = ({ what }: { what: string }) => (
+const NoValue = ({ what }: { what: string }) => (
   <span class="none muted">
     <span aria-hidden="true">–</span>
     <span class="visually-hidden">{what}</span>

@@ -2,51 +2,51 @@ import type { Fault } from "connector-vault/slim";
 import { X } from "lucide-preact";
 import type { JSX } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
-import { sentence } from "../parts/faults";
+import { faultMessage } from "../components/faults";
 
 /** Tags, and what is in the field and no chip yet. */
-export interface TagsTyped {
+export interface TagsValue {
   tags: readonly string[];
   text: string;
 }
 
 /** What the chips are, and what ends one. */
-interface Kind {
+interface ChipKind {
   /** The member of the body that they become. */
   member: string;
-  one: string;
-  many: string;
-  ends: RegExp;
+  singular: string;
+  plural: string;
+  separator: RegExp;
 }
 
-export const TAGS: Kind = { member: "tags", one: "tag", many: "Tags", ends: /[,\n]/ };
+export const TAGS: ChipKind = { member: "tags", singular: "tag", plural: "Tags", separator: /[,\n]/ };
 /** Platforms write them with spaces or commas between them. */
-export const SCOPES: Kind = { member: "scopes", one: "scope", many: "Scopes", ends: /[,\s]/ };
+export const SCOPES: ChipKind = { member: "scopes", singular: "scope", plural: "Scopes", separator: /[,\s]/ };
 
 /** The tags that a text names. */
-const tagsIn = (text: string, ends: RegExp) =>
+const parseTags = (text: string, ends: RegExp) =>
   text
     .split(ends)
     .map((tag) => tag.trim())
     .filter((tag) => tag !== "");
 
 /** All tags: the chips, and what is still in the field. */
-export const allTags = ({ tags, text }: TagsTyped, { ends } = TAGS) => [...tags, ...tagsIn(text, ends)];
+export const allTags = ({ tags, text }: TagsValue, { separator } = TAGS) => [...tags, ...parseTags(text, separator)];
 
-interface Props extends TagsTyped {
+interface Props extends TagsValue {
   label: string;
   /** Whether what is around it says already what it is. */
   isLabelHidden?: boolean;
-  kind?: Kind;
+  kind?: ChipKind;
   /** Those that can be suggested. */
-  known?: readonly string[];
+  suggestions?: readonly string[];
   /** What is wrong with all of them, the text's last. */
   faults: readonly Fault[];
-  onChange: (changed: TagsTyped) => void;
+  onChange: (changed: TagsValue) => void;
 }
 
 /** Where a fault is: the number of a tag, or -1 for all of them together. */
-const placeOf = ({ pointer }: Fault) => Number(/^\/[^/]+\/(\d+)$/.exec(pointer ?? "")?.[1] ?? -1);
+const faultIndex = ({ pointer }: Fault) => Number(/^\/[^/]+\/(\d+)$/.exec(pointer ?? "")?.[1] ?? -1);
 
 /** Tags as chips: Enter or a comma adds one, Backspace in the empty field takes the last one away, once for each press. */
 export function TagsInput({
@@ -54,38 +54,41 @@ export function TagsInput({
   isLabelHidden = false,
   tags,
   text,
-  kind: { member, one, many, ends } = TAGS,
-  known,
+  kind: { member, singular, plural, separator } = TAGS,
+  suggestions,
   faults,
   onChange,
 }: Props) {
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  const [said, setSaid] = useState("");
-  const about = faults.filter(
+  const [announcement, setAnnouncement] = useState("");
+  const ownFaults = faults.filter(
     ({ pointer }) => pointer === undefined || pointer === `/${member}` || pointer.startsWith(`/${member}/`),
   );
-  const wrong = new Set(about.map(placeOf));
-  const first = about[0];
-  const isTextWrong = [...wrong].some((place) => place < 0 || place >= tags.length);
+  const invalid = new Set(ownFaults.map(faultIndex));
+  const first = ownFaults[0];
+  const isTextInvalid = [...invalid].some((place) => place < 0 || place >= tags.length);
 
   const add = (typed: string) => {
-    const found = tagsIn(typed, ends);
+    const found = parseTags(typed, separator);
     const added = [...new Set(found)].filter((tag) => !tags.includes(tag));
-    const again = found.filter((tag) => tags.includes(tag));
+    const duplicates = found.filter((tag) => tags.includes(tag));
     onChange({ tags: [...tags, ...added], text: "" });
-    setSaid(
-      [added.length > 0 && `Added ${added.join(", ")}.`, again.length > 0 && `${again.join(", ")} is already there.`]
+    setAnnouncement(
+      [
+        added.length > 0 && `Added ${added.join(", ")}.`,
+        duplicates.length > 0 && `${duplicates.join(", ")} is already there.`,
+      ]
         .filter(Boolean)
         .join(" "),
     );
   };
   const remove = (at: number) => {
     onChange({ tags: tags.filter((_, other) => other !== at), text });
-    setSaid(`Removed ${tags[at]}.`);
+    setAnnouncement(`Removed ${tags[at]}.`);
   };
-  const press = (at: number) => {
+  const removeAndFocus = (at: number) => {
     remove(at);
     // Its button goes with it; the next one is where the focus is expected.
     const buttons = [...(list.current?.querySelectorAll("button") ?? [])];
@@ -104,7 +107,7 @@ export function TagsInput({
   };
   const onPaste = (event: JSX.TargetedClipboardEvent<HTMLInputElement>) => {
     const pasted = event.clipboardData?.getData("text") ?? "";
-    if (!ends.test(pasted)) return;
+    if (!separator.test(pasted)) return;
     event.preventDefault();
     add(`${text},${pasted}`);
   };
@@ -115,23 +118,23 @@ export function TagsInput({
         {label}
       </label>
       {tags.length > 0 && (
-        <ul class="chips" ref={list} aria-label={many}>
+        <ul class="chips" ref={list} aria-label={plural}>
           {tags.map((tag, at) => (
             <li
               key={`${tag} ${tags.indexOf(tag) === at ? "" : at}`}
               class="chip"
-              data-wrong={wrong.has(at) || undefined}
+              data-wrong={invalid.has(at) || undefined}
             >
               <span>
                 {tag}
-                {wrong.has(at) && <span class="visually-hidden"> (not valid)</span>}
+                {invalid.has(at) && <span class="visually-hidden"> (not valid)</span>}
               </span>
               <button
                 type="button"
                 class="icon"
                 aria-label={`Remove ${tag}`}
                 title={`Remove ${tag}`}
-                onClick={() => press(at)}
+                onClick={() => removeAndFocus(at)}
               >
                 <X size={14} aria-hidden="true" />
               </button>
@@ -143,21 +146,23 @@ export function TagsInput({
         id={id}
         ref={field}
         value={text}
-        placeholder={`Add a ${one}`}
-        list={known && `${id}-known`}
+        placeholder={`Add a ${singular}`}
+        list={suggestions && `${id}-known`}
         autocomplete="off"
         autocapitalize="off"
         spellcheck={false}
         enterkeyhint="enter"
-        aria-invalid={isTextWrong}
+        aria-invalid={isTextInvalid}
         aria-describedby={described}
-        onInput={({ currentTarget: { value } }) => (ends.test(value) ? add(value) : onChange({ tags, text: value }))}
+        onInput={({ currentTarget: { value } }) =>
+          separator.test(value) ? add(value) : onChange({ tags, text: value })
+        }
         onKeyDown={onKeyDown}
         onPaste={onPaste}
       />
-      {known && (
+      {suggestions && (
         <datalist id={`${id}-known`}>
-          {known.map((one) => (
+          {suggestions.map((one) => (
             <option key={one} value={one} />
           ))}
         </datalist>
@@ -165,15 +170,15 @@ export function TagsInput({
       <div aria-live="polite">
         {first && (
           <p class="problem" id={`${id}-fault`}>
-            {sentence(first)}
+            {faultMessage(first)}
           </p>
         )}
       </div>
       <p class="muted small" id={`${id}-hint`}>
-        Press Enter or type a comma to add a {one}.
+        Press Enter or type a comma to add a {singular}.
       </p>
       <p class="visually-hidden" role="status">
-        {said}
+        {announcement}
       </p>
     </div>
   );

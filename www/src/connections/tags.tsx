@@ -2,17 +2,17 @@
 import type { Connection } from "connector-vault/slim";
 import { useRef, useState } from "preact/hooks";
 import { useSession } from "../session/session";
-import { Conflict } from "./conflict";
-import { useEdit, type Part } from "./edit";
+import { TagConflict } from "./tag-conflict";
+import { useEdit, type EditablePart } from "./use-edit";
 import { mergeTags, sameTags } from "./merge";
-import { NotSaved } from "./not-saved";
-import { TagsInput, allTags, type TagsTyped } from "./tags-input";
+import { SaveError } from "./save-error";
+import { TagsInput, allTags, type TagsValue } from "./tags-input";
 
-const TAGS: Part<TagsTyped> = {
+const TAGS_PART: EditablePart<TagsValue> = {
   name: "tags",
   valuesOf: ({ tags }) => ({ tags, text: "" }),
-  isSame: (some, others) => sameTags(some.tags, others.tags) && some.text.trim() === others.text.trim(),
-  write: (vault, over, values) => vault.connections.update(over.id, { tags: allTags(values) }, { ifMatch: over }),
+  isEqual: (some, others) => sameTags(some.tags, others.tags) && some.text.trim() === others.text.trim(),
+  save: (vault, over, values) => vault.connections.update(over.id, { tags: allTags(values) }, { ifMatch: over }),
   // Tags can always be merged; but who changes what others have just changed should see it.
   merge: (base, theirs, mine) => (sameTags(base.tags, theirs.tags) ? mine : undefined),
 };
@@ -24,35 +24,35 @@ interface Props {
 
 export function Tags({ connection, onGone }: Props) {
   const { vault } = useSession();
-  const [said, setSaid] = useState("");
+  const [status, setStatus] = useState("");
   const heading = useRef<HTMLHeadingElement>(null);
-  const { values, base, isChanged, isBusy, error, clash, edit, save, discard } = useEdit(connection, TAGS, {
-    onSaved: () => say("Saved."),
+  const { values, base, isChanged, isBusy, error, conflict, edit, save, discard } = useEdit(connection, TAGS_PART, {
+    onSaved: () => showStatus("Saved."),
     onGone,
   });
   const tags = allTags(values);
   const faults = vault.connections.validateUpdate({ tags });
   const canSave = isChanged && faults.length === 0 && !sameTags(tags, base.tags);
 
-  function say(what: string) {
-    setSaid(what);
+  function showStatus(what: string) {
+    setStatus(what);
     // What had the focus goes.
-    if (clash) heading.current?.focus();
+    if (conflict) heading.current?.focus();
   }
   return (
     <section class="section" aria-labelledby="tags-title">
       <h3 id="tags-title" ref={heading} tabIndex={-1}>
         Tags
       </h3>
-      {clash ? (
-        <Conflict
-          base={clash.base.tags}
-          theirs={clash.theirs.tags}
-          mine={allTags(clash.mine)}
-          merged={mergeTags(clash.base.tags, clash.theirs.tags, allTags(clash.mine))}
+      {conflict ? (
+        <TagConflict
+          base={conflict.base.tags}
+          theirs={conflict.theirs.tags}
+          mine={allTags(conflict.mine)}
+          merged={mergeTags(conflict.base.tags, conflict.theirs.tags, allTags(conflict.mine))}
           isBusy={isBusy}
-          onSave={(wanted) => save({ tags: wanted, text: "" }, clash.theirs)}
-          onKeep={() => discard(clash.theirs) && say("Your changes are discarded.")}
+          onSave={(wanted) => save({ tags: wanted, text: "" }, conflict.theirs)}
+          onKeepTheirs={() => discard(conflict.theirs) && showStatus("Your changes are discarded.")}
         />
       ) : (
         <>
@@ -63,7 +63,7 @@ export function Tags({ connection, onGone }: Props) {
             text={values.text}
             faults={faults}
             onChange={(changed) => {
-              setSaid("");
+              setStatus("");
               edit(changed);
             }}
           />
@@ -73,7 +73,7 @@ export function Tags({ connection, onGone }: Props) {
               class="primary"
               aria-disabled={!canSave || isBusy}
               onClick={() => {
-                setSaid("");
+                setStatus("");
                 if (canSave) save({ tags, text: "" });
               }}
             >
@@ -86,7 +86,7 @@ export function Tags({ connection, onGone }: Props) {
                 onClick={() => {
                   if (!discard()) return;
                   heading.current?.focus();
-                  setSaid("Your changes are discarded.");
+                  setStatus("Your changes are discarded.");
                 }}
               >
                 Discard changes
@@ -96,13 +96,13 @@ export function Tags({ connection, onGone }: Props) {
         </>
       )}
       <div role="status">
-        {said && (
+        {status && (
           <p class="note" data-tone="good">
-            {said}
+            {status}
           </p>
         )}
       </div>
-      {error && <NotSaved error={error} rest="Your changes are still here, but not saved yet." />}
+      {error && <SaveError error={error} consequence="Your changes are still here, but not saved yet." />}
     </section>
   );
 }

@@ -2,73 +2,84 @@ import type { ConnectionFilters } from "connector-vault/slim";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link, useLocation, useSearch } from "wouter-preact";
 import { usePlatforms } from "../connectors/platforms";
-import { useAddress, withValues } from "../parts/address";
-import { Answer } from "../parts/answer";
-import { Empty } from "../parts/empty";
-import { faultsOf } from "../parts/faults";
-import { Notice } from "../parts/notice";
-import { Page } from "../parts/page";
-import { Pager } from "../parts/pager";
-import { Snippet, literal, pathOf as requestOf } from "../parts/snippet";
+import { useUrlState, withQuery } from "../components/url-state";
+import { QueryView } from "../components/query-view";
+import { EmptyState } from "../components/empty-state";
+import { faultsOf } from "../components/faults";
+import { Notice } from "../components/notice";
+import { Page } from "../components/page";
+import { Pager } from "../components/pager";
+import { Snippet, toLiteral, pathWithQuery as requestOf } from "../components/snippet";
 import { useSession } from "../session/session";
-import { FEW, MORE, NAMES, ROWS, filtersOf, inAddress, isOfAll, placeOf, type Asked, type Place } from "./asked";
-import { ConnectAny } from "./connect-any";
-import { Create } from "./create";
+import {
+  BASIC_FILTERS,
+  EXTRA_FILTERS,
+  PARAMETERS,
+  PAGE_SIZE,
+  filtersOf,
+  positionParameters,
+  includesInactive,
+  positionOf,
+  type FilterValues,
+  type PagePosition,
+} from "./filters";
+import { ConnectAnyAccount } from "./connect-any-account";
+import { CreateDialog } from "./create-dialog";
 import { hasDraft } from "./drafts";
-import { Filters } from "./filters";
-import { isLost, isTooFar, neighbours, useRows } from "./list";
+import { FilterBar } from "./filter-bar";
+import { isInvalidCursor, isPageTooFar, adjacentPositions, useConnections } from "./use-connections";
 import { Panel } from "./panel";
-import { OPENED, Table } from "./table";
+import { OPENED_HERE, Table } from "./table";
 import "./connections.css";
 
-const FILTERS = [...FEW, ...MORE];
+const FILTERS = [...BASIC_FILTERS, ...EXTRA_FILTERS];
 const PATH = "/connections";
-const FIRST: Place = { after: undefined, page: undefined };
+const FIRST: PagePosition = { after: undefined, page: undefined };
 const pathOf = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/${encodeURIComponent(id)}`);
 
-const words = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connection" : "connections"}`;
+const countLabel = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connection" : "connections"}`;
 const heading = () => document.querySelector<HTMLElement>("h1");
 
 /** The vault: all connections, or those that are searched for, and the one with the id `opened` in a panel. */
-export function ConnectionsView({ opened }: { opened: string | undefined }) {
+export function ConnectionsView({ selectedId }: { selectedId: string | undefined }) {
   const { vault, may } = useSession();
-  const { values, hrefOf, change } = useAddress(NAMES);
+  const { values, hrefOf, change } = useUrlState(PARAMETERS);
   const search = useSearch();
   /** The address of the list, or with an id of a connection beside it. */
-  const addressOf = (id: string | undefined, changes: Record<string, string | undefined> = {}) =>
-    withValues(pathOf(id), search, changes);
+  const hrefWithPanel = (id: string | undefined, changes: Record<string, string | undefined> = {}) =>
+    withQuery(pathOf(id), search, changes);
   const [, navigate] = useLocation();
   const [notice, setNotice] = useState<string>();
   const [created, setCreated] = useState<string>();
   const [isConnecting, setConnecting] = useState(false);
   const filters = filtersOf(values);
-  const place = placeOf(values);
+  const position = positionOf(values);
   const faults = vault.connections.validateList(filters);
-  const ofAll = isOfAll(values);
-  const query = useRows(filters, place, faults.length === 0, ofAll);
+  const withInactive = includesInactive(values);
+  const query = useConnections(filters, position, faults.length === 0, withInactive);
   const platforms = usePlatforms(query.isSuccess || query.isError);
-  const panel = usePanel(opened, addressOf);
-  const isRemoved = useRef(false);
+  const panel = usePanel(selectedId, hrefWithPanel);
+  const wasRemoved = useRef(false);
   useEffect(() => {
     // What was said is about what was done before.
     if (panel.id !== undefined) return setNotice(undefined);
     setCreated(undefined);
     // The line that had the focus goes.
-    if (isRemoved.current) heading()?.focus();
-    isRemoved.current = false;
+    if (wasRemoved.current) heading()?.focus();
+    wasRemoved.current = false;
   }, [panel.id]);
-  const isAsked = FILTERS.some((name) => values[name] !== undefined);
-  const asked = {
+  const hasFilters = FILTERS.some((name) => values[name] !== undefined);
+  const request = {
     ...filters,
-    limit: ROWS,
-    ...(place.after === undefined ? { page: place.page } : { after: place.after }),
+    limit: PAGE_SIZE,
+    ...(position.after === undefined ? { page: position.page } : { after: position.after }),
   };
-  const to = (where: Place) => addressOf(undefined, inAddress(where));
+  const hrefOfPage = (where: PagePosition) => hrefWithPanel(undefined, positionParameters(where));
 
   return (
     <Page
       title="Connections"
-      count={query.data && !query.isPlaceholderData && !query.isError && words(query.data.total)}
+      count={query.data && !query.isPlaceholderData && !query.isError && countLabel(query.data.total)}
       actions={
         <>
           <AddButton href={hrefOf({ new: "1" })} />
@@ -86,15 +97,15 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
           Your key can read connections, but not change them.
         </p>
       )}
-      <Filters
+      <FilterBar
         values={values}
         faults={[...faults, ...faultsOf(query.error)]}
         platforms={platforms}
-        clear={isAsked ? PATH : undefined}
-        onChange={(changes, options) => change({ ...changes, ...inAddress(FIRST) }, options)}
+        clearHref={hasFilters ? PATH : undefined}
+        onChange={(changes, options) => change({ ...changes, ...positionParameters(FIRST) }, options)}
       />
       {values.state !== undefined && values.active === undefined && faults.length === 0 && (
-        <InactiveToo filters={filters} />
+        <InactiveHint filters={filters} />
       )}
       {faults.length > 0 && (
         <p class="note" data-tone="warn">
@@ -102,45 +113,45 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
           {query.data ? "The list still shows the previous results." : "Correct it to see connections."}
         </p>
       )}
-      {isLost(query.error) && !query.isPlaceholderData ? (
-        <Empty title="This page is no longer available">
+      {isInvalidCursor(query.error) && !query.isPlaceholderData ? (
+        <EmptyState title="This page is no longer available">
           <p>Its link belongs to another list or another key, or was changed.</p>
-          <Link href={to(FIRST)}>Go to the first page</Link>
-        </Empty>
-      ) : isTooFar(query.error) && !query.isPlaceholderData ? (
-        <Empty title="This page is too far from the first one">
+          <Link href={hrefOfPage(FIRST)}>Go to the first page</Link>
+        </EmptyState>
+      ) : isPageTooFar(query.error) && !query.isPlaceholderData ? (
+        <EmptyState title="This page is too far from the first one">
           <p>It can't be opened by its number. Narrow the list with a filter, or start from an earlier page.</p>
-          <Link href={to(FIRST)}>Go to the first page</Link>
-        </Empty>
+          <Link href={hrefOfPage(FIRST)}>Go to the first page</Link>
+        </EmptyState>
       ) : (
         (faults.length === 0 || query.data) && (
-          <Answer query={query} what="connections" rows={10}>
+          <QueryView query={query} what="connections" rows={10}>
             {(found) => {
-              const { previous, next } = neighbours(found, place);
+              const { previous, next } = adjacentPositions(found, position);
               return (
                 <>
                   {found.rows.length > 0 ? (
-                    <Table rows={found.rows} platforms={platforms} hrefOf={({ id }) => addressOf(id)} />
+                    <Table rows={found.rows} platforms={platforms} hrefOf={({ id }) => hrefWithPanel(id)} />
                   ) : (
-                    <Nothing total={found.total} values={values} isAsked={isAsked} first={to(FIRST)} />
+                    <NoRows total={found.total} values={values} isAsked={hasFilters} first={hrefOfPage(FIRST)} />
                   )}
                   <Pager
                     page={found.page}
                     pages={found.pages}
-                    previous={previous && to(previous)}
-                    next={next && to(next)}
+                    previous={previous && hrefOfPage(previous)}
+                    next={next && hrefOfPage(next)}
                   />
                 </>
               );
             }}
-          </Answer>
+          </QueryView>
         )
       )}
       <Snippet
         call={{
           method: "GET",
-          path: requestOf("/v1/vault/connections", asked),
-          javascript: `const { rows, total } = await vault.connections.list(${literal(asked)});`,
+          path: requestOf("/v1/vault/connections", request),
+          javascript: `const { rows, total } = await vault.connections.list(${toLiteral(request)});`,
         }}
       />
       {panel.id !== undefined && (
@@ -154,20 +165,20 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
           onStay={panel.stay}
           onLeave={panel.leave}
           onRemoved={(what) => {
-            isRemoved.current = true;
+            wasRemoved.current = true;
             setNotice(what);
           }}
           focusAfter={heading}
         />
       )}
-      {isConnecting && <ConnectAny platforms={platforms} onClose={() => setConnecting(false)} />}
+      {isConnecting && <ConnectAnyAccount platforms={platforms} onClose={() => setConnecting(false)} />}
       {values.new !== undefined && panel.id === undefined && may("connections:write") && (
-        <Create
+        <CreateDialog
           platforms={platforms}
           onClose={() => (history.state?.openedHere ? history.back() : change({ new: undefined }, { replace: true }))}
           onCreated={({ id }) => {
             setCreated(id);
-            navigate(addressOf(id, { new: undefined }), { replace: true, state: history.state });
+            navigate(hrefWithPanel(id, { new: undefined }), { replace: true, state: history.state });
           }}
           hrefOf={pathOf}
         />
@@ -177,33 +188,33 @@ export function ConnectionsView({ opened }: { opened: string | undefined }) {
 }
 
 /** Which connection is in the panel: that of the address, but what is not saved there holds one back until it is given up. */
-function usePanel(wanted: string | undefined, addressOf: (id: string | undefined) => string) {
+function usePanel(selectedId: string | undefined, addressOf: (id: string | undefined) => string) {
   const [, navigate] = useLocation();
-  const [, draw] = useState(0);
-  const shown = useRef(wanted);
-  const isLeaving = shown.current !== wanted && hasDraft(shown.current);
-  if (!isLeaving) shown.current = wanted;
+  const [, setTick] = useState(0);
+  const shown = useRef(selectedId);
+  const isLeaving = shown.current !== selectedId && hasDraft(shown.current);
+  if (!isLeaving) shown.current = selectedId;
   const id = shown.current;
   return {
     id,
     isLeaving,
     close: () => (history.state?.openedHere ? history.back() : navigate(addressOf(undefined), { replace: true })),
-    stay: () => navigate(addressOf(id), { state: OPENED }),
+    stay: () => navigate(addressOf(id), { state: OPENED_HERE }),
     /** To be called once there is no draft any more. */
-    leave: () => draw((times) => times + 1),
+    leave: () => setTick((times) => times + 1),
   };
 }
 
-const inactive = () => withValues(PATH, location.search, { active: "false", page: undefined, after: undefined });
+const inactiveHref = () => withQuery(PATH, location.search, { active: "false", page: undefined, after: undefined });
 
 /** Most of what has failed is inactive, and a list has either the active or the inactive ones: says how many others there are. */
-function InactiveToo({ filters }: { filters: ConnectionFilters }) {
-  const { data, isPlaceholderData } = useRows({ ...filters, active: false }, FIRST, true);
+function InactiveHint({ filters }: { filters: ConnectionFilters }) {
+  const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST, true);
   if (!data || isPlaceholderData || data.total === 0) return null;
   return (
     <p class="muted">
       Only active connections are listed.{" "}
-      <Link href={inactive()}>
+      <Link href={inactiveHref()}>
         Show {data.total.toLocaleString("en")} inactive {data.total === 1 ? "connection" : "connections"} in this state
       </Link>
     </p>
@@ -216,7 +227,7 @@ function AddButton({ href }: { href: string }) {
   const [, navigate] = useLocation();
   if (may("connections:write"))
     return (
-      <button type="button" onClick={() => navigate(href, { state: OPENED })}>
+      <button type="button" onClick={() => navigate(href, { state: OPENED_HERE })}>
         Add a record
       </button>
     );
@@ -227,29 +238,29 @@ function AddButton({ href }: { href: string }) {
   );
 }
 
-interface NothingProps {
+interface NoRowsProps {
   total: number;
-  values: Asked;
+  values: FilterValues;
   isAsked: boolean;
   first: string;
 }
 
-function Nothing({ total, values, isAsked, first }: NothingProps) {
+function NoRows({ total, values, isAsked, first }: NoRowsProps) {
   if (total > 0)
     return (
-      <Empty title="There is no such page">
+      <EmptyState title="There is no such page">
         <Link href={first}>Go to the first page</Link>
-      </Empty>
+      </EmptyState>
     );
-  if (!isAsked) return <Empty title="No connections yet">New connections appear here.</Empty>;
+  if (!isAsked) return <EmptyState title="No connections yet">New connections appear here.</EmptyState>;
   return (
-    <Empty title="No connection matches">
+    <EmptyState title="No connection matches">
       {values.active === undefined && (
         <p>
-          Only active connections were searched. <Link href={inactive()}>Search inactive connections</Link>
+          Only active connections were searched. <Link href={inactiveHref()}>Search inactive connections</Link>
         </p>
       )}
       <Link href={PATH}>Clear filters</Link>
-    </Empty>
+    </EmptyState>
   );
 }

@@ -1,32 +1,32 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import type { Action, ActionFilters, ActionMethod } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { useAddress, whole } from "../parts/address";
-import { Answer } from "../parts/answer";
-import { MethodBadge } from "../parts/badge";
-import { CopyButton } from "../parts/copy";
-import { Empty } from "../parts/empty";
-import { NumberedPager } from "../parts/pager";
-import { SearchField } from "../parts/search";
-import { Select } from "../parts/select";
-import { Snippet, literal, pathOf } from "../parts/snippet";
+import { useUrlState, positiveInteger } from "../components/url-state";
+import { QueryView } from "../components/query-view";
+import { MethodBadge } from "../components/badge";
+import { CopyButton } from "../components/copy-button";
+import { EmptyState } from "../components/empty-state";
+import { NumberedPager } from "../components/pager";
+import { SearchField } from "../components/search-field";
+import { Select } from "../components/select";
+import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
 
-const ROWS = 25;
+const PAGE_SIZE = 25;
 const METHODS: readonly ActionMethod[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-const NAMES = ["q", "method", "page"] as const;
+const PARAMETERS = ["q", "method", "page"] as const;
 
 /** What a platform can do. */
 export function Actions({ platform }: { platform: string }) {
   const { vault } = useSession();
-  const { values, hrefOf, change } = useAddress(NAMES);
+  const { values, hrefOf, change } = useUrlState(PARAMETERS);
   // What the address asks for and nobody has is asked all the same: to leave it out would show more.
   const method = values.method?.toUpperCase() as ActionMethod | undefined;
   const filters: ActionFilters = {
     ...(values.q && { q: values.q }),
     ...(method && { method }),
-    limit: ROWS,
-    page: whole(values.page) ?? 1,
+    limit: PAGE_SIZE,
+    page: positiveInteger(values.page) ?? 1,
   };
   const query = useQuery({
     queryKey: ["actions", platform, filters],
@@ -34,13 +34,13 @@ export function Actions({ platform }: { platform: string }) {
     placeholderData: keepPreviousData,
     staleTime: CATALOG_FRESH_MS,
   });
-  const words = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "action" : "actions"}`;
+  const countLabel = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "action" : "actions"}`;
   return (
     <section class="section actions-section" aria-labelledby="actions-title">
       <div class="title">
         <h2 id="actions-title">Actions</h2>
         <p class="muted" role="status">
-          {query.data && !query.isPlaceholderData && words(query.data.total)}
+          {query.data && !query.isPlaceholderData && countLabel(query.data.total)}
         </p>
       </div>
       <div class="filters" role="search" aria-label="Actions">
@@ -59,11 +59,11 @@ export function Actions({ platform }: { platform: string }) {
           onChange={(chosen) => change({ method: chosen, page: undefined })}
         />
       </div>
-      <Answer query={query} what="actions">
+      <QueryView query={query} what="actions">
         {({ rows, total, page, pages }) => (
           <>
             {rows.length === 0 ? (
-              <Nothing total={total} first={hrefOf({ page: undefined })} />
+              <NoRows total={total} first={hrefOf({ page: undefined })} />
             ) : (
               <ul class="action-list" aria-label="Actions">
                 {rows.map((action) => (
@@ -74,26 +74,26 @@ export function Actions({ platform }: { platform: string }) {
             <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
           </>
         )}
-      </Answer>
+      </QueryView>
       <Snippet
         call={{
           method: "GET",
-          path: pathOf(`/v1/available-actions/${platform}`, filters),
-          javascript: `const { rows, total } = await vault.actions.list(${JSON.stringify(platform)}, ${literal(filters)});`,
+          path: pathWithQuery(`/v1/available-actions/${platform}`, filters),
+          javascript: `const { rows, total } = await vault.actions.list(${JSON.stringify(platform)}, ${toLiteral(filters)});`,
         }}
       />
     </section>
   );
 }
 
-function Nothing({ total, first }: { total: number; first: string }) {
+function NoRows({ total, first }: { total: number; first: string }) {
   if (total > 0)
     return (
-      <Empty title="There is no such page">
+      <EmptyState title="There is no such page">
         <Link href={first}>Go to the first page</Link>
-      </Empty>
+      </EmptyState>
     );
-  return <Empty title="No action matches" />;
+  return <EmptyState title="No action matches" />;
 }
 
 function Row({ action }: { action: Action }) {

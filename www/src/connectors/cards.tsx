@@ -1,30 +1,30 @@
 import type { Connector } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { StatusBadge } from "../parts/badge";
-import { Logo } from "../parts/logo";
+import { StatusBadge } from "../components/badge";
+import { Logo } from "../components/logo";
 import "./connectors.css";
 
 /** How many stand on a page. */
-export const ROWS = 48;
+export const PAGE_SIZE = 48;
 
 interface Props {
   /** What the list is called. */
   label: string;
   connectors: readonly Connector[];
   /** What stands in place of the number of actions, by platform. */
-  facts?: ReadonlyMap<string, string>;
+  badges?: ReadonlyMap<string, string>;
 }
 
 /** Connectors, each as a card that leads to its page. */
-export const Cards = ({ label, connectors, facts }: Props) => (
+export const ConnectorCards = ({ label, connectors, badges }: Props) => (
   <ul class="connectors" aria-label={label}>
     {connectors.map((connector) => (
-      <Card key={connector.key} connector={connector} fact={facts?.get(connector.platform)} />
+      <ConnectorCard key={connector.key} connector={connector} badge={badges?.get(connector.platform)} />
     ))}
   </ul>
 );
 
-function Card({ connector, fact }: { connector: Connector; fact: string | undefined }) {
+function ConnectorCard({ connector, badge }: { connector: Connector; badge: string | undefined }) {
   const { name, platform, image, category, description, oauth, status, active, tools } = connector;
   return (
     <li>
@@ -46,7 +46,7 @@ function Card({ connector, fact }: { connector: Connector; fact: string | undefi
               Inactive
             </span>
           )}
-          {(fact !== undefined || tools > 0) && <span class="badge">{fact ?? counted(tools, "action")}</span>}
+          {(badge !== undefined || tools > 0) && <span class="badge">{badge ?? pluralize(tools, "action")}</span>}
         </span>
       </Link>
     </li>
@@ -54,4 +54,4 @@ function Card({ connector, fact }: { connector: Connector; fact: string | undefi
 }
 
 /** A number and what is counted: "1 action", "2,000 actions". */
-export const counted = (n: number, word: string) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+export const pluralize = (n: number, word: string) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;

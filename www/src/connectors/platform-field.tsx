@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { Combobox } from "../parts/combobox";
-import { Logo } from "../parts/logo";
-import { platformOf, type Platforms } from "./platforms";
+import { Combobox } from "../components/combobox";
+import { Logo } from "../components/logo";
+import { findPlatform, type Platforms } from "./platforms";
 
 /** More would be scrolled through by nobody; whoever types on finds the rest. */
-const SHOWN = 50;
+const MAX_OPTIONS = 50;
 
 interface Props {
   label: string;
@@ -23,25 +23,25 @@ interface Props {
 
 /** What is wrong with a text as a platform; undefined when it names one, may become one, or the platforms are not known. */
 export function platformFault(platforms: Platforms | undefined, text: string, isTyping: boolean): string | undefined {
-  const asked = text.trim();
-  if (!platforms || asked === "" || platformOf(platforms, asked)) return undefined;
-  if (platforms.find(asked).length === 0) return `The catalog has no platform “${asked}”.`;
+  const query = text.trim();
+  if (!platforms || query === "" || findPlatform(platforms, query)) return undefined;
+  if (platforms.find(query).length === 0) return `The catalog has no platform “${query}”.`;
   return isTyping ? undefined : "Choose a platform from the list.";
 }
 
 /** A platform of the catalog, found by words of its name or identifier. */
 export function PlatformField({ text, platforms, hint, fault, onInput, onChoose, onLeave, ...rest }: Props) {
   const [isFocused, setFocused] = useState(false);
-  const found = platforms?.find(text) ?? [];
-  const chosen = platformOf(platforms, text);
+  const matches = platforms?.find(text) ?? [];
+  const selected = findPlatform(platforms, text);
   return (
     <Combobox
       {...rest}
-      listLabel="Platforms"
+      listName="Platforms"
       placeholder="GitHub, Gmail…"
       text={text}
-      lead={chosen && <Logo name={chosen.name} image={chosen.image} size={24} />}
-      options={found.slice(0, SHOWN).map(({ platform, name, image }) => ({
+      prefix={selected && <Logo name={selected.name} image={selected.image} size={24} />}
+      options={matches.slice(0, MAX_OPTIONS).map(({ platform, name, image }) => ({
         value: platform,
         content: (
           <>
@@ -52,9 +52,13 @@ export function PlatformField({ text, platforms, hint, fault, onInput, onChoose,
           </>
         ),
       }))}
-      note={found.length > SHOWN ? `${(found.length - SHOWN).toLocaleString("en")} more. Type to find one.` : undefined}
+      note={
+        matches.length > MAX_OPTIONS
+          ? `${(matches.length - MAX_OPTIONS).toLocaleString("en")} more. Type to find one.`
+          : undefined
+      }
       hint={hint}
-      fault={platforms && text.trim() !== "" && !chosen ? platformFault(platforms, text, isFocused) : fault}
+      fault={platforms && text.trim() !== "" && !selected ? platformFault(platforms, text, isFocused) : fault}
       onInput={onInput}
       onChoose={onChoose}
       onFocusChange={(now) => {

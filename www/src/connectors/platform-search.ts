@@ -11,21 +11,21 @@ const wordsOf = (text: string): string[] =>
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** How well a word matches: the whole of another, its beginning, a part of it, or not at all. */
-const likeness = (word: string, other: string) =>
+const matchScore = (word: string, other: string) =>
   word === other ? 3 : other.startsWith(word) ? 2 : other.includes(word) ? 1 : 0;
 
 /** A search among connectors. Each word of the text must be found; whole words count more, then shorter identifiers. */
-export function searchOf(connectors: readonly Connector[]): (text: string) => readonly Connector[] {
-  const known = connectors.map((connector) => ({
+export function createSearch(connectors: readonly Connector[]): (text: string) => readonly Connector[] {
+  const entries = connectors.map((connector) => ({
     connector,
     words: [...new Set(wordsOf(`${connector.platform} ${connector.name}`))],
   }));
   return (text) => {
-    const asked = wordsOf(text);
-    if (asked.length === 0) return text.trim() === "" ? connectors : [];
+    const searchWords = wordsOf(text);
+    if (searchWords.length === 0) return text.trim() === "" ? connectors : [];
     const exact = text.trim().toLowerCase();
-    const found = known.flatMap(({ connector, words }) => {
-      const best = asked.map((word) => Math.max(0, ...words.map((other) => likeness(word, other))));
+    const found = entries.flatMap(({ connector, words }) => {
+      const best = searchWords.map((word) => Math.max(0, ...words.map((other) => matchScore(word, other))));
       if (best.includes(0)) return [];
       const isExact = connector.platform === exact ? 1 : 0;
       return [{ connector, isExact, score: best.reduce((sum, one) => sum + one, 0) }];

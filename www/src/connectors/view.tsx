@@ -1,51 +1,51 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import type { ConnectorFilters } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { useAddress, whole } from "../parts/address";
-import { Answer } from "../parts/answer";
-import { Empty } from "../parts/empty";
-import { Page } from "../parts/page";
-import { NumberedPager } from "../parts/pager";
-import { SearchField } from "../parts/search";
-import { Select } from "../parts/select";
-import { Snippet, literal, pathOf } from "../parts/snippet";
+import { useUrlState, positiveInteger } from "../components/url-state";
+import { QueryView } from "../components/query-view";
+import { EmptyState } from "../components/empty-state";
+import { Page } from "../components/page";
+import { NumberedPager } from "../components/pager";
+import { SearchField } from "../components/search-field";
+import { Select } from "../components/select";
+import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
-import { Cards, ROWS, counted } from "./cards";
-import { FamilyView } from "./family";
-import { FoundActions } from "./found-actions";
-import { Known } from "./known";
+import { ConnectorCards, PAGE_SIZE, pluralize } from "./cards";
+import { FamilyView } from "./family-view";
+import { ActionResults } from "./action-results";
+import { CatalogOverview } from "./catalog-overview";
 import { usePlatformsQuery } from "./platforms";
 
-const NAMES = ["q", "category", "authkit", "family", "page"] as const;
+const PARAMETERS = ["q", "category", "authkit", "family", "page"] as const;
 
 /** The catalog: what one knows of it, those of a family, or those that are searched for. */
 export function ConnectorsView() {
-  const { values } = useAddress(NAMES);
+  const { values } = useUrlState(PARAMETERS);
   return values.family ? <FamilyView key={values.family} id={values.family} /> : <Catalog />;
 }
 
 function Catalog() {
   const { vault } = useSession();
-  const { values, hrefOf, change } = useAddress(NAMES);
-  const asked: ConnectorFilters = {
+  const { values, hrefOf, change } = useUrlState(PARAMETERS);
+  const filters: ConnectorFilters = {
     ...(values.q && { q: values.q }),
     ...(values.category && { category: values.category }),
     ...(values.authkit === "true" && { authkit: true }),
   };
-  const isFiltered = Object.keys(asked).length > 0;
-  const filters = { ...asked, limit: ROWS, page: whole(values.page) ?? 1 };
+  const isFiltered = Object.keys(filters).length > 0;
+  const request = { ...filters, limit: PAGE_SIZE, page: positiveInteger(values.page) ?? 1 };
   const query = useQuery({
-    queryKey: ["connectors", filters],
-    queryFn: ({ signal }) => vault.connectors.list(filters, { signal }),
+    queryKey: ["connectors", request],
+    queryFn: ({ signal }) => vault.connectors.list(request, { signal }),
     placeholderData: keepPreviousData,
     staleTime: CATALOG_FRESH_MS,
     enabled: isFiltered,
   });
-  const known = usePlatformsQuery(!isFiltered || query.isSuccess);
-  const categories = known.data?.categories ?? [];
-  const total = isFiltered ? (query.isPlaceholderData ? undefined : query.data?.total) : known.data?.byName.size;
+  const allPlatforms = usePlatformsQuery(!isFiltered || query.isSuccess);
+  const categories = allPlatforms.data?.categories ?? [];
+  const total = isFiltered ? (query.isPlaceholderData ? undefined : query.data?.total) : allPlatforms.data?.byName.size;
   return (
-    <Page title="Connectors" count={total !== undefined && counted(total, "connector")}>
+    <Page title="Connectors" count={total !== undefined && pluralize(total, "connector")}>
       <div class="filters" role="search">
         <div class="wide">
           <SearchField
@@ -70,30 +70,30 @@ function Catalog() {
           Hosted authorization only
         </label>
       </div>
-      {values.q && filters.page === 1 && Object.keys(asked).length === 1 && <FoundActions q={values.q} />}
+      {values.q && request.page === 1 && Object.keys(request).length === 1 && <ActionResults q={values.q} />}
       {isFiltered ? (
-        <Answer query={query} what="connectors" rows={8}>
+        <QueryView query={query} what="connectors" rows={8}>
           {({ rows, total, pages, page }) => (
             <>
               {rows.length === 0 ? (
-                <Nothing isPast={total > 0} href={total > 0 ? hrefOf({ page: undefined }) : "/connectors"} />
+                <NoRows isPast={total > 0} href={total > 0 ? hrefOf({ page: undefined }) : "/connectors"} />
               ) : (
-                <Cards label="Connectors" connectors={rows} />
+                <ConnectorCards label="Connectors" connectors={rows} />
               )}
               <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
             </>
           )}
-        </Answer>
+        </QueryView>
       ) : (
-        <Answer query={known} what="connectors" rows={8}>
-          {(platforms) => <Known platforms={platforms} page={filters.page} hrefOf={hrefOf} />}
-        </Answer>
+        <QueryView query={allPlatforms} what="connectors" rows={8}>
+          {(platforms) => <CatalogOverview platforms={platforms} page={request.page} hrefOf={hrefOf} />}
+        </QueryView>
       )}
       <Snippet
         call={{
           method: "GET",
-          path: pathOf("/v1/available-connectors", filters),
-          javascript: `const { rows, total } = await vault.connectors.list(${literal(filters)});`,
+          path: pathWithQuery("/v1/available-connectors", request),
+          javascript: `const { rows, total } = await vault.connectors.list(${toLiteral(request)});`,
         }}
       />
     </Page>
@@ -101,13 +101,13 @@ function Catalog() {
 }
 
 /** `isPast`: there are connectors, but not that many pages of them. */
-const Nothing = ({ isPast, href }: { isPast: boolean; href: string }) =>
+const NoRows = ({ isPast, href }: { isPast: boolean; href: string }) =>
   isPast ? (
-    <Empty title="There is no such page">
+    <EmptyState title="There is no such page">
       <Link href={href}>Go to the first page</Link>
-    </Empty>
+    </EmptyState>
   ) : (
-    <Empty title="No connector matches">
+    <EmptyState title="No connector matches">
       <Link href={href}>Show all connectors</Link>
-    </Empty>
+    </EmptyState>
   );

@@ -3,7 +3,7 @@ import type { DecidedCall, PlatformCall, VaultEvent } from "connector-vault/slim
 import { Reason } from "./reason";
 
 /** The reasons for which the service itself has no more words. */
-const REASONS: Record<string, string> = {
+const REASON_TEXTS: Record<string, string> = {
   platform_unavailable: "The platform can't be reached.",
   invalid_answer: "The platform's response can't be read.",
   grant_rejected: "The platform refused to renew the access once.",
@@ -21,15 +21,16 @@ export function EventDetails({ event: { data } }: { event: VaultEvent }) {
     <>
       {data.reason && (
         <p class="small">
-          <Reason reason={{ ...data.reason, detail: data.reason.detail ?? REASONS[data.reason.code] ?? null }} />
+          <Reason reason={{ ...data.reason, detail: data.reason.detail ?? REASON_TEXTS[data.reason.code] ?? null }} />
         </p>
       )}
-      {"call" in data && ("approval" in data.call ? <Decided call={data.call} /> : <Called call={data.call} />)}
+      {"call" in data &&
+        ("approval" in data.call ? <DecidedCallLine call={data.call} /> : <PlatformCallLine call={data.call} />)}
     </>
   );
 }
 
-function Decided({ call: { method, action, identity } }: { call: DecidedCall }) {
+function DecidedCallLine({ call: { method, action, identity } }: { call: DecidedCall }) {
   return (
     <p class="small">
       <code>{method}</code> <code>{action}</code> <span class="muted">decided by {identity}</span>
@@ -37,7 +38,7 @@ function Decided({ call: { method, action, identity } }: { call: DecidedCall }) 
   );
 }
 
-function Called({ call: { method, action, path, status, error, durationMs } }: { call: PlatformCall }) {
+function PlatformCallLine({ call: { method, action, path, status, error, durationMs } }: { call: PlatformCall }) {
   return (
     <p class="small">
       <code>{method}</code> <code>{action ?? path}</code>{" "}

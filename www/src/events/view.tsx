@@ -3,30 +3,30 @@ import type { EventFilters, EventType, VaultEvent } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { usePlatforms, type Platforms } from "../connectors/platforms";
-import { useAddress } from "../parts/address";
-import { Answer } from "../parts/answer";
-import { Empty } from "../parts/empty";
-import { told } from "../parts/failure";
-import { faultAt } from "../parts/faults";
-import { Logo } from "../parts/logo";
-import { Page } from "../parts/page";
-import { SearchField } from "../parts/search";
-import { Select } from "../parts/select";
-import { Snippet, literal, pathOf } from "../parts/snippet";
-import { When, exact } from "../parts/when";
+import { useUrlState } from "../components/url-state";
+import { QueryView } from "../components/query-view";
+import { EmptyState } from "../components/empty-state";
+import { describeError } from "../components/error-message";
+import { faultAt } from "../components/faults";
+import { Logo } from "../components/logo";
+import { Page } from "../components/page";
+import { SearchField } from "../components/search-field";
+import { Select } from "../components/select";
+import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
+import { RelativeTime, formatExact } from "../components/relative-time";
 import { useSession } from "../session/session";
 import { EventDetails } from "./details";
-import { EVENT_TYPES, eventWords } from "./words";
+import { EVENT_TYPES, eventLabel } from "./messages";
 import "./events.css";
 
-const ROWS = 50;
+const PAGE_SIZE = 50;
 /** How often the page asks for new events while it follows them. */
-const FOLLOW_MS = 3_000;
+const POLL_MS = 3_000;
 /** Where the list begins while there is no event. */
-const BEGINNING = "evt_0000000000000";
-const NAMES = ["type", "connection"] as const;
+const FIRST_CURSOR = "evt_0000000000000";
+const PARAMETERS = ["type", "connection"] as const;
 
-const PROBLEMS: readonly EventType[] = [
+const PROBLEM_TYPES: readonly EventType[] = [
   "connection.failed",
   "connection.degraded",
   "oauth_client.rejected",
@@ -34,17 +34,17 @@ const PROBLEMS: readonly EventType[] = [
   "webhook.disabled",
 ];
 /** Choices that stand for several types. */
-const GROUPS: Record<string, readonly EventType[]> = { problems: PROBLEMS };
+const TYPE_GROUPS: Record<string, readonly EventType[]> = { problems: PROBLEM_TYPES };
 
 function filtersOf({ type, connection }: { type?: string; connection?: string }): EventFilters {
-  const types = type === undefined ? undefined : (GROUPS[type] ?? [type as EventType]);
+  const types = type === undefined ? undefined : (TYPE_GROUPS[type] ?? [type as EventType]);
   return { ...(types && { types }), ...(connection && { connection }) };
 }
 
 /** What happened, and who called what: latest first, and new ones as they come. */
 export function EventsView() {
   const { vault } = useSession();
-  const { values, change } = useAddress(NAMES);
+  const { values, change } = useUrlState(PARAMETERS);
   const filters = filtersOf(values);
   const faults = vault.events.validateList(filters);
   const [isFollowing, setFollowing] = useState(true);
@@ -66,7 +66,7 @@ export function EventsView() {
             ["connection.called", "Calls only"],
             ["problems", "Problems only"],
             ...EVENT_TYPES.filter((type) => type !== "connection.called").map(
-              (type) => [type, eventWords(type)] as const,
+              (type) => [type, eventLabel(type)] as const,
             ),
           ]}
           fault={faultAt(faults, "types")}
@@ -88,8 +88,8 @@ export function EventsView() {
       <Snippet
         call={{
           method: "GET",
-          path: pathOf("/v1/events", { ...filters, order: "newest" }),
-          javascript: `const { rows } = await vault.events.page(${literal({ ...filters, order: "newest" })});`,
+          path: pathWithQuery("/v1/events", { ...filters, order: "newest" }),
+          javascript: `const { rows } = await vault.events.page(${toLiteral({ ...filters, order: "newest" })});`,
         }}
       />
     </Page>
@@ -102,34 +102,34 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
   const query = useInfiniteQuery({
     queryKey: ["events", filters],
     queryFn: ({ pageParam, signal }) =>
-      vault.events.page({ ...filters, order: "newest", limit: ROWS, after: pageParam }, { signal }),
+      vault.events.page({ ...filters, order: "newest", limit: PAGE_SIZE, after: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }, _, asked) => (next === asked ? undefined : next),
     // New events are asked for separately: to read all pages again would show nothing more.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  const known = query.data?.pages.flatMap(({ rows }) => rows) ?? [];
-  const { fresh, error } = useFresh(filters, query.data && (known[0]?.id ?? BEGINNING), isFollowing);
-  const events = [...fresh, ...known];
+  const pageEvents = query.data?.pages.flatMap(({ rows }) => rows) ?? [];
+  const { newEvents, error } = useNewEvents(filters, query.data && (pageEvents[0]?.id ?? FIRST_CURSOR), isFollowing);
+  const events = [...newEvents, ...pageEvents];
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   return (
     <>
       {isFollowing && error !== null && (
         <p class="note" data-tone="warn" role="alert">
-          New events can't be loaded. {told(error)} The page keeps trying.
+          New events can't be loaded. {describeError(error)} The page keeps trying.
         </p>
       )}
       <p class="visually-hidden" role="status">
-        {fresh.length > 0 && `${fresh.length} new ${fresh.length === 1 ? "event" : "events"}`}
+        {newEvents.length > 0 && `${newEvents.length} new ${newEvents.length === 1 ? "event" : "events"}`}
       </p>
-      <Answer query={query} what="events" rows={8}>
+      <QueryView query={query} what="events" rows={8}>
         {() => (
           <div class="section">
             {events.length === 0 && !hasNextPage ? (
-              <Empty title="No events">
+              <EmptyState title="No events">
                 {isFollowing ? "New ones appear here as they happen." : "Events are deleted after some time."}
-              </Empty>
+              </EmptyState>
             ) : (
               <ol class="events" aria-label="Events">
                 {events.map((event) => (
@@ -150,31 +150,31 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
             )}
           </div>
         )}
-      </Answer>
+      </QueryView>
     </>
   );
 }
 
 /** The events after one that is known, latest first, while they are followed. */
-function useFresh(filters: EventFilters, from: string | undefined, isFollowing: boolean) {
+function useNewEvents(filters: EventFilters, from: string | undefined, isFollowing: boolean) {
   const { vault } = useSession();
-  const [fresh, setFresh] = useState<readonly VaultEvent[]>([]);
+  const [newEvents, setNewEvents] = useState<readonly VaultEvent[]>([]);
   const [cursor, setCursor] = useState<string>();
   const after = cursor ?? from;
   const { data, error } = useQuery({
     queryKey: ["events", filters, "after", after],
     queryFn: ({ signal }) => vault.events.page({ ...filters, limit: 100, after }, { signal }),
     enabled: isFollowing && after !== undefined,
-    refetchInterval: FOLLOW_MS,
+    refetchInterval: POLL_MS,
     staleTime: 0,
     gcTime: 0,
   });
   useEffect(() => {
     if (!data || data.next === after) return;
     setCursor(data.next);
-    setFresh((before) => [...data.rows.toReversed(), ...before]);
+    setNewEvents((before) => [...data.rows.toReversed(), ...before]);
   }, [data]);
-  return { fresh, error };
+  return { newEvents, error };
 }
 
 function Row({ event, platforms }: { event: VaultEvent; platforms: Platforms | undefined }) {
@@ -185,7 +185,7 @@ function Row({ event, platforms }: { event: VaultEvent; platforms: Platforms | u
   return (
     <li class="event">
       <span class="event-what">
-        <strong>{eventWords(type)}</strong>
+        <strong>{eventLabel(type)}</strong>
         <EventDetails event={event} />
       </span>
       <span class="event-subject one-line">
@@ -205,8 +205,8 @@ function Row({ event, platforms }: { event: VaultEvent; platforms: Platforms | u
           ))}
         {"webhook" in data && <Link href={`/webhooks/${encodeURIComponent(data.webhook.id)}`}>Its deliveries</Link>}
       </span>
-      <span class="event-when muted small" title={exact(occurredAt)}>
-        <When at={occurredAt} />
+      <span class="event-when muted small" title={formatExact(occurredAt)}>
+        <RelativeTime at={occurredAt} />
       </span>
     </li>
   );

@@ -2,27 +2,27 @@ import type { OauthClient } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { OPENED } from "../connections/table";
+import { OPENED_HERE } from "../connections/table";
 import { usePlatforms } from "../connectors/platforms";
-import { useAddress } from "../parts/address";
-import { Answer } from "../parts/answer";
-import { CopyButton } from "../parts/copy";
-import { Empty } from "../parts/empty";
-import { Logo } from "../parts/logo";
-import { Page } from "../parts/page";
-import { Snippet } from "../parts/snippet";
-import { When } from "../parts/when";
+import { useUrlState } from "../components/url-state";
+import { QueryView } from "../components/query-view";
+import { CopyButton } from "../components/copy-button";
+import { EmptyState } from "../components/empty-state";
+import { Logo } from "../components/logo";
+import { Page } from "../components/page";
+import { Snippet } from "../components/snippet";
+import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
-import { FailedAttempts } from "./attempts";
-import { clientHref, useClients, useEnabled } from "./clients";
-import { DeleteClient } from "./delete";
-import { RedirectUri } from "./redirect";
-import { SetClient } from "./set";
+import { FailedAttempts } from "./failed-attempts";
+import { clientHref, useClients, useEnabledOauthConnectors } from "./hooks";
+import { DeleteClient } from "./delete-client";
+import { RedirectUri } from "./redirect-uri";
+import { ClientDialog } from "./client-dialog";
 import "./integrations.css";
 
 const PATH = "/integrations";
-const NAMES = ["set", "new"] as const;
-const FIRST_MISSING = 9;
+const PARAMETERS = ["set", "new"] as const;
+const MAX_SHOWN_MISSING = 9;
 
 const heading = () => document.querySelector<HTMLElement>("h1");
 
@@ -36,11 +36,11 @@ interface Notice {
 /** The app's registrations at platforms, and those that are missing. */
 export function IntegrationsView() {
   const { may } = useSession();
-  const { values, change } = useAddress(NAMES);
+  const { values, change } = useUrlState(PARAMETERS);
   const [, navigate] = useLocation();
   const query = useClients();
   const platforms = usePlatforms(query.isSuccess || query.isError);
-  const [deleted, setDeleted] = useState<OauthClient>();
+  const [deleting, setDeleting] = useState<OauthClient>();
   const [notice, setNotice] = useState<Notice>();
   const nameOf = (platform: string) => platforms?.byName.get(platform)?.name ?? platform;
   const imageOf = (platform: string) => platforms?.byName.get(platform)?.image;
@@ -54,7 +54,7 @@ export function IntegrationsView() {
       count={query.data && `${count.toLocaleString("en")} ${count === 1 ? "OAuth client" : "OAuth clients"}`}
       actions={
         maySet && (
-          <button type="button" class="primary" onClick={() => navigate(`${PATH}?new=1`, { state: OPENED })}>
+          <button type="button" class="primary" onClick={() => navigate(`${PATH}?new=1`, { state: OPENED_HERE })}>
             New OAuth client
           </button>
         )
@@ -72,31 +72,31 @@ export function IntegrationsView() {
         {!maySet && " Your key can read OAuth clients, but not change them."}
       </p>
       <RedirectUri />
-      <Missing clients={query.data} />
-      <Answer query={query} what="OAuth clients" rows={4}>
+      <MissingClients clients={query.data} />
+      <QueryView query={query} what="OAuth clients" rows={4}>
         {(clients) =>
           clients.length === 0 ? (
-            <Empty title="No OAuth clients yet">
+            <EmptyState title="No OAuth clients yet">
               Register your app at a platform with the redirect URI above. Then enter its client ID and secret here.
-            </Empty>
+            </EmptyState>
           ) : (
             <section class="section" aria-labelledby="clients-title">
               <h2 id="clients-title">OAuth clients</h2>
               <ul class="clients" aria-labelledby="clients-title">
                 {clients.map((client) => (
-                  <Client
+                  <ClientCard
                     key={client.platform}
                     client={client}
                     name={nameOf(client.platform)}
                     image={imageOf(client.platform)}
-                    onDelete={() => setDeleted(client)}
+                    onDelete={() => setDeleting(client)}
                   />
                 ))}
               </ul>
             </section>
           )
         }
-      </Answer>
+      </QueryView>
       <FailedAttempts nameOf={nameOf} />
       <Snippet
         call={{
@@ -106,7 +106,7 @@ export function IntegrationsView() {
         }}
       />
       {query.data && maySet && (values.set !== undefined || values.new !== undefined) && (
-        <SetClient
+        <ClientDialog
           platform={values.set}
           client={query.data.find(({ platform }) => platform === values.set?.toLowerCase())}
           platforms={platforms}
@@ -120,14 +120,14 @@ export function IntegrationsView() {
           focusAfter={heading}
         />
       )}
-      {deleted && (
+      {deleting && (
         <DeleteClient
-          platform={deleted.platform}
-          name={nameOf(deleted.platform)}
-          onClose={() => setDeleted(undefined)}
+          platform={deleting.platform}
+          name={nameOf(deleting.platform)}
+          onClose={() => setDeleting(undefined)}
           onDeleted={() => {
-            setNotice({ text: `The OAuth client for ${nameOf(deleted.platform)} was deleted.` });
-            setDeleted(undefined);
+            setNotice({ text: `The OAuth client for ${nameOf(deleting.platform)} was deleted.` });
+            setDeleting(undefined);
           }}
           focusAfter={heading}
         />
@@ -137,13 +137,13 @@ export function IntegrationsView() {
 }
 
 /** The platforms that are enabled, but whose sign-in does not work yet. */
-function Missing({ clients }: { clients: readonly OauthClient[] | undefined }) {
+function MissingClients({ clients }: { clients: readonly OauthClient[] | undefined }) {
   const { may } = useSession();
-  const { data } = useEnabled();
-  const [isWhole, setWhole] = useState(false);
+  const { data } = useEnabledOauthConnectors();
+  const [showsAll, setShowsAll] = useState(false);
   const missing = clients && data?.filter(({ platform }) => !clients.some((client) => client.platform === platform));
   if (!missing || missing.length === 0) return null;
-  const shown = isWhole ? missing : missing.slice(0, FIRST_MISSING);
+  const shown = showsAll ? missing : missing.slice(0, MAX_SHOWN_MISSING);
   return (
     <section class="section" aria-labelledby="missing-title">
       <div class="title">
@@ -156,20 +156,20 @@ function Missing({ clients }: { clients: readonly OauthClient[] | undefined }) {
       <ul class="clients" id="missing" aria-labelledby="missing-title">
         {shown.map(({ platform, name, image }) => (
           <li key={platform} class="card client">
-            <ClientHead platform={platform} name={name} image={image}>
+            <ClientCardHeader platform={platform} name={name} image={image}>
               {may("clients:write") && (
-                <Link class="button" href={clientHref(platform)} state={OPENED} aria-label={`Set up ${name}`}>
+                <Link class="button" href={clientHref(platform)} state={OPENED_HERE} aria-label={`Set up ${name}`}>
                   Set up
                 </Link>
               )}
-            </ClientHead>
+            </ClientCardHeader>
           </li>
         ))}
       </ul>
-      {missing.length > FIRST_MISSING && (
+      {missing.length > MAX_SHOWN_MISSING && (
         <p>
-          <button type="button" aria-expanded={isWhole} aria-controls="missing" onClick={() => setWhole(!isWhole)}>
-            {isWhole ? `Show the first ${FIRST_MISSING} only` : `Show all ${missing.length}`}
+          <button type="button" aria-expanded={showsAll} aria-controls="missing" onClick={() => setShowsAll(!showsAll)}>
+            {showsAll ? `Show the first ${MAX_SHOWN_MISSING} only` : `Show all ${missing.length}`}
           </button>
         </p>
       )}
@@ -177,14 +177,14 @@ function Missing({ clients }: { clients: readonly OauthClient[] | undefined }) {
   );
 }
 
-interface HeadProps {
+interface ClientCardHeaderProps {
   platform: string;
   name: string;
   image: string | undefined;
   children: ComponentChildren;
 }
 
-function ClientHead({ platform, name, image, children }: HeadProps) {
+function ClientCardHeader({ platform, name, image, children }: ClientCardHeaderProps) {
   return (
     <div class="client-head">
       <Logo name={name} image={image} />
@@ -197,23 +197,23 @@ function ClientHead({ platform, name, image, children }: HeadProps) {
   );
 }
 
-interface ClientProps {
+interface ClientCardProps {
   client: OauthClient;
   name: string;
   image: string | undefined;
   onDelete: () => void;
 }
 
-function Client({ client, name, image, onDelete }: ClientProps) {
+function ClientCard({ client, name, image, onDelete }: ClientCardProps) {
   const { may } = useSession();
   const { platform, authMethod, clientId, hasSecret, scopes, rejectedSince, updatedAt } = client;
   const more = Object.entries({ ...client.authorizationParameters, ...client.variables });
   return (
     <li class="card client">
-      <ClientHead platform={platform} name={name} image={image}>
+      <ClientCardHeader platform={platform} name={name} image={image}>
         {may("clients:write") && (
           <>
-            <Link class="button" href={clientHref(platform)} state={OPENED} aria-label={`Edit ${name}`}>
+            <Link class="button" href={clientHref(platform)} state={OPENED_HERE} aria-label={`Edit ${name}`}>
               Edit
             </Link>
             <button type="button" class="danger" aria-label={`Delete ${name}`} onClick={onDelete}>
@@ -221,11 +221,11 @@ function Client({ client, name, image, onDelete }: ClientProps) {
             </button>
           </>
         )}
-      </ClientHead>
+      </ClientCardHeader>
       {rejectedSince && (
         <p class="note" data-tone="bad">
-          The platform rejected this client <When at={rejectedSince} />. Its connections can't be renewed until it is
-          corrected.
+          The platform rejected this client <RelativeTime at={rejectedSince} />. Its connections can't be renewed until
+          it is corrected.
         </p>
       )}
       <dl class="facts">
@@ -269,7 +269,7 @@ function Client({ client, name, image, onDelete }: ClientProps) {
         )}
         <dt>Changed</dt>
         <dd>
-          <When at={updatedAt} />
+          <RelativeTime at={updatedAt} />
         </dd>
       </dl>
     </li>

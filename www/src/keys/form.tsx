@@ -1,15 +1,15 @@
 import type { ApiKeyWithSecret, Scope } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { useCheckedForm } from "../parts/checked-form";
-import { told } from "../parts/failure";
-import { faultAt, faultsOf } from "../parts/faults";
-import { TextField } from "../parts/field";
-import { Modal } from "../parts/modal";
-import { useOnce } from "../parts/once";
-import { Select } from "../parts/select";
-import { exact } from "../parts/when";
+import { useValidatedForm } from "../components/use-validated-form";
+import { describeError } from "../components/error-message";
+import { faultAt, faultsOf } from "../components/faults";
+import { TextField } from "../components/field";
+import { Modal } from "../components/modal";
+import { useSingleFlight } from "../components/use-single-flight";
+import { Select } from "../components/select";
+import { formatExact } from "../components/relative-time";
 import { useSession } from "../session/session";
-import { useKeysChanged } from "./hooks";
+import { useInvalidateKeys } from "./hooks";
 
 interface Props {
   onClose: () => void;
@@ -25,45 +25,49 @@ const LIFETIMES: readonly (readonly [days: string, word: string])[] = [
   ["365", "1 year"],
 ];
 /** What is dangerous in wrong hands is chosen on purpose. */
-const CHOSEN_ON_PURPOSE: readonly Scope[] = ["credentials:read", "keys:write"];
+const NOT_PRESELECTED: readonly Scope[] = ["credentials:read", "keys:write"];
 
 /** Creates a key. */
 export const KeyForm = ({ onClose, onCreated, focusAfter }: Props) => (
-  <Modal title="New API key" kind="form" onClose={onClose} focusAfter={focusAfter}>
+  <Modal title="New API key" kind="form" onClose={onClose} fallbackFocus={focusAfter}>
     <Form onClose={onClose} onCreated={onCreated} />
   </Modal>
 );
 
 function Form({ onClose, onCreated }: Omit<Props, "focusAfter">) {
   const { vault, who } = useSession();
-  const changed = useKeysChanged();
+  const invalidate = useInvalidateKeys();
   const [name, setName] = useState("");
   const [days, setDays] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(
-    who.scopes.filter((scope) => scope.endsWith(":read") && !CHOSEN_ON_PURPOSE.includes(scope)),
+    who.scopes.filter((scope) => scope.endsWith(":read") && !NOT_PRESELECTED.includes(scope)),
   );
-  const left = who.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(who.expiresAt) - Date.now();
-  const longest = who.expiresAt === null ? "Never" : `With your key: ${exact(who.expiresAt)}`;
-  const wanted = () => ({
+  const remainingMs = who.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(who.expiresAt) - Date.now();
+  const longestLabel = who.expiresAt === null ? "Never" : `With your key: ${formatExact(who.expiresAt)}`;
+  const request = () => ({
     name: name.trim() || null,
     scopes,
     expiresAt: days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
   });
-  const creating = useOnce({
-    mutationFn: () => vault.keys.create(wanted()),
+  const creating = useSingleFlight({
+    mutationFn: () => vault.keys.create(request()),
     onSuccess: (created) => {
-      void changed();
+      void invalidate();
       onCreated(created);
     },
   });
   const { error, isPending } = creating;
-  const none = scopes.length === 0 ? "Choose at least one." : undefined;
-  const own = none ? [] : vault.keys.validateCreate(wanted());
-  const { form, isTried, faults, edit, submit } = useCheckedForm(creating, own, own.length === 0 && !none);
+  const scopesFault = scopes.length === 0 ? "Choose at least one." : undefined;
+  const localFaults = scopesFault ? [] : vault.keys.validateCreate(request());
+  const { form, isTried, faults, edit, submit } = useValidatedForm(
+    creating,
+    localFaults,
+    localFaults.length === 0 && !scopesFault,
+  );
   const toggle = (scope: Scope) =>
     edit(() => setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]));
   return (
-    <form class="section" ref={form} onSubmit={submit(creating.ask)} noValidate autocomplete="off">
+    <form class="section" ref={form} onSubmit={submit(creating.run)} noValidate autocomplete="off">
       <p class="muted">
         A key of the account <strong>{who.account}</strong> for its <strong>{who.environment}</strong> environment.
       </p>
@@ -78,11 +82,11 @@ function Form({ onClose, onCreated }: Omit<Props, "focusAfter">) {
       <Select
         label="Expires"
         value={days}
-        options={[["", longest], ...LIFETIMES.filter(([days]) => Number(days) * DAY_MS < left)]}
+        options={[["", longestLabel], ...LIFETIMES.filter(([days]) => Number(days) * DAY_MS < remainingMs)]}
         fault={faultAt(faults, "/expiresAt")}
         onChange={(value) => edit(() => setDays(value))}
       />
-      <fieldset class="types" data-wrong={isTried && none ? "" : undefined}>
+      <fieldset class="types" data-wrong={isTried && scopesFault ? "" : undefined}>
         <legend class="label">Scopes, of those that your key has</legend>
         {who.scopes.map((scope) => (
           <label key={scope} class="check">
@@ -90,17 +94,17 @@ function Form({ onClose, onCreated }: Omit<Props, "focusAfter">) {
             <code>{scope}</code>
           </label>
         ))}
-        <div aria-live="polite">{isTried && none && <p class="problem">{none}</p>}</div>
+        <div aria-live="polite">{isTried && scopesFault && <p class="problem">{scopesFault}</p>}</div>
       </fieldset>
       {error && (
         <p class="note" data-tone="bad" role="alert">
           {faultsOf(error).length > 0
             ? "The service rejected this. Check the marked fields above."
-            : `${told(error)} Look at the list before you try again.`}
+            : `${describeError(error)} Look at the list before you try again.`}
         </p>
       )}
       <div class="buttons">
-        <button type="button" aria-disabled={isPending} onClick={() => !creating.isAsked() && onClose()}>
+        <button type="button" aria-disabled={isPending} onClick={() => !creating.isInFlight() && onClose()}>
           Cancel
         </button>
         <button type="submit" class="primary" aria-disabled={isPending}>

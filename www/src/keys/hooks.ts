@@ -2,22 +2,22 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/preact-query";
 import { useSession } from "../session/session";
 
-const KEYS = ["keys"];
-const ROWS = 100;
+const KEYS_KEY = ["keys"];
+const PAGE_SIZE = 100;
 
 /** The keys, newest first, page by page. */
 export function useKeys() {
   const { vault } = useSession();
   return useInfiniteQuery({
-    queryKey: KEYS,
-    queryFn: ({ pageParam, signal }) => vault.keys.page({ limit: ROWS, before: pageParam }, { signal }),
+    queryKey: KEYS_KEY,
+    queryFn: ({ pageParam, signal }) => vault.keys.page({ limit: PAGE_SIZE, before: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });
 }
 
 /** Tells the views that a key is otherwise than before. */
-export function useKeysChanged() {
+export function useInvalidateKeys() {
   const client = useQueryClient();
-  return () => client.invalidateQueries({ queryKey: KEYS });
+  return () => client.invalidateQueries({ queryKey: KEYS_KEY });
 }

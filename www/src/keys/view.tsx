@@ -1,13 +1,13 @@
 import type { ApiKey, ApiKeyWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { Answer } from "../parts/answer";
-import { Notice } from "../parts/notice";
-import { Page } from "../parts/page";
-import { Secret } from "../parts/secret";
-import { Snippet } from "../parts/snippet";
-import { When } from "../parts/when";
+import { QueryView } from "../components/query-view";
+import { Notice } from "../components/notice";
+import { Page } from "../components/page";
+import { SecretDialog } from "../components/secret-dialog";
+import { Snippet } from "../components/snippet";
+import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
-import { RevokeKey, RotateKey, nameOf } from "./ask";
+import { RevokeKey, RotateKey, keyName } from "./confirmations";
 import { KeyForm } from "./form";
 import { useKeys } from "./hooks";
 import "../webhooks/webhooks.css";
@@ -16,7 +16,7 @@ import "./keys.css";
 const TONES = { active: "good", expired: "", revoked: "" } as const;
 const heading = () => document.querySelector<HTMLElement>("h1");
 
-type Asked =
+type Dialog =
   | { what: "form" }
   | { what: "revoke" | "rotate"; apiKey: ApiKey }
   | { what: "secret"; apiKey: ApiKeyWithSecret };
@@ -25,25 +25,25 @@ type Asked =
 export function KeysView() {
   const { may } = useSession();
   const query = useKeys();
-  const [asked, setAsked] = useState<Asked>();
+  const [dialog, setDialog] = useState<Dialog>();
   const [notice, setNotice] = useState<string>();
   const mayWrite = may("keys:write");
-  const close = () => setAsked(undefined);
-  const ask = (next: Asked) => {
+  const close = () => setDialog(undefined);
+  const openDialog = (next: Dialog) => {
     setNotice(undefined);
-    setAsked(next);
+    setDialog(next);
   };
   const keys = query.data?.pages.flatMap(({ rows }) => rows) ?? [];
   const active = keys.filter(({ state }) => state === "active");
-  const ended = keys.filter(({ state }) => state !== "active");
-  const isWhole = query.data !== undefined && !query.hasNextPage;
+  const inactive = keys.filter(({ state }) => state !== "active");
+  const isComplete = query.data !== undefined && !query.hasNextPage;
   return (
     <Page
       title="API keys"
-      count={isWhole && `${active.length} active`}
+      count={isComplete && `${active.length} active`}
       actions={
         mayWrite && (
-          <button type="button" class="primary" onClick={() => ask({ what: "form" })}>
+          <button type="button" class="primary" onClick={() => openDialog({ what: "form" })}>
             New key
           </button>
         )
@@ -54,22 +54,22 @@ export function KeysView() {
         Programs send a key with each request. Secrets are shown once, when a key is created.
         {!mayWrite && " Your key can list keys, but not change them."}
       </p>
-      <Answer query={query} what="keys" rows={3}>
+      <QueryView query={query} what="keys" rows={3}>
         {() => (
           <div class="section">
             <ul class="keys" aria-label="Active keys">
               {active.map((apiKey) => (
-                <Row key={apiKey.id} apiKey={apiKey} keys={keys} onAsk={mayWrite ? ask : undefined} />
+                <Row key={apiKey.id} apiKey={apiKey} keys={keys} onOpenDialog={mayWrite ? openDialog : undefined} />
               ))}
             </ul>
-            {ended.length > 0 && (
+            {inactive.length > 0 && (
               <details>
                 <summary>
-                  {ended.length.toLocaleString("en")} revoked or expired {ended.length === 1 ? "key" : "keys"}
+                  {inactive.length.toLocaleString("en")} revoked or expired {inactive.length === 1 ? "key" : "keys"}
                 </summary>
                 <ul class="keys" aria-label="Revoked and expired keys">
-                  {ended.map((apiKey) => (
-                    <Row key={apiKey.id} apiKey={apiKey} keys={keys} onAsk={undefined} />
+                  {inactive.map((apiKey) => (
+                    <Row key={apiKey.id} apiKey={apiKey} keys={keys} onOpenDialog={undefined} />
                   ))}
                 </ul>
               </details>
@@ -87,7 +87,7 @@ export function KeysView() {
             )}
           </div>
         )}
-      </Answer>
+      </QueryView>
       <Snippet
         call={{
           method: "GET",
@@ -95,21 +95,21 @@ export function KeysView() {
           javascript: "for await (const key of vault.keys.list()) console.log(key.id, key.state);",
         }}
       />
-      {asked?.what === "form" && (
-        <KeyForm onClose={close} onCreated={(apiKey) => setAsked({ what: "secret", apiKey })} focusAfter={heading} />
+      {dialog?.what === "form" && (
+        <KeyForm onClose={close} onCreated={(apiKey) => setDialog({ what: "secret", apiKey })} focusAfter={heading} />
       )}
-      {asked?.what === "rotate" && (
+      {dialog?.what === "rotate" && (
         <RotateKey
-          apiKey={asked.apiKey}
+          apiKey={dialog.apiKey}
           onClose={close}
-          onDone={(apiKey) => setAsked({ what: "secret", apiKey })}
+          onDone={(apiKey) => setDialog({ what: "secret", apiKey })}
           focusAfter={heading}
         />
       )}
-      {asked?.what === "revoke" && (
+      {dialog?.what === "revoke" && (
         <RevokeKey
-          apiKey={asked.apiKey}
-          created={active.filter(({ createdBy }) => createdBy === asked.apiKey.id).length}
+          apiKey={dialog.apiKey}
+          createdKeys={active.filter(({ createdBy }) => createdBy === dialog.apiKey.id).length}
           onClose={close}
           onDone={() => {
             setNotice("The key was revoked.");
@@ -118,10 +118,10 @@ export function KeysView() {
           focusAfter={heading}
         />
       )}
-      {asked?.what === "secret" && (
-        <Secret title="The new key" secret={asked.apiKey.secret} onClose={close} focusAfter={heading}>
+      {dialog?.what === "secret" && (
+        <SecretDialog title="The new key" secret={dialog.apiKey.secret} onClose={close} focusAfter={heading}>
           Your program sends it in the header <code>x-service-secret</code>.
-        </Secret>
+        </SecretDialog>
       )}
     </Page>
   );
@@ -130,15 +130,15 @@ export function KeysView() {
 interface RowProps {
   apiKey: ApiKey;
   keys: readonly ApiKey[];
-  onAsk: ((asked: Asked) => void) | undefined;
+  onOpenDialog: ((asked: Dialog) => void) | undefined;
 }
 
-function Row({ apiKey, keys, onAsk }: RowProps) {
+function Row({ apiKey, keys, onOpenDialog }: RowProps) {
   const { id, name, scopes, state, createdAt, createdBy, expiresAt, revokedAt, lastUsedOn, replacedBy, current } =
     apiKey;
-  const other = (id: string) => {
+  const keyLabel = (id: string) => {
     const key = keys.find((key) => key.id === id);
-    return key?.current ? "your key" : key ? nameOf(key) : id;
+    return key?.current ? "your key" : key ? keyName(key) : id;
   };
   return (
     <li class="card webhook">
@@ -166,28 +166,29 @@ function Row({ apiKey, keys, onAsk }: RowProps) {
         ))}
       </p>
       <p class="muted small">
-        Created <When at={createdAt} /> {createdBy === null ? "by the operator" : <>with {other(createdBy)}</>}.{" "}
+        Created <RelativeTime at={createdAt} />{" "}
+        {createdBy === null ? "by the operator" : <>with {keyLabel(createdBy)}</>}.{" "}
         {lastUsedOn === null ? "No use is recorded." : <>Last used on {lastUsedOn}.</>}{" "}
         {revokedAt !== null ? (
           <>
-            Revoked <When at={revokedAt} />.
+            Revoked <RelativeTime at={revokedAt} />.
           </>
         ) : expiresAt === null ? (
           "Never expires."
         ) : (
           <>
-            {state === "expired" ? "Expired" : "Expires"} <When at={expiresAt} />.
+            {state === "expired" ? "Expired" : "Expires"} <RelativeTime at={expiresAt} />.
           </>
         )}
-        {replacedBy !== null && <> Replaced by {other(replacedBy)}.</>}
+        {replacedBy !== null && <> Replaced by {keyLabel(replacedBy)}.</>}
       </p>
-      {onAsk && (
+      {onOpenDialog && (
         <div class="buttons">
           {replacedBy === null && (
             <button
               type="button"
-              aria-label={`Rotate ${nameOf(apiKey)}`}
-              onClick={() => onAsk({ what: "rotate", apiKey })}
+              aria-label={`Rotate ${keyName(apiKey)}`}
+              onClick={() => onOpenDialog({ what: "rotate", apiKey })}
             >
               Rotate
             </button>
@@ -195,8 +196,8 @@ function Row({ apiKey, keys, onAsk }: RowProps) {
           <button
             type="button"
             class="danger"
-            aria-label={`Revoke ${nameOf(apiKey)}`}
-            onClick={() => onAsk({ what: "revoke", apiKey })}
+            aria-label={`Revoke ${keyName(apiKey)}`}
+            onClick={() => onOpenDialog({ what: "revoke", apiKey })}
           >
             Revoke
           </button>

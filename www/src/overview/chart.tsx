@@ -26,19 +26,19 @@ interface Props {
 }
 
 const PERCENT = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const SMALLEST = 0.001;
+const MIN_SHARE = 0.001;
 
 /** A part of a whole in percent; what there is never reads as nothing, nor a part as all. */
-export function share(count: number, total: number): string {
+export function formatShare(count: number, total: number): string {
   if (count === 0 || total === 0) return "0%";
   if (count === total) return "100%";
   const part = count / total;
-  if (part < SMALLEST) return "< 0.1%";
-  return part > 1 - SMALLEST ? "> 99.9%" : PERCENT.format(part);
+  if (part < MIN_SHARE) return "< 0.1%";
+  return part > 1 - MIN_SHARE ? "> 99.9%" : PERCENT.format(part);
 }
 
 /** A size for the style sheet. */
-const sized = (size: number) => ({ "--size": String(size) }) as JSX.CSSProperties;
+const barStyle = (size: number) => ({ "--size": String(size) }) as JSX.CSSProperties;
 
 // Their roles by name: what is not laid out as a table is not told as one everywhere.
 export function BarChart({ caption, heading, bars, total, hasTrack = false, id }: Props) {
@@ -61,10 +61,10 @@ export function BarChart({ caption, heading, bars, total, hasTrack = false, id }
             <th scope="row" role="rowheader">
               {label}
             </th>
-            <td role="cell" class={count === 0 ? "is-zero" : ""} style={sized(size ?? 0)}>
+            <td role="cell" class={count === 0 ? "is-zero" : ""} style={barStyle(size ?? 0)}>
               <span class="data">
                 <span class="chart-count">{count.toLocaleString("en")}</span>{" "}
-                <span class="chart-share">{share(count, total)}</span>
+                <span class="chart-share">{formatShare(count, total)}</span>
               </span>
             </td>
           </tr>

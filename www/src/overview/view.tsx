@@ -5,18 +5,18 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { usePlatforms } from "../connectors/platforms";
-import { Answer } from "../parts/answer";
-import { StateBadge } from "../parts/badge";
-import { Empty } from "../parts/empty";
-import { Logo } from "../parts/logo";
-import { Page } from "../parts/page";
-import { Snippet, pathOf } from "../parts/snippet";
+import { QueryView } from "../components/query-view";
+import { StateBadge } from "../components/badge";
+import { EmptyState } from "../components/empty-state";
+import { Logo } from "../components/logo";
+import { Page } from "../components/page";
+import { Snippet, pathWithQuery } from "../components/snippet";
 import { useSession } from "../session/session";
 import { Attention } from "./attention";
-import { BarChart, type Bar, share } from "./chart";
+import { BarChart, type Bar, formatShare } from "./chart";
 import "./overview.css";
 
-const FIRST_PLATFORMS = 12;
+const MAX_SHOWN_PLATFORMS = 12;
 /** From what works to what is not known. */
 const STATES: readonly (readonly [state: ConnectionState, tone: string])[] = [
   ["operational", "good"],
@@ -31,7 +31,7 @@ const IDENTITY_TYPES: readonly (readonly [type: IdentityType, word: string])[] =
   ["project", "Projects"],
 ];
 
-const connections = (filters: object) => pathOf("/connections", filters);
+const connectionsHref = (filters: object) => pathWithQuery("/connections", filters);
 
 /** How many connections there are, and of which kinds. */
 export const Overview = () => (
@@ -45,9 +45,9 @@ function Summary() {
   const query = useQuery({ queryKey: ["summary"], queryFn: ({ signal }) => vault.connections.summary({ signal }) });
   return (
     <>
-      <Answer query={query} what="the numbers">
+      <QueryView query={query} what="the numbers">
         {(summary) => (summary.total === 0 ? <NoConnections /> : <Numbers summary={summary} />)}
-      </Answer>
+      </QueryView>
       <Snippet
         call={{
           method: "GET",
@@ -62,7 +62,7 @@ function Summary() {
 function NoConnections() {
   const { may, who } = useSession();
   return (
-    <Empty title="No connections yet">
+    <EmptyState title="No connections yet">
       {may("connections:write") ? (
         <p>
           <Link href="/connections?new=1">Create the first one</Link>.
@@ -77,7 +77,7 @@ function NoConnections() {
           Or add sample connections: <code>npm run seed -- --account {who.account} --connections 1000</code>
         </p>
       )}
-    </Empty>
+    </EmptyState>
   );
 }
 
@@ -86,20 +86,25 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
   return (
     <div class="overview">
       <ul class="headline" aria-label="All connections">
-        <Figure label="Connections" count={total} note="active and inactive" href={connections({ active: "all" })} />
+        <Figure
+          label="Connections"
+          count={total}
+          note="active and inactive"
+          href={connectionsHref({ active: "all" })}
+        />
         <Figure
           label="Active"
           count={active.true}
-          note={`${share(active.true, total)} of all`}
+          note={`${formatShare(active.true, total)} of all`}
           tone="good"
           href="/connections"
         />
         <Figure
           label="Inactive"
           count={active.false}
-          note={`${share(active.false, total)} of all`}
+          note={`${formatShare(active.false, total)} of all`}
           tone="none"
-          href={connections({ active: false })}
+          href={connectionsHref({ active: false })}
         />
       </ul>
       <Attention summary={summary} />
@@ -116,7 +121,7 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
                   state,
                   summary.state[state],
                   total,
-                  <Link href={connections({ state, active: "all" })}>
+                  <Link href={connectionsHref({ state, active: "all" })}>
                     <StateBadge state={state} />
                   </Link>,
                   tone,
@@ -135,7 +140,7 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
                   type,
                   summary.identityType[type],
                   total,
-                  <Link href={connections({ identityType: type, active: "all" })}>{word}</Link>,
+                  <Link href={connectionsHref({ identityType: type, active: "all" })}>{word}</Link>,
                 ),
               )}
             />
@@ -205,8 +210,8 @@ function Breakdown({ id, title, children }: { id: string; title: string; childre
 
 function ByPlatform({ summary: { total, platforms, otherPlatforms } }: { summary: ConnectionSummary }) {
   const names = usePlatforms()?.byName;
-  const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? platforms : platforms.slice(0, FIRST_PLATFORMS);
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? platforms : platforms.slice(0, MAX_SHOWN_PLATFORMS);
   const hidden = platforms.slice(shown.length);
   const rest = hidden.reduce((sum, row) => sum + row.total, otherPlatforms);
   const largest = platforms[0]?.total ?? 0;
@@ -219,7 +224,7 @@ function ByPlatform({ summary: { total, platforms, otherPlatforms } }: { summary
       largest,
       <span class="platform">
         <Logo name={name} image={connector?.image} size={32} />
-        <Link href={connections({ platform: row.platform, active: "all" })}>{name}</Link>
+        <Link href={connectionsHref({ platform: row.platform, active: "all" })}>{name}</Link>
         {connector && <span class="mono muted">{row.platform}</span>}
       </span>,
     );
@@ -241,10 +246,10 @@ function ByPlatform({ summary: { total, platforms, otherPlatforms } }: { summary
         total={total}
         bars={[...bars, ...others]}
       />
-      {platforms.length > FIRST_PLATFORMS && (
-        <button type="button" aria-expanded={isWhole} aria-controls="platforms" onClick={() => setWhole(!isWhole)}>
-          {isWhole
-            ? `Show the first ${FIRST_PLATFORMS} only`
+      {platforms.length > MAX_SHOWN_PLATFORMS && (
+        <button type="button" aria-expanded={showsAll} aria-controls="platforms" onClick={() => setShowsAll(!showsAll)}>
+          {showsAll
+            ? `Show the first ${MAX_SHOWN_PLATFORMS} only`
             : otherPlatforms > 0
               ? `Show the first ${platforms.length}`
               : `Show all ${platforms.length}`}

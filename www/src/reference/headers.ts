@@ -1,6 +1,6 @@
 // The headers of an operation's answers, as the document has them: most of them are the same on every status.
 
-export interface AnswerHeader {
+export interface ResponseHeader {
   name: string;
   description: string;
   /** "every response", perhaps except a few, or the statuses that have it. */
@@ -8,7 +8,7 @@ export interface AnswerHeader {
 }
 
 /** All headers of an operation's answers, those of every answer last. `document`: Swagger UI's own form of it. */
-export function headersOf(document: any, path: string, method: string): AnswerHeader[] {
+export function headersOf(document: any, path: string, method: string): ResponseHeader[] {
   const resolved = (value: any): any => {
     const reference: string | undefined = value?.get("$ref");
     return reference === undefined ? value : resolved(document.getIn(reference.replace(/^#\//, "").split("/")));
@@ -21,20 +21,22 @@ export function headersOf(document: any, path: string, method: string): AnswerHe
       ?.forEach((header: any, name: string) => {
         const { statuses } =
           found.get(name) ??
-          found.set(name, { description: plain(resolved(header).get("description") ?? ""), statuses: [] }).get(name)!;
+          found
+            .set(name, { description: withoutBackticks(resolved(header).get("description") ?? ""), statuses: [] })
+            .get(name)!;
         statuses.push(status);
       });
   });
   const all = [...responses.keys()] as string[];
-  const told = (statuses: string[]) => {
+  const describeStatuses = (statuses: string[]) => {
     const others = all.filter((status) => !statuses.includes(status));
     if (others.length >= statuses.length) return statuses.join(", ");
-    return others.length === 0 ? EVERY : `${EVERY} except ${others.join(", ")}`;
+    return others.length === 0 ? EVERY_RESPONSE : `${EVERY_RESPONSE} except ${others.join(", ")}`;
   };
   return [...found]
-    .map(([name, { description, statuses }]) => ({ name, description, statuses: told(statuses) }))
-    .sort((a, b) => Number(a.statuses.startsWith(EVERY)) - Number(b.statuses.startsWith(EVERY)));
+    .map(([name, { description, statuses }]) => ({ name, description, statuses: describeStatuses(statuses) }))
+    .sort((a, b) => Number(a.statuses.startsWith(EVERY_RESPONSE)) - Number(b.statuses.startsWith(EVERY_RESPONSE)));
 }
 
-const EVERY = "every response";
-const plain = (markdown: string) => markdown.replaceAll("`", "");
+const EVERY_RESPONSE = "every response";
+const withoutBackticks = (markdown: string) => markdown.replaceAll("`", "");

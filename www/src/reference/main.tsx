@@ -3,14 +3,14 @@ import { render } from "preact";
 import SwaggerUI, { type System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { startSession } from "../session/store";
 import { Frame } from "./frame";
-import { mendAlways } from "./mend";
+import { keepAccessible } from "./accessibility";
 import { plugin } from "./plugin";
 import { followSession } from "./session-key";
 
 startSession();
 render(<Frame />, document.querySelector("#frame")!);
 const place = document.querySelector("#reference")!;
-mendAlways(place);
+keepAccessible(place);
 
 const reference: System = SwaggerUI({
   url: "/v1/openapi.json",

@@ -14,10 +14,10 @@ interface Sample {
 
 export function plugin({ React }: System): Plugin {
   const h = React.createElement;
-  const nothing = () => null;
+  const hidden = () => null;
 
   /** Which key requests carry: that of the session, or one that is put in here and stays in this page's memory. */
-  function Key(system: any) {
+  function KeyForm(system: any) {
     const [text, setText] = React.useState("");
     const [used, own] = [usedSecret(system), sessionSecret()];
     const submit = (event: Event) => {
@@ -36,9 +36,9 @@ export function plugin({ React }: System): Plugin {
       onChange,
     });
     const isOwn = used !== undefined && used === own;
-    const said = isOwn ? "Requests use the key that you are signed in with." : "Requests use your key.";
-    const change = isOwn ? "Use another key" : used === undefined ? "Use the key" : "Forget the key";
-    const back = h(
+    const usedText = isOwn ? "Requests use the key that you are signed in with." : "Requests use your key.";
+    const submitLabel = isOwn ? "Use another key" : used === undefined ? "Use the key" : "Forget the key";
+    const sessionKeyButton = h(
       "button",
       { className: "btn", type: "button", onClick: () => useSecret(system, own) },
       "Use the key that you are signed in with",
@@ -47,10 +47,14 @@ export function plugin({ React }: System): Plugin {
       "form",
       { className: "key", onSubmit: submit },
       used !== undefined
-        ? h("span", { className: "key-set" }, said)
+        ? h("span", { className: "key-set" }, usedText)
         : h(React.Fragment, null, h("label", { htmlFor: "key" }, "API key"), input),
-      h("button", { className: "btn", type: "submit", disabled: used === undefined && text.trim() === "" }, change),
-      own !== undefined && !isOwn && back,
+      h(
+        "button",
+        { className: "btn", type: "submit", disabled: used === undefined && text.trim() === "" },
+        submitLabel,
+      ),
+      own !== undefined && !isOwn && sessionKeyButton,
       h(
         "small",
         null,
@@ -144,14 +148,14 @@ export function plugin({ React }: System): Plugin {
     h("p", { className: "info__license" }, `Licence: ${specSelectors.specJson().getIn(["info", "license", "name"])}`);
 
   /** A link to a place in the page. The address is for operations, so that the place is not put into it. */
-  function Way({ name, selector }: { name: string; selector: string }) {
-    const go = (event: Event) => {
+  function ContentsLink({ name, selector }: { name: string; selector: string }) {
+    const follow = (event: Event) => {
       event.preventDefault();
       const place = document.querySelector(selector);
       place?.scrollIntoView();
       place?.querySelector<HTMLElement>("button")?.focus({ preventScroll: true });
     };
-    return h("a", { href: "#", onClick: go }, name);
+    return h("a", { href: "#", onClick: follow }, name);
   }
 
   /** All of the page's content in one landmark. */
@@ -166,14 +170,14 @@ export function plugin({ React }: System): Plugin {
       .get("tags")
       .map((tag: any) => tag.get("name"))
       .toArray();
-    const ways = [
-      ...groups.map((name: string) => h(Way, { key: name, name, selector: `#operations-tag-${name}` })),
-      h(Way, { key: "Schemas", name: "Schemas", selector: "section.models" }),
+    const links = [
+      ...groups.map((name: string) => h(ContentsLink, { key: name, name, selector: `#operations-tag-${name}` })),
+      h(ContentsLink, { key: "Schemas", name: "Schemas", selector: "section.models" }),
     ];
     const contents = h(
       "nav",
       { className: "contents wrapper", "aria-label": "Contents" },
-      ...ways,
+      ...links,
       h("a", { href: "/problems/" }, "Error codes"),
     );
     return h(
@@ -189,15 +193,15 @@ export function plugin({ React }: System): Plugin {
       ReferenceLayout,
       DeepLink,
       OAS31License: Licence,
-      AuthorizeBtnContainer: Key,
+      AuthorizeBtnContainer: KeyForm,
       // There is one key, and one server: the one that is asked for the document.
-      authorizeOperationBtn: nothing,
-      ServersContainer: nothing,
+      authorizeOperationBtn: hidden,
+      ServersContainer: hidden,
       // Those of all answers are told once.
-      headers: nothing,
+      headers: hidden,
     },
     wrapComponents: { responses: withSamples, parameterRow: withoutDefault, curl: withoutKey },
-    statePlugins: { spec: { wrapSelectors: { selectSchemas: withoutParts } } },
+    statePlugins: { spec: { wrapSelectors: { selectSchemas: withoutNestedSchemas } } },
   };
 }
 
@@ -207,7 +211,7 @@ type Schemas = Record<string, { enum?: unknown }>;
  * The list of schemas without enumerations and without what is named after the schema that has it, such as
  * `ConnectorDetailServer`: each shows its own. Swagger UI shows only a part of a list of a hundred schemas or more.
  */
-function withoutParts(original: (...args: unknown[]) => Schemas) {
+function withoutNestedSchemas(original: (...args: unknown[]) => Schemas) {
   return (...args: unknown[]) => {
     const all = Object.entries(original(...args)).map(([name, schema]) => ({
       name,

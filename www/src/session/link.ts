@@ -8,8 +8,9 @@ export type Link = { token: string } | "damaged";
  * The form of what the service signs: a prefix, the environment, the claims, a dot and a signature of 32 bytes, both in
  * base64url. Two digits before the signature name the account's database, if it is not the first.
  */
-export const signed = (prefix: string) => new RegExp(`^${prefix}_(?:test|live)_[\\w-]+(?:\\.\\w{2})?\\.[\\w-]{43}$`);
-export const TOKEN = signed("st");
+export const signedPattern = (prefix: string) =>
+  new RegExp(`^${prefix}_(?:test|live)_[\\w-]+(?:\\.\\w{2})?\\.[\\w-]{43}$`);
+export const TOKEN = signedPattern("st");
 const START = /^#token(?:=|%3d)/i;
 
 /** Takes the link out of the address; undefined when the address holds none. */

@@ -3,11 +3,11 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider, notifyMana
 import type { Scope } from "connector-vault/slim";
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useMemo, useState } from "preact/hooks";
-import { Loading } from "../parts/loading";
-import { Ended, isEnded } from "./ended";
+import { Loading } from "../components/loading";
+import { LinkErrorPage, isLinkError } from "./link-error-page";
 import { SignIn } from "./sign-in";
-import { lose, onSession, sessionState, signOut, type Opened, type State } from "./store";
-import { isRefused } from "./vault";
+import { endRejectedSession, onSession, sessionState, signOut, type ActiveSession, type State } from "./store";
+import { isUnauthorized } from "./vault";
 
 // What was saved is drawn together with the word that it was: by default, views learn of it a task later, and show what was
 // there before for that long.
@@ -18,7 +18,7 @@ export const CATALOG_FRESH_MS = 5 * 60_000;
 const VAULT_FRESH_MS = 5_000;
 
 /** `who`: what the key, or the token, opens. */
-export interface Session extends Pick<Opened, "vault" | "who"> {
+export interface Session extends Pick<ActiveSession, "vault" | "who"> {
   may(scope: Scope): boolean;
   signOut(): void;
 }
@@ -47,8 +47,8 @@ export function useSessionState(): State {
 }
 
 /** Answers that were given in a session, and how they are kept. */
-function answers(opened: Opened): QueryClient {
-  const onError = (error: unknown) => isRefused(error) && lose(opened);
+function createQueryClient(opened: ActiveSession): QueryClient {
+  const onError = (error: unknown) => isUnauthorized(error) && endRejectedSession(opened);
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
@@ -61,8 +61,14 @@ function answers(opened: Opened): QueryClient {
 }
 
 /** Gives a session to its children, and lets go of all that they have been told when it changes. */
-export function SessionProvider({ opened, children }: { opened: Opened | undefined; children: ComponentChildren }) {
-  const client = useMemo(() => opened && answers(opened), [opened]);
+export function SessionProvider({
+  opened,
+  children,
+}: {
+  opened: ActiveSession | undefined;
+  children: ComponentChildren;
+}) {
+  const client = useMemo(() => opened && createQueryClient(opened), [opened]);
   const session = useMemo<Session | undefined>(
     () =>
       opened && { vault: opened.vault, who: opened.who, may: (scope) => opened.who.scopes.includes(scope), signOut },
@@ -87,6 +93,6 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
       </main>
     );
   const { reason, failure, retry } = state;
-  if (failure === undefined && isEnded(reason)) return <Ended reason={reason} />;
+  if (failure === undefined && isLinkError(reason)) return <LinkErrorPage reason={reason} />;
   return <SignIn reason={reason} failure={failure} onRetry={retry} />;
 }

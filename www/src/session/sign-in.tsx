@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { told as inWords } from "../parts/failure";
+import { describeError as inWords } from "../components/error-message";
 import { signIn, type Reason } from "./store";
-import { isRefused } from "./vault";
+import { isUnauthorized } from "./vault";
 import "./sign-in.css";
 
 interface Props {
@@ -46,7 +46,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
     } catch (error) {
       setBusy(false);
       setProblem(
-        isRefused(error) ? "This key is not valid. It is mistyped, unknown, revoked or expired." : inWords(error),
+        isUnauthorized(error) ? "This key is not valid. It is mistyped, unknown, revoked or expired." : inWords(error),
       );
       input.current?.focus();
     }

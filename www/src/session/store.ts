@@ -1,17 +1,17 @@
 // Who is signed in, and how that changes: by a key, by a link, by another tab, or because a secret opens nothing any more.
 // The secret lives in this tab, in memory and in its session storage, so that a reload keeps it.
 import type { ConnectorVault, Whoami } from "connector-vault/slim";
-import { keepIn, keptIn } from "../parts/storage";
+import { writeStorage, readStorage } from "../components/storage";
 import { onLink, takeLink, type Link } from "./link";
-import { askTabs, hold, join, tell } from "./tabs";
-import { isRefused, openVault } from "./vault";
+import { requestSecrets, setHolding, joinTabs, broadcast } from "./tabs";
+import { isUnauthorized, openVault } from "./vault";
 
-const PLACE = "connector-vault.secret";
+const SECRET_KEY = "connector-vault.secret";
 /** Where the key of the other environment is. */
-const OTHER = "connector-vault.other-environment";
+const OTHER_SECRET_KEY = "connector-vault.other-environment";
 
 /** A secret that opens something. */
-export interface Opened {
+export interface ActiveSession {
   /** Tells one from another without naming a secret. */
   number: number;
   secret: string;
@@ -34,7 +34,7 @@ export type State =
   /** `failure`: the secret at hand could not be tried; `retry` tries again. */
   | { is: "out"; reason?: Reason | undefined; failure?: unknown; retry?: () => void }
   /** `link`: what a link would open instead, until somebody decides; `notice`: why a link opened nothing. */
-  | { is: "in"; opened: Opened; link?: Opened; notice?: Reason | undefined };
+  | { is: "in"; opened: ActiveSession; link?: ActiveSession; notice?: Reason | undefined };
 
 let state: State = { is: "opening" };
 const listeners = new Set<() => void>();
@@ -47,14 +47,14 @@ export function onSession(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-function show(next: State) {
+function setState(next: State) {
   state = next;
-  hold(next.is === "in");
+  setHolding(next.is === "in");
   for (const listener of [...listeners]) listener();
 }
 
 /** What views keep beyond their own life, each under the function that makes it. */
-let memory = new Map<() => unknown, unknown>();
+let memoized = new Map<() => unknown, unknown>();
 
 /**
  * Something that a view keeps until somebody signs out: returns what gives it. A key that expires leaves it, because what
@@ -62,34 +62,34 @@ let memory = new Map<() => unknown, unknown>();
  */
 export function untilSignOut<Value>(make: () => Value): () => Value {
   return () => {
-    if (!memory.has(make)) memory.set(make, make());
-    return memory.get(make) as Value;
+    if (!memoized.has(make)) memoized.set(make, make());
+    return memoized.get(make) as Value;
   };
 }
 
-const keptOther = () => keptIn("sessionStorage", OTHER);
-const keepOther = (secret: string | undefined) => keepIn("sessionStorage", OTHER, secret);
-const kept = () => keptIn("sessionStorage", PLACE);
-const keep = (secret: string | undefined) => keepIn("sessionStorage", PLACE, secret);
+const otherSecret = () => readStorage("sessionStorage", OTHER_SECRET_KEY);
+const storeOtherSecret = (secret: string | undefined) => writeStorage("sessionStorage", OTHER_SECRET_KEY, secret);
+const storedSecret = () => readStorage("sessionStorage", SECRET_KEY);
+const storeSecret = (secret: string | undefined) => writeStorage("sessionStorage", SECRET_KEY, secret);
 
-let opened = 0;
+let sessionCount = 0;
 
-async function open(secret: string): Promise<Opened> {
+async function open(secret: string): Promise<ActiveSession> {
   const vault = await openVault(secret);
-  return { number: (opened += 1), secret, vault, who: await vault.whoami() };
+  return { number: (sessionCount += 1), secret, vault, who: await vault.whoami() };
 }
 
 /** The same, and undefined when the secret opens nothing. */
 const openIfAccepted = (secret: string) =>
   open(secret).catch((error: unknown) => {
-    if (isRefused(error)) return undefined;
+    if (isUnauthorized(error)) return undefined;
     throw error;
   });
 
 const isToken = (secret: string | undefined) => secret?.startsWith("st_") === true;
-const refusedFor = (secret: string): Reason => (isToken(secret) ? "token-refused" : "refused");
+const refusalReason = (secret: string): Reason => (isToken(secret) ? "token-refused" : "refused");
 /** Whether two secrets open the same: a link that renews another one changes nothing for its user. */
-const isSame = ({ who: a }: Opened, { who: b }: Opened) =>
+const isSameIdentity = ({ who: a }: ActiveSession, { who: b }: ActiveSession) =>
   a.identity !== undefined &&
   a.identity === b.identity &&
   a.identityType === b.identityType &&
@@ -97,25 +97,25 @@ const isSame = ({ who: a }: Opened, { who: b }: Opened) =>
   a.environment === b.environment;
 
 /** Each change of mind ends what was under way. */
-let round = 0;
-const newRound = () => {
-  const mine = (round += 1);
-  return () => mine !== round;
+let actionNumber = 0;
+const startAction = () => {
+  const mine = (actionNumber += 1);
+  return () => mine !== actionNumber;
 };
 
-function enter(next: Opened, more: { notice?: Reason | undefined; link?: Opened } = {}) {
-  newRound();
-  keep(next.secret);
-  show({ is: "in", opened: next, ...more });
+function enter(next: ActiveSession, more: { notice?: Reason | undefined; link?: ActiveSession } = {}) {
+  startAction();
+  storeSecret(next.secret);
+  setState({ is: "in", opened: next, ...more });
 }
 
 function leave(reason: Reason | undefined) {
-  newRound();
-  keep(undefined);
-  show({ is: "out", reason });
+  startAction();
+  storeSecret(undefined);
+  setState({ is: "out", reason });
 }
 
-interface Beginning {
+interface StartOptions {
   /** What this tab has kept. */
   own?: string | undefined;
   link?: Link | undefined;
@@ -125,24 +125,24 @@ interface Beginning {
 }
 
 /** Finds a session, this tab's own or another tab's, and then looks at the link. */
-async function begin(from: Beginning): Promise<void> {
-  const isLate = newRound();
-  show({ is: "opening" });
+async function begin(from: StartOptions): Promise<void> {
+  const isLate = startAction();
+  setState({ is: "opening" });
   try {
     const { current, isOwn, reason } = await findSession(from);
     const offered = await openOffered(from.link, current);
     if (isLate()) return;
     const notice =
       from.link === undefined || offered ? undefined : from.link === "damaged" ? "link-damaged" : "link-refused";
-    if (current && offered !== current && !(offered && isSame(current, offered))) {
+    if (current && offered !== current && !(offered && isSameIdentity(current, offered))) {
       enter(current, { notice, ...(offered && { link: offered }) });
-      if (isOwn) tell("resumed");
+      if (isOwn) broadcast("resumed");
     } else if (offered) {
       enter(offered);
-      tell("signed-in");
+      broadcast("signed-in");
     } else leave(notice ?? reason);
   } catch (failure) {
-    if (!isLate()) show({ is: "out", reason: from.reason, failure, retry: () => void begin(from) });
+    if (!isLate()) setState({ is: "out", reason: from.reason, failure, retry: () => void begin(from) });
   }
 }
 
@@ -151,13 +151,13 @@ async function findSession({
   own,
   reason,
   lost,
-}: Beginning): Promise<{ current?: Opened; isOwn: boolean; reason: Reason | undefined }> {
+}: StartOptions): Promise<{ current?: ActiveSession; isOwn: boolean; reason: Reason | undefined }> {
   if (own !== undefined) {
     const current = await openIfAccepted(own);
     if (current) return { current, isOwn: true, reason };
-    [lost, reason] = [own, refusedFor(own)];
+    [lost, reason] = [own, refusalReason(own)];
   }
-  for (const secret of await askTabs()) {
+  for (const secret of await requestSecrets()) {
     const current = secret === lost ? undefined : await openIfAccepted(secret);
     if (current) return { current, isOwn: false, reason };
   }
@@ -165,7 +165,10 @@ async function findSession({
 }
 
 /** What a link opens, if anything. */
-async function openOffered(link: Link | undefined, current: Opened | undefined): Promise<Opened | undefined> {
+async function openOffered(
+  link: Link | undefined,
+  current: ActiveSession | undefined,
+): Promise<ActiveSession | undefined> {
   if (link === undefined || link === "damaged") return undefined;
   return link.token === current?.secret ? current : openIfAccepted(link.token);
 }
@@ -173,35 +176,35 @@ async function openOffered(link: Link | undefined, current: Opened | undefined):
 /** Starts the session of this tab. To be called once, before anything is drawn. */
 export function startSession(): void {
   const link = takeLink();
-  join({
+  joinTabs({
     secret: () => (state.is === "in" ? state.opened.secret : undefined),
     isSignedOut: () => state.is === "out" && (state.reason === "signed-out" || state.reason === "link-left"),
     onSession: () => {
-      if (state.is === "out") void begin({ own: kept(), reason: state.reason });
+      if (state.is === "out") void begin({ own: storedSecret(), reason: state.reason });
     },
     onSignedOut: () => {
       // Whoever is out for another reason reads that one.
-      if (state.is !== "out" || state.failure !== undefined) leaveForGood();
+      if (state.is !== "out" || state.failure !== undefined) endSession();
     },
   });
   onLink((next) => void openLink(next));
-  void begin({ own: kept(), link });
+  void begin({ own: storedSecret(), link });
 }
 
 /** A link that is opened in this very page. What is drawn stays until somebody decides. */
 async function openLink(link: Link): Promise<void> {
-  if (state.is !== "in") return begin({ own: kept(), link });
+  if (state.is !== "in") return begin({ own: storedSecret(), link });
   const { opened: current } = state;
-  const isLate = newRound();
+  const isLate = startAction();
   let notice: Reason = link === "damaged" ? "link-damaged" : "link-refused";
   const offered = await openOffered(link, current).catch(() => {
     notice = "link-untried";
     return undefined;
   });
   if (isLate() || offered === current) return;
-  if (offered === undefined) show({ is: "in", opened: current, notice });
-  else if (isSame(current, offered)) enter(offered);
-  else show({ is: "in", opened: current, link: offered });
+  if (offered === undefined) setState({ is: "in", opened: current, notice });
+  else if (isSameIdentity(current, offered)) enter(offered);
+  else setState({ is: "in", opened: current, link: offered });
 }
 
 /**
@@ -209,11 +212,11 @@ async function openLink(link: Link): Promise<void> {
  * @throws what the service has against it
  */
 export async function signIn(secret: string): Promise<void> {
-  const isLate = newRound();
+  const isLate = startAction();
   const next = await open(secret);
   if (isLate()) return;
   enter(next);
-  tell("signed-in");
+  broadcast("signed-in");
 }
 
 /** A key of another account than that of the session. */
@@ -232,55 +235,55 @@ export class OtherAccountError extends Error {
 export async function openOtherEnvironment(secret?: string): Promise<boolean> {
   if (state.is !== "in") return false;
   const { opened: current } = state;
-  const isLate = newRound();
-  const other = secret ?? keptOther();
+  const isLate = startAction();
+  const other = secret ?? otherSecret();
   const next = other === undefined ? undefined : await (secret ? open(secret) : openIfAccepted(other));
   if (isLate()) return true;
   const { account, environment } = next?.who ?? {};
   const isOfAccount = account === current.who.account && environment !== current.who.environment;
   if (next === undefined || !isOfAccount) {
     if (secret && account !== undefined) throw new OtherAccountError(account);
-    keepOther(undefined);
+    storeOtherSecret(undefined);
     return false;
   }
-  keepOther(current.secret);
+  storeOtherSecret(current.secret);
   // What was typed belongs to the other environment.
-  memory = new Map();
+  memoized = new Map();
   enter(next);
   return true;
 }
 
-function leaveForGood() {
-  memory = new Map();
-  keepOther(undefined);
-  leave(isToken(kept()) ? "link-left" : "signed-out");
+function endSession() {
+  memoized = new Map();
+  storeOtherSecret(undefined);
+  leave(isToken(storedSecret()) ? "link-left" : "signed-out");
 }
 
 /** Signs out, in all tabs. */
 export function signOut(): void {
-  leaveForGood();
-  tell("signed-out");
+  endSession();
+  broadcast("signed-out");
 }
 
 /** A session's secret opens nothing any more. Another tab may have a newer one. */
-export function lose(lost: Opened): void {
+export function endRejectedSession(lost: ActiveSession): void {
   if (state.is !== "in" || state.opened !== lost) return;
-  keep(undefined);
-  void begin({ lost: lost.secret, reason: refusedFor(lost.secret) });
+  storeSecret(undefined);
+  void begin({ lost: lost.secret, reason: refusalReason(lost.secret) });
 }
 
 /** Decides about the link: opens it in this tab, or keeps the session. */
-export function decide(isOpened: boolean): void {
+export function decideOnLink(isOpened: boolean): void {
   if (state.is !== "in" || !state.link) return;
   if (!isOpened) {
-    show({ is: "in", opened: state.opened });
+    setState({ is: "in", opened: state.opened });
     return;
   }
-  memory = new Map();
+  memoized = new Map();
   enter(state.link);
 }
 
 /** Lets go of a notice that has been read. */
-export function dismiss(): void {
-  if (state.is === "in") show({ is: "in", opened: state.opened });
+export function dismissNotice(): void {
+  if (state.is === "in") setState({ is: "in", opened: state.opened });
 }

@@ -4,9 +4,9 @@
 
 const NAME = "connector-vault.session";
 /** The longest wait for an answer, in milliseconds: the tabs that were counted may be busy or frozen. */
-const COUNTED_WAIT_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 /** The wait where tabs can't be counted: pages without TLS have no locks. */
-const BLIND_WAIT_MS = 150;
+const TIMEOUT_WITHOUT_LOCKS_MS = 150;
 
 type Message =
   | { is: "ask"; from: string }
@@ -27,22 +27,23 @@ export interface Tab {
 
 const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel(NAME) : undefined;
 const send = (message: Message) => channel?.postMessage(message);
-const listen = (hear: (message: Message) => void) => {
-  const onMessage = ({ data }: MessageEvent<Message | null>) => data && hear(data);
+const listen = (handle: (message: Message) => void) => {
+  const onMessage = ({ data }: MessageEvent<Message | null>) => data && handle(data);
   channel?.addEventListener("message", onMessage);
   return () => channel?.removeEventListener("message", onMessage);
 };
 
 /** When somebody last used this tab: a new tab goes on with the session of the one that opened it. */
-let usedAt = 0;
+let lastUsedAt = 0;
 
 /** Lets this tab answer the others. To be called once. */
-export function join(tab: Tab): void {
+export function joinTabs(tab: Tab): void {
   for (const event of ["pointerdown", "keydown"])
-    addEventListener(event, () => (usedAt = Date.now()), { capture: true, passive: true });
+    addEventListener(event, () => (lastUsedAt = Date.now()), { capture: true, passive: true });
   listen((message) => {
     const secret = tab.secret();
-    if (message.is === "ask" && secret !== undefined) send({ is: "answer", to: message.from, secret, usedAt });
+    if (message.is === "ask" && secret !== undefined)
+      send({ is: "answer", to: message.from, secret, usedAt: lastUsedAt });
     else if (message.is === "signed-out") tab.onSignedOut();
     // It slept while somebody signed out.
     else if (message.is === "resumed" && tab.isSignedOut()) send({ is: "signed-out" });
@@ -51,16 +52,16 @@ export function join(tab: Tab): void {
 }
 
 /** Tells the other tabs what has happened in this one; of a session once they can count it. */
-export const tell = (is: "signed-in" | "signed-out" | "resumed") => void granted.then(() => send({ is }));
+export const broadcast = (is: "signed-in" | "signed-out" | "resumed") => void granted.then(() => send({ is }));
 
 /** The secrets of the other tabs' sessions; that of the tab used last comes first. */
-export async function askTabs(): Promise<string[]> {
-  const holders = await countHolders();
+export async function requestSecrets(): Promise<string[]> {
+  const holders = await countSessionTabs();
   if (channel === undefined || holders === 0) return [];
   const from = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const answers: Extract<Message, { is: "answer" }>[] = [];
   await new Promise<void>((done) => {
-    const timer = setTimeout(done, holders === undefined ? BLIND_WAIT_MS : COUNTED_WAIT_MS);
+    const timer = setTimeout(done, holders === undefined ? TIMEOUT_WITHOUT_LOCKS_MS : TIMEOUT_MS);
     const ignore = listen((message) => {
       if (message.is !== "answer" || message.to !== from) return;
       answers.push(message);
@@ -75,7 +76,7 @@ export async function askTabs(): Promise<string[]> {
 }
 
 /** How many tabs hold a session; undefined where the browser can't tell. */
-async function countHolders(): Promise<number | undefined> {
+async function countSessionTabs(): Promise<number | undefined> {
   if (!("locks" in navigator)) return undefined;
   const state = await navigator.locks.query().catch(() => undefined);
   return state?.held?.filter(({ name }) => name === NAME).length;
@@ -85,7 +86,7 @@ let release: (() => void) | undefined;
 let granted: Promise<void> = Promise.resolve();
 
 /** Lets other tabs know that this one holds a session, or holds none any more. It keeps the browser from freezing the tab, too. */
-export function hold(isHolding: boolean): void {
+export function setHolding(isHolding: boolean): void {
   if (isHolding === (release !== undefined)) return;
   release?.();
   release = undefined;

@@ -19,4 +19,4 @@ export async function openVault(secret: string): Promise<ConnectorVault> {
 }
 
 /** Whether a failure says that the secret opens nothing: the package tells a mistyped one, the service any other. */
-export const isRefused = (error: unknown) => error instanceof VaultError && error.status === 401;
+export const isUnauthorized = (error: unknown) => error instanceof VaultError && error.status === 401;

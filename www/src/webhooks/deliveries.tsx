@@ -2,43 +2,43 @@ import { useInfiniteQuery } from "@tanstack/preact-query";
 import type { Delivery, DeliveryPage, DeliveryState } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { eventWords } from "../events/words";
-import { useAddress } from "../parts/address";
-import { Empty } from "../parts/empty";
-import { Failure, told } from "../parts/failure";
-import { Loading } from "../parts/loading";
-import { Notice } from "../parts/notice";
-import { useOnce } from "../parts/once";
-import { Page } from "../parts/page";
-import { Select } from "../parts/select";
-import { Soon, When } from "../parts/when";
+import { eventLabel } from "../events/messages";
+import { useUrlState } from "../components/url-state";
+import { EmptyState } from "../components/empty-state";
+import { ErrorMessage, describeError } from "../components/error-message";
+import { Loading } from "../components/loading";
+import { Notice } from "../components/notice";
+import { useSingleFlight } from "../components/use-single-flight";
+import { Page } from "../components/page";
+import { Select } from "../components/select";
+import { DueTime, RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
-import { deliveriesKey, useWebhooks, useWebhooksChanged } from "./hooks";
-import { errorWords } from "./words";
+import { deliveriesKey, useWebhooks, useInvalidateWebhooks } from "./hooks";
+import { errorLabel } from "./messages";
 import "./webhooks.css";
 
-const ROWS_AT_A_TIME = 50;
+const PAGE_SIZE = 50;
 const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
 const STATES = Object.keys(TONES);
-const NAMES = ["state"] as const;
+const PARAMETERS = ["state"] as const;
 
 /** What became of events at one webhook, latest first. */
 export function DeliveriesView({ id }: { id: string }) {
   const { vault, may } = useSession();
   const webhooks = useWebhooks();
-  const changed = useWebhooksChanged();
+  const invalidate = useInvalidateWebhooks();
   const [notice, setNotice] = useState<string>();
-  const { values, change } = useAddress(NAMES);
+  const { values, change } = useUrlState(PARAMETERS);
   // The service says what it takes.
   const state = values.state as DeliveryState | undefined;
   const query = useInfiniteQuery({
     queryKey: [...deliveriesKey(id), state],
     queryFn: ({ pageParam, signal }): Promise<DeliveryPage> =>
-      vault.webhooks.deliveryPage(id, { state, limit: ROWS_AT_A_TIME, before: pageParam }, { signal }),
+      vault.webhooks.deliveryPage(id, { state, limit: PAGE_SIZE, before: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }: DeliveryPage) => next ?? undefined,
   });
-  const replaying = useOnce({
+  const replaying = useSingleFlight({
     mutationFn: async ({ from, to }: { from: string; to?: string }) => {
       let queued = 0;
       // Each call queues at most 1,000.
@@ -51,19 +51,19 @@ export function DeliveriesView({ id }: { id: string }) {
     },
     onSuccess: (queued) => {
       setNotice(`${queued.toLocaleString("en")} ${queued === 1 ? "event is" : "events are"} sent again.`);
-      return changed();
+      return invalidate();
     },
   });
   const replay = (range: { from: string; to?: string }) => {
     setNotice(undefined);
-    replaying.ask(range);
+    replaying.run(range);
   };
   const rows = query.data?.pages.flatMap((page) => page.rows);
   const url = webhooks.data?.find((webhook) => webhook.id === id)?.url;
   return (
     <Page
       title="Deliveries"
-      above={<Link href="/webhooks">Webhooks</Link>}
+      breadcrumb={<Link href="/webhooks">Webhooks</Link>}
       actions={
         <button type="button" onClick={() => void query.refetch()}>
           Refresh
@@ -91,17 +91,17 @@ export function DeliveriesView({ id }: { id: string }) {
       <Notice>{notice}</Notice>
       {replaying.error && (
         <p class="note" data-tone="bad" role="alert">
-          {told(replaying.error)} Some events may not be sent again. Try again.
+          {describeError(replaying.error)} Some events may not be sent again. Try again.
         </p>
       )}
       {query.error && !query.isFetching ? (
-        <Failure error={query.error} onRetry={() => void query.refetch()} />
+        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
       ) : rows === undefined ? (
         <Loading what="deliveries" />
       ) : rows.length === 0 ? (
-        <Empty title={state ? `No ${state} deliveries` : "No deliveries yet"}>
+        <EmptyState title={state ? `No ${state} deliveries` : "No deliveries yet"}>
           {state ? "Choose another state to see others." : "Nothing has happened that this webhook is told of."}
-        </Empty>
+        </EmptyState>
       ) : (
         <ol class="webhooks deliveries" aria-label="Deliveries">
           {rows.map((delivery) => (
@@ -141,7 +141,7 @@ function Row({ delivery, isBusy, onReplay }: RowProps) {
   return (
     <li class="card webhook">
       <div class="webhook-head">
-        <h2>{eventWords(type)}</h2>
+        <h2>{eventLabel(type)}</h2>
         <span class="badge dot" data-tone={TONES[state]}>
           {state}
         </span>
@@ -149,16 +149,16 @@ function Row({ delivery, isBusy, onReplay }: RowProps) {
       <p class="small">
         <code>{event}</code>{" "}
         <span class="muted">
-          happened <When at={occurredAt} />
+          happened <RelativeTime at={occurredAt} />
         </span>
       </p>
       <p class="small">
         {attempts === 1 ? "1 attempt" : `${attempts} attempts`}
         {httpStatus !== null && `, HTTP status ${httpStatus}`}
-        {error !== null && `, ${errorWords(error)}`}
+        {error !== null && `, ${errorLabel(error)}`}
         {nextAttemptAt && (
           <>
-            , next attempt <Soon at={nextAttemptAt} />
+            , next attempt <DueTime at={nextAttemptAt} />
           </>
         )}
       </p>

@@ -1,14 +1,14 @@
 import type { EventType, Webhook, WebhookWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { EVENT_TYPES, eventWords } from "../events/words";
-import { useCheckedForm } from "../parts/checked-form";
-import { told } from "../parts/failure";
-import { faultAt, faultsOf } from "../parts/faults";
-import { TextField } from "../parts/field";
-import { Modal } from "../parts/modal";
-import { useOnce } from "../parts/once";
+import { EVENT_TYPES, eventLabel } from "../events/messages";
+import { useValidatedForm } from "../components/use-validated-form";
+import { describeError } from "../components/error-message";
+import { faultAt, faultsOf } from "../components/faults";
+import { TextField } from "../components/field";
+import { Modal } from "../components/modal";
+import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "../session/session";
-import { useWebhooksChanged } from "./hooks";
+import { useInvalidateWebhooks } from "./hooks";
 
 interface Props {
   /** What is edited; undefined for a new one. */
@@ -18,14 +18,19 @@ interface Props {
   focusAfter: () => HTMLElement | null;
 }
 
-const PUBLIC_URL = "It must begin with https and have a public host name and no port.";
+const URL_HINT = "It must begin with https and have a public host name and no port.";
 /** Whether the service runs on this machine, where `npm start` also lets it send to this machine. */
-const isHere = ["localhost", "127.0.0.1"].includes(location.hostname);
+const isLocal = ["localhost", "127.0.0.1"].includes(location.hostname);
 
 /** Creates a webhook, or edits one. */
 export function WebhookForm({ webhook, onClose, onSaved, focusAfter }: Props) {
   return (
-    <Modal title={webhook ? "Edit the webhook" : "New webhook"} kind="form" onClose={onClose} focusAfter={focusAfter}>
+    <Modal
+      title={webhook ? "Edit the webhook" : "New webhook"}
+      kind="form"
+      onClose={onClose}
+      fallbackFocus={focusAfter}
+    >
       <Form webhook={webhook} onClose={onClose} onSaved={onSaved} />
     </Modal>
   );
@@ -33,37 +38,41 @@ export function WebhookForm({ webhook, onClose, onSaved, focusAfter }: Props) {
 
 function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
   const { vault } = useSession();
-  const changed = useWebhooksChanged();
+  const invalidate = useInvalidateWebhooks();
   const [url, setUrl] = useState(webhook?.url ?? "");
   const [description, setDescription] = useState(webhook?.description ?? "");
   // No type stands for all of them, those of later versions too.
   const [types, setTypes] = useState<readonly EventType[]>(webhook?.types.length ? webhook.types : EVENT_TYPES);
-  const wanted = {
+  const request = {
     url: url.trim(),
     description: description.trim() || null,
     types: EVENT_TYPES.every((type) => types.includes(type)) ? [] : types,
   };
-  const saving = useOnce<Webhook | WebhookWithSecret>({
-    mutationFn: () => (webhook ? vault.webhooks.update(webhook.id, wanted) : vault.webhooks.create(wanted)),
+  const saving = useSingleFlight<Webhook | WebhookWithSecret>({
+    mutationFn: () => (webhook ? vault.webhooks.update(webhook.id, request) : vault.webhooks.create(request)),
     onSuccess: (saved) => {
-      void changed();
+      void invalidate();
       onSaved(saved);
     },
   });
   const { error, isPending } = saving;
-  const own = webhook ? vault.webhooks.validateUpdate(wanted) : vault.webhooks.validateCreate(wanted);
+  const localFaults = webhook ? vault.webhooks.validateUpdate(request) : vault.webhooks.validateCreate(request);
   const typesFault = types.length === 0 ? "Choose at least one." : undefined;
-  const { form, isTried, faults, edit, submit } = useCheckedForm(saving, own, own.length === 0 && !typesFault);
+  const { form, isTried, faults, edit, submit } = useValidatedForm(
+    saving,
+    localFaults,
+    localFaults.length === 0 && !typesFault,
+  );
   const toggle = (type: EventType) =>
     edit(() => setTypes(types.includes(type) ? types.filter((one) => one !== type) : [...types, type]));
   return (
-    <form class="section" ref={form} onSubmit={submit(saving.ask)} noValidate autocomplete="off">
+    <form class="section" ref={form} onSubmit={submit(saving.run)} noValidate autocomplete="off">
       <TextField
         label="URL"
         type="url"
         aria-required="true"
         placeholder="https://app.example.com/webhooks"
-        hint={isHere ? `${PUBLIC_URL} From this machine, http://localhost with any port works too.` : PUBLIC_URL}
+        hint={isLocal ? `${URL_HINT} From this machine, http://localhost with any port works too.` : URL_HINT}
         value={url}
         fault={faultAt(faults, "/url")}
         onInput={(text) => edit(() => setUrl(text))}
@@ -78,7 +87,7 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
         <legend class="label">Events to send</legend>
         {EVENT_TYPES.map((type) => (
           <label key={type} class="check">
-            <input type="checkbox" checked={types.includes(type)} onChange={() => toggle(type)} /> {eventWords(type)}
+            <input type="checkbox" checked={types.includes(type)} onChange={() => toggle(type)} /> {eventLabel(type)}
           </label>
         ))}
         <div aria-live="polite">
@@ -91,11 +100,11 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
         <p class="note" data-tone="bad" role="alert">
           {faultsOf(error).length > 0
             ? "The service rejected this. Check the marked fields above."
-            : `${told(error)} It may not be saved. Close this form and look at the list before you try again.`}
+            : `${describeError(error)} It may not be saved. Close this form and look at the list before you try again.`}
         </p>
       )}
       <div class="buttons">
-        <button type="button" aria-disabled={isPending} onClick={() => !saving.isAsked() && onClose()}>
+        <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
           Cancel
         </button>
         <button type="submit" class="primary" aria-disabled={isPending}>

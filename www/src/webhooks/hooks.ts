@@ -3,25 +3,25 @@ import { useQuery, useQueryClient } from "@tanstack/preact-query";
 import type { Webhook } from "connector-vault/slim";
 import { useSession } from "../session/session";
 
-const WEBHOOKS = ["webhooks"];
+const WEBHOOKS_KEY = ["webhooks"];
 
 /** All webhooks, oldest first. */
-export function useWebhooks(isAsked = true) {
+export function useWebhooks(isEnabled = true) {
   const { vault } = useSession();
   return useQuery<Webhook[]>({
-    queryKey: WEBHOOKS,
-    enabled: isAsked,
+    queryKey: WEBHOOKS_KEY,
+    enabled: isEnabled,
     queryFn: ({ signal }) => vault.webhooks.list({ signal }),
   });
 }
 
 /** Tells the views that a webhook, or what was sent to it, is otherwise than before. */
-export function useWebhooksChanged() {
+export function useInvalidateWebhooks() {
   const client = useQueryClient();
-  return () => client.invalidateQueries({ queryKey: WEBHOOKS });
+  return () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
 }
 
 /** Where the deliveries of a webhook are kept, so that they count as changed with it. */
-export const deliveriesKey = (id: string) => [...WEBHOOKS, "deliveries", id];
+export const deliveriesKey = (id: string) => [...WEBHOOKS_KEY, "deliveries", id];
 
 export const deliveriesHref = (id: string) => `/webhooks/${encodeURIComponent(id)}`;

@@ -1,27 +1,27 @@
 import type { Webhook, WebhookTest, WebhookWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { eventWords } from "../events/words";
-import { Answer } from "../parts/answer";
-import { Empty } from "../parts/empty";
-import { told } from "../parts/failure";
-import { Notice } from "../parts/notice";
-import { useOnce } from "../parts/once";
-import { Page } from "../parts/page";
-import { Secret } from "../parts/secret";
-import { Snippet } from "../parts/snippet";
-import { Since } from "../parts/when";
+import { eventLabel } from "../events/messages";
+import { QueryView } from "../components/query-view";
+import { EmptyState } from "../components/empty-state";
+import { describeError } from "../components/error-message";
+import { Notice } from "../components/notice";
+import { useSingleFlight } from "../components/use-single-flight";
+import { Page } from "../components/page";
+import { SecretDialog } from "../components/secret-dialog";
+import { Snippet } from "../components/snippet";
+import { Duration } from "../components/relative-time";
 import { useSession } from "../session/session";
-import { DeleteWebhook, RotateSecret } from "./ask";
+import { DeleteWebhook, RotateSecret } from "./confirmations";
 import { WebhookForm } from "./form";
-import { deliveriesHref, useWebhooks, useWebhooksChanged } from "./hooks";
-import { errorWords } from "./words";
+import { deliveriesHref, useWebhooks, useInvalidateWebhooks } from "./hooks";
+import { errorLabel } from "./messages";
 import "./webhooks.css";
 
 const heading = () => document.querySelector<HTMLElement>("h1");
 
 /** What is asked in a dialog, and about which webhook. */
-type Asked =
+type Dialog =
   | { what: "form"; webhook: Webhook | undefined }
   | { what: "delete" | "rotate"; webhook: Webhook }
   | { what: "secret"; webhook: WebhookWithSecret };
@@ -30,13 +30,13 @@ type Asked =
 export function WebhooksView() {
   const { may } = useSession();
   const query = useWebhooks();
-  const [asked, setAsked] = useState<Asked>();
+  const [dialog, setDialog] = useState<Dialog>();
   const [notice, setNotice] = useState<string>();
   const mayWrite = may("webhooks:write");
-  const close = () => setAsked(undefined);
-  const ask = (next: Asked) => {
+  const close = () => setDialog(undefined);
+  const openDialog = (next: Dialog) => {
     setNotice(undefined);
-    setAsked(next);
+    setDialog(next);
   };
   const count = query.data?.length ?? 0;
   return (
@@ -45,7 +45,7 @@ export function WebhooksView() {
       count={query.data && `${count} ${count === 1 ? "webhook" : "webhooks"}`}
       actions={
         mayWrite && (
-          <button type="button" class="primary" onClick={() => ask({ what: "form", webhook: undefined })}>
+          <button type="button" class="primary" onClick={() => openDialog({ what: "form", webhook: undefined })}>
             New webhook
           </button>
         )
@@ -56,36 +56,38 @@ export function WebhooksView() {
         The service sends events, such as failed connections, to your webhooks as soon as they happen.
         {!mayWrite && " Your key can read webhooks, but not change them."}
       </p>
-      <Answer query={query} what="webhooks" rows={3}>
+      <QueryView query={query} what="webhooks" rows={3}>
         {(webhooks) =>
           webhooks.length === 0 ? (
-            <Empty title="No webhooks yet">Events are kept for some time and can be sent once there is one.</Empty>
+            <EmptyState title="No webhooks yet">
+              Events are kept for some time and can be sent once there is one.
+            </EmptyState>
           ) : (
             <ul class="webhooks" aria-label="Webhooks">
               {webhooks.map((webhook) => (
-                <Card key={webhook.id} webhook={webhook} onAsk={ask} />
+                <WebhookCard key={webhook.id} webhook={webhook} onOpenDialog={openDialog} />
               ))}
             </ul>
           )
         }
-      </Answer>
+      </QueryView>
       <Snippet
         call={{ method: "GET", path: "/v1/webhooks", javascript: "const webhooks = await vault.webhooks.list();" }}
       />
-      {asked?.what === "form" && (
+      {dialog?.what === "form" && (
         <WebhookForm
-          webhook={asked.webhook}
+          webhook={dialog.webhook}
           onClose={close}
           onSaved={(saved) => {
-            setNotice(asked.webhook ? "The webhook was saved." : "The webhook was created.");
-            setAsked("secret" in saved ? { what: "secret", webhook: saved } : undefined);
+            setNotice(dialog.webhook ? "The webhook was saved." : "The webhook was created.");
+            setDialog("secret" in saved ? { what: "secret", webhook: saved } : undefined);
           }}
           focusAfter={heading}
         />
       )}
-      {asked?.what === "delete" && (
+      {dialog?.what === "delete" && (
         <DeleteWebhook
-          webhook={asked.webhook}
+          webhook={dialog.webhook}
           onClose={close}
           onDone={() => {
             setNotice("The webhook was deleted.");
@@ -94,33 +96,33 @@ export function WebhooksView() {
           focusAfter={heading}
         />
       )}
-      {asked?.what === "rotate" && (
+      {dialog?.what === "rotate" && (
         <RotateSecret
-          webhook={asked.webhook}
+          webhook={dialog.webhook}
           onClose={close}
-          onDone={(webhook) => setAsked({ what: "secret", webhook })}
+          onDone={(webhook) => setDialog({ what: "secret", webhook })}
           focusAfter={heading}
         />
       )}
-      {asked?.what === "secret" && (
-        <Secret title="The webhook's secret" secret={asked.webhook.secret} onClose={close} focusAfter={heading}>
+      {dialog?.what === "secret" && (
+        <SecretDialog title="The webhook's secret" secret={dialog.webhook.secret} onClose={close} focusAfter={heading}>
           Your receiver verifies with it that events come from here.
-        </Secret>
+        </SecretDialog>
       )}
     </Page>
   );
 }
 
-function Card({ webhook, onAsk }: { webhook: Webhook; onAsk: (asked: Asked) => void }) {
+function WebhookCard({ webhook, onOpenDialog }: { webhook: Webhook; onOpenDialog: (asked: Dialog) => void }) {
   const { vault, may } = useSession();
-  const changed = useWebhooksChanged();
+  const invalidate = useInvalidateWebhooks();
   const { id, url, description, types, active } = webhook;
-  const switching = useOnce({
+  const toggling = useSingleFlight({
     mutationFn: () => vault.webhooks.update(id, { active: !active }),
-    onSuccess: () => changed(),
+    onSuccess: () => invalidate(),
   });
-  const testing = useOnce({ mutationFn: () => vault.webhooks.test(id) });
-  const failure = switching.error ?? testing.error;
+  const testing = useSingleFlight({ mutationFn: () => vault.webhooks.test(id) });
+  const failure = toggling.error ?? testing.error;
   return (
     <li class="card webhook">
       <div class="webhook-head">
@@ -128,14 +130,14 @@ function Card({ webhook, onAsk }: { webhook: Webhook; onAsk: (asked: Asked) => v
         <State webhook={webhook} />
       </div>
       {description && <p class="muted">{description}</p>}
-      <Trouble webhook={webhook} />
+      <DeliveryProblem webhook={webhook} />
       <p class="chips">
         {types.length === 0 ? (
           <span class="chip">All events</span>
         ) : (
           types.map((type) => (
             <span key={type} class="chip">
-              {eventWords(type)}
+              {eventLabel(type)}
             </span>
           ))
         )}
@@ -150,25 +152,25 @@ function Card({ webhook, onAsk }: { webhook: Webhook; onAsk: (asked: Asked) => v
               type="button"
               aria-label={`Send a test to ${url}`}
               aria-disabled={testing.isPending}
-              onClick={() => testing.ask()}
+              onClick={() => testing.run()}
             >
               {testing.isPending ? "Testing…" : "Test"}
             </button>
             <button
               type="button"
               aria-label={`${active ? "Pause" : "Enable"} ${url}`}
-              aria-disabled={switching.isPending}
-              onClick={() => switching.ask()}
+              aria-disabled={toggling.isPending}
+              onClick={() => toggling.run()}
             >
               {active ? "Pause" : "Enable"}
             </button>
-            <button type="button" aria-label={`Edit ${url}`} onClick={() => onAsk({ what: "form", webhook })}>
+            <button type="button" aria-label={`Edit ${url}`} onClick={() => onOpenDialog({ what: "form", webhook })}>
               Edit
             </button>
             <button
               type="button"
               aria-label={`Rotate secret of ${url}`}
-              onClick={() => onAsk({ what: "rotate", webhook })}
+              onClick={() => onOpenDialog({ what: "rotate", webhook })}
             >
               Rotate secret
             </button>
@@ -176,17 +178,17 @@ function Card({ webhook, onAsk }: { webhook: Webhook; onAsk: (asked: Asked) => v
               type="button"
               class="danger"
               aria-label={`Delete ${url}`}
-              onClick={() => onAsk({ what: "delete", webhook })}
+              onClick={() => onOpenDialog({ what: "delete", webhook })}
             >
               Delete
             </button>
           </>
         )}
       </div>
-      <div role="status">{testing.data && <Tested test={testing.data} />}</div>
+      <div role="status">{testing.data && <TestResult test={testing.data} />}</div>
       {failure && (
         <p class="note" data-tone="bad" role="alert">
-          {told(failure)} Try again.
+          {describeError(failure)} Try again.
         </p>
       )}
     </li>
@@ -209,7 +211,7 @@ function State({ webhook: { active, disabled, failingSince } }: { webhook: Webho
 }
 
 /** Why nothing arrives. */
-function Trouble({ webhook: { disabled, failingSince } }: { webhook: Webhook }) {
+function DeliveryProblem({ webhook: { disabled, failingSince } }: { webhook: Webhook }) {
   if (!disabled && !failingSince) return null;
   return (
     <p class="note" data-tone={disabled ? "bad" : "warn"}>
@@ -218,18 +220,18 @@ function Trouble({ webhook: { disabled, failingSince } }: { webhook: Webhook }) 
       {disabled && disabled.httpStatus !== null && `The last answer had the HTTP status ${disabled.httpStatus}. `}
       {failingSince && (
         <>
-          Deliveries have been failing for <Since at={failingSince} />.
+          Deliveries have been failing for <Duration at={failingSince} />.
         </>
       )}
     </p>
   );
 }
 
-function Tested({ test: { delivered, httpStatus, error, durationMs } }: { test: WebhookTest }) {
+function TestResult({ test: { delivered, httpStatus, error, durationMs } }: { test: WebhookTest }) {
   return (
     <p class="note" data-tone={delivered ? "good" : "bad"}>
       {delivered ? "The test was accepted" : "The test was not accepted"}:{" "}
-      {httpStatus === null ? errorWords(error) : `the receiver answered with the HTTP status ${httpStatus}`} after{" "}
+      {httpStatus === null ? errorLabel(error) : `the receiver answered with the HTTP status ${httpStatus}`} after{" "}
       {durationMs.toLocaleString("en")} ms.
     </p>
   );

@@ -1,0 +1,193 @@
+// How to run an action: through the vault, and at the platform itself. What is in angle brackets is to be filled in.
+import type { ActionDetail, ActionInput, AuthMethod, JsonSchema } from "connector-vault/slim";
+import { type ApiCall, toJson, shellQuote } from "../components/snippet";
+import { type Definitions, definitionsOf, flatten, typesOf, allowedValues } from "./schema";
+
+/** Stands for the content of a file. */
+const FILE = "@<file>";
+/** Values of a body that are written out: objects may require objects like themselves. */
+const MAX_VALUES = 200;
+/** Objects in objects that are written out. */
+const MAX_DEPTH = 8;
+
+/** The connection and the input of a run, as far as somebody has chosen them. */
+export interface RunInput {
+  connection?: string;
+  input?: ActionInput;
+}
+
+/** The run through the vault. What is required and has not been chosen is to be filled in. */
+export function runCall(
+  { key, input: schema }: ActionDetail,
+  { connection = "<connection>", input }: RunInput,
+): ApiCall {
+  const example = exampleValue(schema, definitionsOf(schema), "input", 0) as Record<string, unknown>;
+  for (const [place, given] of Object.entries(input ?? {})) {
+    const isWhole = typeof given !== "object" || given === null || Array.isArray(given);
+    example[place] = isWhole ? given : { ...(example[place] as object | undefined), ...given };
+  }
+  return {
+    method: "POST",
+    path: `/v1/vault/connections/${connection}/actions/${encodeURIComponent(key)}`,
+    body: example,
+    javascript: `const { status, body } = await vault.actions.run(${JSON.stringify(connection)}, ${JSON.stringify(key)}, ${toJson(example)});`,
+  };
+}
+
+/** The platform's own request in a shell, authorized with this method; `common` are the headers of all of the connector's methods. */
+export function platformCurl(
+  action: ActionDetail,
+  method: AuthMethod | undefined,
+  common: Record<string, string> = {},
+): string {
+  const { method: verb, server, path, parameters } = action;
+  const definitions = definitionsOf(action.input);
+  const required = parameters.filter(({ required }) => required);
+  const valueOf = ({ name, schema }: (typeof parameters)[number]) => suggestedValue(schema, definitions) ?? `<${name}>`;
+  const query = required.filter((one) => one.in === "query").map((one) => queryParameter(one.name, valueOf(one)));
+  const templates = { ...lowerCaseNames(common), ...lowerCaseNames(method?.headers ?? {}) };
+  const templateText = [...Object.values(templates), ...Object.values(method?.query ?? {})].join();
+  // What a template names goes there and nowhere else.
+  const secret = method && SECRET_VARIABLES[method.type];
+  const isInTemplate = secret !== undefined && templateText.includes(`{${secret}}`);
+  const isKey = method?.type === "api_key" && !isInTemplate;
+  if (isKey && method.in === "query") query.push(queryParameter(method.name, "<key>"));
+  query.push(
+    ...Object.entries(method?.query ?? {}).map(([name, value]) => queryParameter(name, withPlaceholders(value))),
+  );
+  // Amazon's documents tell operations apart by a fragment, which is never sent: a parameter says the same.
+  const [place = ""] = path.split("#");
+  const address = `${(server ?? "https://<server>").replace(/\/$/, "")}${place}`
+    .replaceAll("{", "<")
+    .replaceAll("}", ">");
+  // Some paths have a query already.
+  const url = query.length > 0 ? `${address}${address.includes("?") ? "&" : "?"}${query.join("&")}` : address;
+  const cookies = required.filter((one) => one.in === "cookie").map((one) => `${one.name}=${valueOf(one)}`);
+  if (isKey && method.in === "cookie") cookies.push(`${method.name}=<key>`);
+  const headers = new Map(Object.entries(templates).map(([name, value]) => [name, withPlaceholders(value)]));
+  for (const one of required)
+    if (one.in === "header" && !headers.has(one.name.toLowerCase())) headers.set(one.name, String(valueOf(one)));
+  return [
+    `curl ${verb === "GET" ? "" : `-X ${verb} `}${shellQuote(url)}`,
+    ...(isInTemplate ? [] : authorizationOptions(method)),
+    ...[...headers].map(([name, value]) => header(name, value)),
+    ...(cookies.length > 0 ? [`-b ${shellQuote(cookies.join("; "))}`] : []),
+    ...bodyOptions(action, definitions),
+  ].join(" \\\n  ");
+}
+
+const header = (name: string, value: string) => `-H ${shellQuote(`${name}: ${value}`)}`;
+
+/** The variable of templates that stands for the secret of a type. */
+const SECRET_VARIABLES: Partial<Record<AuthMethod["type"], string>> = {
+  oauth2: "accessToken",
+  bearer: "token",
+  api_key: "apiKey",
+};
+
+const lowerCaseNames = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** A template with what is to be filled in. */
+const withPlaceholders = (template: string) => template.replace(/\{([\w. -]+)\}/g, "<$1>");
+
+/** What stands before a secret: after a word, with a space. */
+const withSpace = (prefix: string) => (/[a-z0-9]$/i.test(prefix) ? `${prefix} ` : prefix);
+
+/** A parameter of the query; what is to be filled in stays readable. */
+function queryParameter(name: string, value: unknown): string {
+  const text = String(value);
+  return `${encodeURIComponent(name)}=${text.startsWith("<") ? text : encodeURIComponent(text)}`;
+}
+
+function authorizationOptions(method: AuthMethod | undefined): string[] {
+  switch (method?.type) {
+    case "oauth2":
+      return [header("authorization", "Bearer <access token>")];
+    case "bearer":
+      return [header("authorization", `${withSpace(method.prefix)}<token>`)];
+    case "basic":
+      return [
+        `-u ${shellQuote(`${withPlaceholders(method.username ?? "{user name}")}:${withPlaceholders(method.password ?? "{password}")}`)}`,
+      ];
+    case "aws_sigv4":
+      return [
+        `--aws-sigv4 ${shellQuote(`aws:amz:${method.regions[0] ?? "<region>"}:${method.service}`)}`,
+        "-u '<access key ID>:<secret access key>'",
+      ];
+    case "api_key":
+      return method.in === "header" ? [header(method.name, `${withSpace(method.prefix)}<key>`)] : [];
+    case undefined:
+      return [];
+  }
+}
+
+function bodyOptions({ requestBody }: ActionDetail, definitions: Definitions): string[] {
+  if (!requestBody) return [];
+  const [media = "application/json"] = requestBody.contentTypes;
+  const value = exampleValue(requestBody.schema, definitions, "body", 0);
+  const fields = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  if (/[/+]json$/.test(media) || media === "*/*") {
+    const type = media === "*/*" ? "application/json" : media;
+    return [header("content-type", type), `-d ${shellQuote(JSON.stringify(value, undefined, 2))}`];
+  }
+  if (media === "application/x-www-form-urlencoded")
+    return fields.map(([name, field]) => `--data-urlencode ${shellQuote(`${name}=${toText(field)}`)}`);
+  // With -F, a value that begins with @ or < would be read from a file: none but the reader's own is.
+  if (media.startsWith("multipart/"))
+    return fields.map(([name, field]) => {
+      const option = field === FILE ? "-F" : "--form-string";
+      return `${option} ${shellQuote(`${name}=${toText(field)}`)}`;
+    });
+  return [header("content-type", media), "--data-binary '@<file>'"];
+}
+
+const toText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** The value that a schema suggests; undefined if it suggests none. */
+function suggestedValue(schema: JsonSchema, definitions: Definitions): unknown {
+  const flat = flatten(schema, definitions);
+  const { const: constant, default: fallback, examples } = flat.keywords;
+  return constant ?? fallback ?? examples?.[0] ?? allowedValues(flat)?.[0];
+}
+
+/** A value with only what is required. */
+function exampleValue(
+  schema: JsonSchema,
+  definitions: Definitions,
+  name: string,
+  depth: number,
+  budget = { values: MAX_VALUES },
+): unknown {
+  budget.values -= 1;
+  const suggested = suggestedValue(schema, definitions);
+  if (suggested !== undefined) return suggested;
+  const flat = flatten(schema, definitions);
+  const [choice] = flat.choices;
+  const [type] = typesOf(flat);
+  const [first] = choice?.schemas ?? [];
+  if (type === undefined && first !== undefined && depth < MAX_DEPTH) {
+    return exampleValue(first, definitions, name, depth + 1, budget);
+  }
+  switch (type) {
+    case "object": {
+      const members = [...flat.required].filter(() => depth < MAX_DEPTH && budget.values > 0);
+      const member = (one: string) =>
+        exampleValue(flat.properties.get(one) ?? true, definitions, one, depth + 1, budget);
+      return Object.fromEntries(members.map((one) => [one, member(one)]));
+    }
+    case "array": {
+      const { items = true, minItems = 0 } = flat.keywords;
+      return minItems > 0 && depth < MAX_DEPTH ? [exampleValue(items, definitions, name, depth + 1, budget)] : [];
+    }
+    case "integer":
+    case "number":
+      return flat.keywords.minimum ?? 0;
+    case "boolean":
+      return false;
+    case "null":
+      return null;
+    default:
+      return flat.keywords.format === "binary" ? FILE : `<${name}>`;
+  }
+}

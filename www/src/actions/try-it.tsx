@@ -1,0 +1,279 @@
+// Runs an action as one of the connections, with what somebody fills in.
+import { useQuery } from "@tanstack/preact-query";
+import type { ActionAnswer, ActionDetail, ActionInput, Connection } from "connector-vault/slim";
+import { useEffect, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { QueryView } from "../components/query-view";
+import { CopyButton } from "../components/copy-button";
+import { ErrorMessage } from "../components/error-message";
+import { faultAt, faultsOf } from "../components/faults";
+import { Field, TextField } from "../components/field";
+import { Modal } from "../components/modal";
+import { useSingleFlight } from "../components/use-single-flight";
+import { Select } from "../components/select";
+import { useSession } from "../session/session";
+import type { RunInput } from "./code-samples";
+import { type InputField, type FieldValues, inputFieldsOf, parseInput, wordOf } from "./input-fields";
+import { STATUS_TONES } from "./responses";
+import { type Definitions, describeType } from "./schema";
+
+/** How many connections are looked at for credentials. */
+const MAX_CONNECTIONS = 20;
+const LOCATION_TITLES = {
+  path: "In the path",
+  query: "In the query",
+  header: "In headers",
+  cookie: "In cookies",
+  body: "Body",
+} as const;
+
+interface Props {
+  action: ActionDetail;
+  definitions: Definitions;
+  /** Hears of what is chosen and filled in. */
+  onInputChange: (chosen: RunInput) => void;
+}
+
+/** The section; a form once somebody opens it. */
+export function TryIt(props: Props) {
+  const { may } = useSession();
+  const [isOpen, setOpen] = useState(false);
+  const missing = (["connections:read", "connections:call"] as const).find((scope) => !may(scope));
+  return (
+    <section class="section" aria-labelledby="try">
+      <details class="responses" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <h2 id="try">Try it</h2>
+        </summary>
+        {isOpen &&
+          (missing ? (
+            <p class="muted">
+              Your key can't run actions: it lacks the scope <code>{missing}</code>.
+            </p>
+          ) : (
+            <ConnectionLoader {...props} />
+          ))}
+      </details>
+    </section>
+  );
+}
+
+/** The connections of the platform, one of which is used. */
+function ConnectionLoader(props: Props) {
+  const { vault } = useSession();
+  const { platform } = props.action;
+  const query = useQuery({
+    queryKey: ["try", platform],
+    queryFn: async ({ signal }) => {
+      const { rows, total } = await vault.connections.list(
+        { platform, active: true, limit: MAX_CONNECTIONS },
+        { signal },
+      );
+      // Without credentials in the vault, nothing can be run.
+      const statuses = await Promise.all(rows.map(({ id }) => vault.connections.status(id, { signal })));
+      return { total, connections: rows.filter((_, at) => statuses[at]?.holdsCredentials) };
+    },
+  });
+  return (
+    <QueryView query={query} what="the connections" rows={1}>
+      {({ connections, total }) =>
+        connections.length === 0 ? (
+          <p class="muted">
+            {total === 0
+              ? "No account of this platform is connected."
+              : `No connection to this platform has credentials in the vault${total > MAX_CONNECTIONS ? `, of the ${MAX_CONNECTIONS} newest` : ""}.`}{" "}
+            <Link href={`/connectors/${encodeURIComponent(platform)}`}>Connect an account</Link>.
+          </p>
+        ) : (
+          <Form {...props} connections={connections} />
+        )
+      }
+    </QueryView>
+  );
+}
+
+interface PendingRun {
+  connection: Connection;
+  input: ActionInput;
+}
+
+function Form({ action, definitions, onInputChange, connections }: Props & { connections: Connection[] }) {
+  const { vault } = useSession();
+  const { key, method, title, input } = action;
+  const entries = inputFieldsOf(input, definitions);
+  const [connectionId, setConnectionId] = useState(connections[0]?.id ?? "");
+  const [values, setValues] = useState<FieldValues>({});
+  const [parseFaults, setParseFaults] = useState<FieldValues>({});
+  const [confirming, setConfirming] = useState<PendingRun>();
+  const running = useSingleFlight<ActionAnswer, PendingRun>({
+    mutationFn: ({ connection, input: given }) => vault.actions.run(connection.id, key, given),
+  });
+  const { data, error, isPending } = running;
+  const serverFaults = faultsOf(error);
+  const connection = connections.find(({ id }) => id === connectionId);
+  useEffect(
+    () => onInputChange({ connection: connectionId, input: parseInput(entries, values).input }),
+    [connectionId, values],
+  );
+
+  const run = (event: SubmitEvent) => {
+    event.preventDefault();
+    const { input: given, faults } = parseInput(entries, values);
+    setParseFaults(faults);
+    if (!connection || Object.keys(faults).length > 0) return;
+    if (method === "GET") running.run({ connection, input: given });
+    else setConfirming({ connection, input: given });
+  };
+  const renderFields = (some: readonly InputField[]) =>
+    some.map((entry) => (
+      <FieldInput
+        key={entry.pointer}
+        entry={entry}
+        definitions={definitions}
+        value={values[entry.pointer] ?? ""}
+        fault={parseFaults[entry.pointer] ?? faultAt(serverFaults, entry.pointer)}
+        onChange={(text) => setValues({ ...values, [entry.pointer]: text })}
+      />
+    ));
+  return (
+    <>
+      <form class="section try" aria-label={`Try ${title}`} onSubmit={run} noValidate>
+        <Select
+          label="Connection"
+          value={connectionId}
+          options={connections.map(
+            ({ id, identity, name }) => [id, name ? `${name} (${identity})` : identity] as const,
+          )}
+          onChange={setConnectionId}
+        />
+        {(["path", "query", "header", "cookie", "body"] as const).map((place) => {
+          const here = entries.filter((entry) => entry.place === place);
+          const [needed, others] = [here.filter((one) => one.isRequired), here.filter((one) => !one.isRequired)];
+          if (here.length === 0) return null;
+          return (
+            <fieldset key={place}>
+              <legend>{LOCATION_TITLES[place]}</legend>
+              {renderFields(needed)}
+              {others.length > 0 && needed.length > 0 ? (
+                <details class="more">
+                  <summary>
+                    {others.length.toLocaleString("en")} optional
+                    <span class="visually-hidden"> {LOCATION_TITLES[place]}</span>
+                  </summary>
+                  <div class="section">{renderFields(others)}</div>
+                </details>
+              ) : (
+                renderFields(others)
+              )}
+            </fieldset>
+          );
+        })}
+        <div class="buttons">
+          <button type="submit" class="primary" aria-disabled={isPending}>
+            {isPending ? "Running…" : "Run"}
+          </button>
+        </div>
+      </form>
+      {confirming && (
+        <Modal title={`Run ${title}?`} kind="alert" onClose={() => setConfirming(undefined)}>
+          <div class="section">
+            <p class="named">
+              This sends a <code>{method}</code> request to the platform as{" "}
+              <strong>{confirming.connection.identity}</strong>. It may change or delete data there.
+            </p>
+            <div class="buttons">
+              <button type="button" onClick={() => setConfirming(undefined)}>
+                Cancel
+              </button>
+              <button
+                type="button"
+                class="primary"
+                onClick={() => {
+                  running.run(confirming);
+                  setConfirming(undefined);
+                }}
+              >
+                Run it
+              </button>
+            </div>
+          </div>
+        </Modal>
+      )}
+      {error && !isPending && <ErrorMessage error={error} />}
+      {data && !isPending && <RunResult answer={data} />}
+    </>
+  );
+}
+
+interface FieldInputProps {
+  entry: InputField;
+  definitions: Definitions;
+  value: string;
+  fault: string | undefined;
+  onChange: (text: string) => void;
+}
+
+function FieldInput({ entry, definitions, value, fault, onChange }: FieldInputProps) {
+  const { name = "Body", kind, isRequired, schema, values } = entry;
+  const label = isRequired ? name : `${name} (optional)`;
+  const hint = kind === "json" ? `JSON: ${describeType(schema, definitions)}` : describeType(schema, definitions);
+  if (kind === "choice") {
+    const options = [
+      ["", isRequired ? "Choose" : "Left out"] as const,
+      ...values.map((one, at) => [String(at), wordOf(one)] as const),
+    ];
+    return <Select label={label} value={value} options={options} fault={fault} onChange={onChange} />;
+  }
+  if (kind === "json")
+    return (
+      <Field label={label} hint={hint} fault={fault}>
+        {(ties) => (
+          <textarea
+            {...ties}
+            rows={3}
+            spellcheck={false}
+            value={value}
+            onInput={(event) => onChange(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    );
+  const mode = kind === "number" ? ("decimal" as const) : ("text" as const);
+  return <TextField label={label} hint={hint} fault={fault} value={value} inputMode={mode} onInput={onChange} />;
+}
+
+/** What the platform answers. */
+function RunResult({ answer: { status, headers, body, bodyTooLarge } }: { answer: ActionAnswer }) {
+  const text = typeof body === "string" ? body : JSON.stringify(body, undefined, 2);
+  return (
+    <section class="section" aria-label="Answer">
+      <p class="property-head" role="status">
+        <span class="badge method" data-tone={STATUS_TONES[String(status).charAt(0)] ?? ""}>
+          {status}
+        </span>
+        <span>The platform answered.</span>
+      </p>
+      <details class="more">
+        <summary>Headers</summary>
+        <dl class="facts">
+          {Object.entries(headers).map(([name, value]) => [
+            <dt key={`${name}-name`}>{name}</dt>,
+            <dd key={name}>{value}</dd>,
+          ])}
+        </dl>
+      </details>
+      {bodyTooLarge ? (
+        <p class="muted">The body has more than 8 MiB: call the platform through the proxy to get it.</p>
+      ) : body === null ? (
+        <p class="muted">No body.</p>
+      ) : (
+        <div class="snippet">
+          <CopyButton text={text} label="Copy the body" />
+          <pre tabIndex={0} aria-label="Body of the answer">
+            <code>{text}</code>
+          </pre>
+        </div>
+      )}
+    </section>
+  );
+}

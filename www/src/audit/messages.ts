@@ -1,0 +1,54 @@
+// The audit in words.
+import type { AuditAction, AuditActor, AuditTarget } from "connector-vault/slim";
+
+const ACTION_LABELS: Record<AuditAction, string> = {
+  "key.created": "API key created",
+  "key.rotated": "API key rotated",
+  "key.revoked": "API key revoked",
+  "oauth_client.created": "OAuth client set",
+  "oauth_client.updated": "OAuth client replaced",
+  "oauth_client.deleted": "OAuth client deleted",
+  "webhook.created": "Webhook created",
+  "webhook.updated": "Webhook changed",
+  "webhook.rotated": "Webhook secret rotated",
+  "webhook.disabled": "Webhook disabled",
+  "webhook.deleted": "Webhook deleted",
+  "agent_sign_in.updated": "Sign-in for agents configured",
+  "agent_sign_in.deleted": "Sign-in for agents switched off",
+  "agent_grant.requested": "User signed in for an agent",
+  "agent_grant.created": "Agent's grant created",
+  "agent_grant.declined": "Agent's grant declined",
+  "agent_grant.revoked": "Agent's grant ended",
+  "connection.created": "Connection created",
+  "connection.connected": "Account connected",
+  "connection.updated": "Connection changed",
+  "connection.state_changed": "Connection's state changed",
+  "connection.deleted": "Connection deleted",
+  "credentials.read": "Credentials read",
+};
+
+/** All actions. */
+export const AUDIT_ACTIONS = Object.keys(ACTION_LABELS) as AuditAction[];
+
+/** What was done; a service that is newer than this page may have actions that it does not know. */
+export const actionLabel = (action: AuditAction): string => ACTION_LABELS[action] ?? action;
+
+const ACTOR_LABELS: Record<AuditActor["type"], string> = {
+  key: "API key",
+  token: "Token of",
+  person: "User",
+  grant: "Agent with the grant",
+  operator: "Operator",
+  service: "The service",
+};
+
+/** What the actor is. */
+export const actorLabel = (type: AuditActor["type"]): string => ACTOR_LABELS[type] ?? type;
+
+/** Where the console shows a target; undefined if it does not. */
+export function targetHref({ type, id }: AuditTarget, isDeleted: boolean): string | undefined {
+  if (type === "connection") return isDeleted ? undefined : `/connections/${id}`;
+  if (type === "webhook") return isDeleted ? undefined : `/webhooks/${encodeURIComponent(id)}`;
+  if (type === "oauth_client") return "/integrations";
+  return type === "key" ? "/keys" : "/agents";
+}

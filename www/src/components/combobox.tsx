@@ -1,0 +1,187 @@
+import { X } from "lucide-preact";
+import type { ComponentChildren, JSX } from "preact";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Field } from "./field";
+
+export interface Option {
+  /** What is chosen. */
+  value: string;
+  content: ComponentChildren;
+}
+
+interface Props {
+  label: string;
+  /** What the list is called. */
+  listName: string;
+  text: string;
+  /** The options that match the text, the best first. */
+  options: readonly Option[];
+  /** Shown below the options, such as how many more there are. */
+  note?: string | undefined;
+  /** Stands in the field before the text. */
+  prefix?: ComponentChildren;
+  hint?: string | undefined;
+  fault?: string | undefined;
+  placeholder?: string;
+  isRequired?: boolean;
+  autofocus?: boolean;
+  onInput: (text: string) => void;
+  onChoose: (value: string) => void;
+  /** Enter was pressed and there was no option to choose. */
+  onEnter?: () => void;
+  onFocusChange?: (isFocused: boolean) => void;
+}
+
+/**
+ * A text field with a list of options: the combobox of the ARIA Authoring Practices, with "list autocomplete and automatic
+ * selection". While somebody types, the best option is active; Enter or Tab chooses it, Escape closes the list.
+ */
+export function Combobox({
+  label,
+  listName,
+  text,
+  options,
+  note,
+  prefix,
+  hint,
+  fault,
+  placeholder,
+  isRequired,
+  autofocus,
+  onInput,
+  onChoose,
+  onEnter,
+  onFocusChange,
+}: Props) {
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const [highlighted, setHighlighted] = useState(-1);
+  const isShown = isOpen && options.length > 0;
+  const active = isShown ? Math.min(highlighted, options.length - 1) : -1;
+  const optionId = (index: number) => `${id}-option-${index}`;
+
+  useLayoutEffect(() => {
+    if (active >= 0) list.current?.children[active]?.scrollIntoView({ block: "nearest" });
+  }, [active, isShown]);
+
+  const open = (at: number) => {
+    setOpen(true);
+    setHighlighted(at);
+  };
+  const close = () => setOpen(false);
+  const choose = (at: number) => {
+    const option = options[at];
+    if (!option) return false;
+    close();
+    onChoose(option.value);
+    return true;
+  };
+  const step = (by: 1 | -1) => {
+    if (!isShown) open(by === 1 ? 0 : options.length - 1);
+    else setHighlighted(active < 0 && by === -1 ? options.length - 1 : (active + by + options.length) % options.length);
+  };
+  const onKeyDown = (event: JSX.TargetedKeyboardEvent<HTMLInputElement>) => {
+    if (event.isComposing) return;
+    const isHandled = (() => {
+      switch (event.key) {
+        case "ArrowDown":
+          event.altKey ? open(-1) : step(1);
+          return true;
+        case "ArrowUp":
+          event.altKey ? close() : step(-1);
+          return true;
+        case "Enter":
+          if (choose(active)) return true;
+          onEnter?.();
+          return false;
+        case "Escape":
+          // The second press is the dialog's, if the field is in one.
+          close();
+          return isShown;
+        case "Tab":
+          choose(active);
+          return false;
+        default:
+          return false;
+      }
+    })();
+    if (!isHandled) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const clear = () => {
+    onInput("");
+    field.current?.focus();
+  };
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {(ties) => (
+        <div class="combobox" data-lead={prefix !== undefined || undefined}>
+          {prefix && <span class="combobox-lead">{prefix}</span>}
+          <input
+            {...ties}
+            ref={field}
+            role="combobox"
+            aria-autocomplete="list"
+            aria-expanded={isShown}
+            aria-controls={`${id}-list`}
+            aria-activedescendant={active >= 0 ? optionId(active) : undefined}
+            aria-required={isRequired}
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            autofocus={autofocus}
+            placeholder={placeholder}
+            value={text}
+            onInput={({ currentTarget: { value } }) => {
+              onInput(value);
+              open(value.trim() === "" ? -1 : 0);
+            }}
+            onClick={() => open(-1)}
+            onKeyDown={onKeyDown}
+            onFocus={() => onFocusChange?.(true)}
+            onBlur={() => {
+              close();
+              onFocusChange?.(false);
+            }}
+          />
+          {text !== "" && (
+            <button
+              type="button"
+              class="icon combobox-clear"
+              tabIndex={-1}
+              aria-label={`Clear ${label}`}
+              title="Clear"
+              onClick={clear}
+            >
+              <X size={16} aria-hidden="true" />
+            </button>
+          )}
+          {/* A press on it must not take the focus from the field. */}
+          <div class="options" hidden={!isShown} onMouseDown={(event) => event.preventDefault()}>
+            <ul role="listbox" id={`${id}-list`} aria-label={listName} ref={list}>
+              {isShown &&
+                options.map(({ value, content }, at) => (
+                  <li
+                    key={value}
+                    id={optionId(at)}
+                    role="option"
+                    aria-selected={at === active}
+                    onClick={() => choose(at)}
+                  >
+                    {content}
+                  </li>
+                ))}
+            </ul>
+            {note && <p class="muted small options-note">{note}</p>}
+          </div>
+          <p class="visually-hidden" role="status">
+            {isShown ? `${options.length} suggestions.${note ? ` ${note}` : ""}` : ""}
+          </p>
+        </div>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,62 @@
+import { Component, type ComponentChildren } from "preact";
+import { CopyButton } from "./copy-button";
+
+interface Props {
+  /** Where this is: a failure of one place says nothing of another. */
+  place: string;
+  /** Undefined where nobody is signed in. */
+  onSignOut?: (() => void) | undefined;
+  children: ComponentChildren;
+}
+
+interface State {
+  error?: unknown;
+}
+
+/** What helps whoever is asked about a failure; the address without its query, which may name people. */
+function detailsOf(error: unknown, place: string): string {
+  const description = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}` : String(error);
+  return [`Place: ${place}`, `Time: ${new Date().toISOString()}`, `Browser: ${navigator.userAgent}`, description].join(
+    "\n",
+  );
+}
+
+/** Draws its children; when drawing them fails, says what to do about it instead of leaving the page blank. */
+export class ErrorBoundary extends Component<Props, State> {
+  static override getDerivedStateFromError(error: unknown): State {
+    return { error: error ?? new Error("Something empty was thrown.") };
+  }
+
+  override componentDidUpdate({ place }: Props) {
+    if (place !== this.props.place && this.state.error !== undefined) this.setState({ error: undefined });
+  }
+
+  override render({ place, onSignOut, children }: Props, { error }: State) {
+    if (error === undefined) return children;
+    const details = detailsOf(error, place);
+    return (
+      <div class="failure" role="alert">
+        <h1 class="failure-title">This page can't be shown</h1>
+        <p>The console failed to display it. Your data is not affected.</p>
+        <p>Reload the page. If it fails again, copy the details and send them to whoever runs this service.</p>
+        <div class="buttons">
+          <button type="button" class="primary" onClick={() => location.reload()}>
+            Reload the page
+          </button>
+          {onSignOut && (
+            <button type="button" onClick={onSignOut}>
+              Sign out
+            </button>
+          )}
+          <CopyButton text={details} label="Copy the details" showLabel />
+        </div>
+        <details class="failure-details">
+          <summary>Details</summary>
+          <pre tabIndex={0}>
+            <code>{details}</code>
+          </pre>
+        </details>
+      </div>
+    );
+  }
+}

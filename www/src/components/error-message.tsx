@@ -1,0 +1,115 @@
+import {
+  ConnectionError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  ValidationError,
+  VaultError,
+} from "connector-vault/slim";
+import { CopyButton } from "./copy-button";
+import { faultsOf, faultMessage } from "./faults";
+
+interface Explanation {
+  title: string;
+  detail: string;
+  /** The page about it. */
+  helpUrl?: string;
+  requestId?: string;
+}
+
+/** What is no problem of the service, although it answers with an error of its own kind. */
+const PLATFORM_ERRORS: Partial<Record<string, string>> = {
+  refresh_failed: "The platform gave no new access token",
+  platform_unreachable: "The service can't reach the platform",
+  platform_timeout: "The platform did not respond in time",
+};
+
+/** What went wrong, in words for a person. */
+export function explainError(error: unknown): Explanation {
+  if (!(error instanceof VaultError))
+    return { title: "The console failed", detail: `Reload the page. (${String(error)})` };
+  const detail = error.message;
+  const more = error.headers ? `/problems/${error.code}` : undefined;
+  const told = { ...(more && { more }), ...(error.requestId && { requestId: error.requestId }) };
+  if (error instanceof ConnectionError) {
+    return {
+      title: "The service can't be reached",
+      detail: navigator.onLine ? "It may be down, or there is a problem with the network." : "You are offline.",
+    };
+  }
+  if (error instanceof TimeoutError)
+    return { title: "The service did not respond in time", detail: "Try again in a moment." };
+  if (error instanceof PermissionError) return { title: "You do not have access to this", detail, ...told };
+  if (error instanceof NotFoundError) return { title: "Not found", detail, ...told };
+  if (error instanceof RateLimitError)
+    return { title: "Too many requests", detail: `Try again in ${error.retryAfter ?? 60} seconds.`, ...told };
+  const platformTitle = PLATFORM_ERRORS[error.code];
+  if (platformTitle) return { title: platformTitle, detail, ...told };
+  if (error instanceof ServerError) return { title: "The service has a problem", detail, ...told };
+  if (error.code === "query_too_broad") return { title: "This search is too broad", detail, ...told };
+  return { title: "This request is not valid", detail, ...told };
+}
+
+/** The same in a sentence or two. */
+export function describeError(error: unknown): string {
+  const { title, detail } = explainError(error);
+  return `${title}. ${detail}`;
+}
+
+/** Whether what was there before is still worth seeing: the question could not be answered, for now. */
+export const isTransient = (error: unknown) =>
+  [ConnectionError, TimeoutError, RateLimitError, ServerError].some((kind) => error instanceof kind);
+
+/** Tells a failure, with a way to go on. */
+export function ErrorMessage({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const { title, detail, helpUrl, requestId } = explainError(error);
+  return (
+    <div class="failure" role="alert">
+      <p class="failure-title">{title}</p>
+      <p>{detail}</p>
+      <FaultList error={error} />
+      {(helpUrl || requestId) && (
+        <p class="small muted">
+          {helpUrl && (
+            <a href={helpUrl} target="_blank" rel="noopener">
+              What this means
+            </a>
+          )}
+          {requestId && (
+            <>
+              {" "}
+              Request <code>{requestId}</code> <CopyButton text={requestId} label="Copy the request ID" />
+            </>
+          )}
+        </p>
+      )}
+      {onRetry && !(error instanceof ValidationError || error instanceof PermissionError) && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What is wrong with each part of what was asked. */
+function FaultList({ error }: { error: unknown }) {
+  const faults = faultsOf(error);
+  if (faults.length === 0) return null;
+  return (
+    <ul class="failure-faults">
+      {faults.map((fault, at) => (
+        <li key={at}>
+          {(fault.parameter ?? fault.pointer) && (
+            <>
+              <code>{fault.parameter ?? fault.pointer}</code>:{" "}
+            </>
+          )}
+          {faultMessage(fault)}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,19 @@
+const TOKEN = /(`[^`]+`|\[[^\]]+\]\(https?:[^\s)]+\))/;
+const LINK = /^\[(.+)\]\((.+)\)$/;
+
+/** A sentence that somebody wrote in Markdown, of which code and links are told apart. */
+export const InlineMarkdown = ({ text }: { text: string }) => (
+  <>
+    {text.split(TOKEN).map((part, at) => {
+      const [, label, href] = LINK.exec(part) ?? [];
+      if (href !== undefined) {
+        return (
+          <a key={at} href={href} rel="noreferrer">
+            {label}
+          </a>
+        );
+      }
+      return at % 2 === 1 ? <code key={at}>{part.slice(1, -1)}</code> : part;
+    })}
+  </>
+);

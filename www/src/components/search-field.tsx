@@ -1,0 +1,66 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { TextField } from "./field";
+
+const DEBOUNCE_MS = 200;
+
+interface Props {
+  label: string;
+  placeholder?: string;
+  value: string;
+  maxLength?: number;
+  /** Fewer characters are not told while somebody types; Enter tells them all the same. */
+  minLength?: number;
+  hint?: string | undefined;
+  fault?: string | undefined;
+  /** What is told of what was typed, besides white space around it. */
+  normalize?: (text: string) => string;
+  onChange: (value: string) => void;
+}
+
+/** A text that is told once its writer pauses. */
+export function SearchField({
+  value,
+  maxLength = 100,
+  minLength = 1,
+  hint,
+  normalize = (text) => text,
+  onChange,
+  ...field
+}: Props) {
+  const [typed, setTyped] = useState(value);
+  const timer = useRef<number>();
+  const told = useRef(value);
+  // The address changed by other means: the back button, or a link.
+  useEffect(() => {
+    if (value === told.current) return;
+    clearTimeout(timer.current);
+    told.current = value;
+    setTyped(value);
+  }, [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  const commit = (text: string) => {
+    clearTimeout(timer.current);
+    told.current = normalize(text.trim());
+    onChange(told.current);
+  };
+  const length = [...typed.trim()].length;
+  const isShort = length > 0 && length < minLength && typed.trim() !== value;
+  const input = (text: string) => {
+    setTyped(text);
+    clearTimeout(timer.current);
+    const isEnough = [...text.trim()].length >= minLength;
+    timer.current = window.setTimeout(() => commit(isEnough ? text : ""), DEBOUNCE_MS);
+  };
+  return (
+    <TextField
+      {...field}
+      hint={isShort ? `Type at least ${minLength} characters, or press Enter to search.` : hint}
+      type="search"
+      value={typed}
+      maxLength={maxLength}
+      onInput={input}
+      onKeyDown={(event) => event.key === "Enter" && commit(event.currentTarget.value)}
+    />
+  );
+}

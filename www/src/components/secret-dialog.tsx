@@ -1,0 +1,31 @@
+import type { ComponentChildren } from "preact";
+import { CopyButton } from "./copy-button";
+import { Modal } from "./modal";
+
+interface Props {
+  title: string;
+  secret: string;
+  onClose: () => void;
+  focusAfter: () => HTMLElement | null;
+  /** What it is for. */
+  children: ComponentChildren;
+}
+
+/** Shows a secret that was generated just now. Only its button closes it: the secret can't be shown again. */
+export const SecretDialog = ({ title, secret, onClose, focusAfter, children }: Props) => (
+  <Modal title={title} kind="alert" mustConfirm onClose={onClose} fallbackFocus={focusAfter}>
+    <div class="section">
+      <p>
+        {children} Store it now: <strong>it is shown only once.</strong>
+      </p>
+      <p class="copied whole">
+        <code>{secret}</code> <CopyButton text={secret} label="Copy the secret" />
+      </p>
+      <div class="buttons">
+        <button type="button" class="primary" onClick={onClose}>
+          I have stored it
+        </button>
+      </div>
+    </div>
+  </Modal>
+);

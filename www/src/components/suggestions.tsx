@@ -1,0 +1,29 @@
+import { Link } from "wouter-preact";
+import { EmptyState } from "./empty-state";
+
+interface Props {
+  title: string;
+  /** Names that may have been meant. */
+  suggestions: readonly string[];
+  hrefOf: (name: string) => string;
+}
+
+/** Says that nothing has the name in the address, and which names may have been meant. */
+export function Suggestions({ title, suggestions, hrefOf }: Props) {
+  return (
+    <EmptyState title={title}>
+      {suggestions.length > 0 && (
+        <p>
+          Did you mean{" "}
+          {suggestions.map((name, at) => (
+            <span key={name}>
+              {at > 0 && ", "}
+              <Link href={hrefOf(name)}>{name}</Link>
+            </span>
+          ))}
+          ?
+        </p>
+      )}
+    </EmptyState>
+  );
+}

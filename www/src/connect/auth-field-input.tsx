@@ -1,0 +1,93 @@
+import type { AuthField } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { Field, TextField } from "../components/field";
+
+interface Props {
+  field: AuthField;
+  value: string;
+  fault: string | undefined;
+  onInput: (value: string) => void;
+  onBlur: () => void;
+}
+
+/** Something that the platform's method asks for. */
+export function AuthFieldInput({ field, value, fault, onInput, onBlur }: Props) {
+  const { label, description, required, secret, name } = field;
+  const common = { label: required ? label : `${label} (optional)`, hint: description ?? undefined, fault };
+  if (field.enum)
+    return (
+      <Field {...common}>
+        {(ties) => (
+          <select
+            {...ties}
+            name={name}
+            required={required}
+            value={value}
+            onChange={({ currentTarget }) => onInput(currentTarget.value)}
+            onBlur={onBlur}
+          >
+            <option value="">{required ? "Choose …" : "None"}</option>
+            {field.enum?.map((one) => (
+              <option key={one} value={one} selected={one === value}>
+                {one}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    );
+  if (secret)
+    return <SecretField {...common} name={name} isRequired={required} value={value} {...{ onInput, onBlur }} />;
+  return <TextField {...common} name={name} required={required} value={value} onInput={onInput} onBlur={onBlur} />;
+}
+
+interface SecretProps extends Omit<Props, "field"> {
+  label: string;
+  hint: string | undefined;
+  name: string;
+  isRequired: boolean;
+}
+
+/** A secret, which only its owner looks at. */
+function SecretField({ label, hint, fault, name, isRequired, value, onInput, onBlur }: SecretProps) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {(ties) => (
+        <div class="secret">
+          <input
+            {...ties}
+            name={name}
+            type={isShown ? "text" : "password"}
+            required={isRequired}
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            value={value}
+            onInput={({ currentTarget }) => onInput(currentTarget.value)}
+            onBlur={onBlur}
+          />
+          <button type="button" aria-pressed={isShown} aria-label={`Show ${label}`} onClick={() => setShown(!isShown)}>
+            {isShown ? "Hide" : "Show"}
+          </button>
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** What is wrong with a value, in the service's words; undefined if nothing is. */
+export function validateField({ required, pattern, enum: values, default: fallback }: AuthField, value: string) {
+  if (value === "") return required && fallback === null ? "Is required." : undefined;
+  if (values && !values.includes(value)) return `Must be one of ${values.join(", ")}.`;
+  return pattern !== null && !matches(pattern, value) ? `Must match the pattern ${pattern}.` : undefined;
+}
+
+function matches(pattern: string, value: string): boolean {
+  try {
+    return new RegExp(`^(?:${pattern})$`, "u").test(value);
+  } catch {
+    // The service knows.
+    return true;
+  }
+}

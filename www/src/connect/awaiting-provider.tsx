@@ -1,0 +1,108 @@
+import type { ConnectAttempt } from "connector-vault/slim";
+import { useEffect, useState } from "preact/hooks";
+import type { Session } from "./session";
+import { Step } from "./step";
+
+/** How often to look whether somebody has closed the platform's page, in milliseconds. */
+const POLL_MS = 500;
+
+/** An attempt that goes on at the platform. */
+export interface ProviderAttempt {
+  id: string;
+  authorizationUrl: string;
+  /** The page of the platform; undefined if the browser opened none. */
+  popup: Window | undefined;
+}
+
+interface Props {
+  session: Session;
+  pending: ProviderAttempt;
+  name: string;
+  onOutcome: (attempt: ConnectAttempt) => void;
+  onError: (error: unknown) => void;
+  onRestart: () => void;
+  /** The browser has brought this page back from the platform, where nothing has been decided. */
+  onBack: () => void;
+}
+
+/** Waits for what happens at the platform. */
+export function AwaitingProvider({
+  session: { service, opensPopup },
+  pending: { id, authorizationUrl, popup },
+  name,
+  onOutcome,
+  onError,
+  onRestart,
+  onBack,
+}: Props) {
+  const [isClosed, setClosed] = useState(false);
+  const [isOpened, setOpened] = useState(popup !== undefined || !opensPopup);
+  useEffect(() => {
+    const controller = new AbortController();
+    const wake = new EventTarget();
+    const onMessage = ({ origin, data }: MessageEvent) => {
+      if (origin === location.origin && data?.type === "connector-vault:connect" && data.attempt === id)
+        wake.dispatchEvent(new Event("hurry"));
+    };
+    addEventListener("message", onMessage);
+    const timer = setInterval(() => {
+      if (!popup?.closed) return;
+      clearInterval(timer);
+      setClosed(true);
+      wake.dispatchEvent(new Event("hurry"));
+    }, POLL_MS);
+    service
+      .outcomeOf(id, controller.signal, wake)
+      .then(onOutcome, (error) => !controller.signal.aborted && onError(error));
+    // Whoever comes back has it asked again. Until then nobody waits for the answer.
+    const onHide = () => !opensPopup && controller.abort();
+    addEventListener("pagehide", onHide);
+    const onShow = async ({ persisted }: PageTransitionEvent) => {
+      if (!persisted || opensPopup) return;
+      controller.abort();
+      try {
+        const attempt = await service.attempt(id);
+        if (attempt.status === "pending") onBack();
+        else onOutcome(attempt);
+      } catch (error) {
+        onError(error);
+      }
+    };
+    addEventListener("pageshow", onShow);
+    return () => {
+      controller.abort();
+      clearInterval(timer);
+      removeEventListener("message", onMessage);
+      removeEventListener("pagehide", onHide);
+      removeEventListener("pageshow", onShow);
+    };
+  }, [id]);
+  return (
+    <Step title={isOpened ? `Continue at ${name}` : `Go to ${name}`}>
+      <p>
+        {isOpened
+          ? `Sign in and allow access on the ${name} page that has opened. This window continues on its own.`
+          : `Your browser did not open the ${name} page. Open it yourself.`}
+      </p>
+      <p class="wait" role="status">
+        {isClosed ? `If you closed the ${name} page, start again.` : isOpened ? `Waiting for ${name} …` : ""}
+      </p>
+      <div class="buttons">
+        <button type="button" class={isClosed ? "primary" : ""} onClick={onRestart}>
+          Start again
+        </button>
+        {!isOpened && (
+          <a
+            class="button primary"
+            href={authorizationUrl}
+            target="_blank"
+            rel="noopener opener"
+            onClick={() => setOpened(true)}
+          >
+            Open the sign-in page
+          </a>
+        )}
+      </div>
+    </Step>
+  );
+}

@@ -1,0 +1,103 @@
+import type { Connector } from "connector-vault/slim";
+import { useEffect, useState } from "preact/hooks";
+import { accountName } from "../components/account-name";
+import { Logo } from "../components/logo";
+import { SearchField } from "../components/search-field";
+import type { FailedConnection, ConnectorPage } from "./api-client";
+import type { Session } from "./session";
+import { Step } from "./step";
+import { capitalize } from "./messages";
+
+interface Props {
+  session: Session;
+  app: string;
+  announce: (text: string) => void;
+  onChoose: (platform: string, connection?: string) => void;
+  onError: (error: unknown) => void;
+}
+
+const TITLE = "What do you want to connect?";
+
+/** Which platform to connect, or which connection to reconnect. */
+export function ChoosePlatform({ session: { service, may, who }, app, announce, onChoose, onError }: Props) {
+  const [q, setQ] = useState("");
+  const [failed, setFailed] = useState<FailedConnection[] | undefined>(may("connections:read") ? undefined : []);
+  const [page, setPage] = useState<ConnectorPage>();
+  useEffect(() => {
+    if (failed === undefined) service.findFailed().then(setFailed, onError);
+  }, []);
+  useEffect(() => {
+    const controller = new AbortController();
+    const search = async () => {
+      // The app's server has chosen the platforms of a token that names some.
+      const next = await service.findPlatforms(q, (who.platforms ?? null) !== null, controller.signal);
+      setPage(next);
+      if (q !== "")
+        announce(next.total === 1 ? "1 platform found" : `${next.total.toLocaleString("en")} platforms found`);
+    };
+    search().catch((error) => !controller.signal.aborted && onError(error));
+    return () => controller.abort();
+  }, [q]);
+  // Nothing moves once it is there: somebody may be about to press it.
+  if (failed === undefined || page === undefined)
+    return (
+      <Step title={TITLE}>
+        <p class="wait" role="status">
+          Loading …
+        </p>
+      </Step>
+    );
+  return (
+    <Step title={TITLE}>
+      {failed.length > 0 && (
+        <section aria-labelledby="failed">
+          <h2 id="failed">Connections that stopped working</h2>
+          <ul class="choices">
+            {failed.map(({ connection: { id, platform, name, identity, account }, connector }) => (
+              <li key={id}>
+                <button type="button" class="choice" onClick={() => onChoose(platform, id)}>
+                  <PlatformLogo connector={connector} platform={platform} />
+                  <span class="choice-words">
+                    <span class="choice-name">Reconnect {connector?.name ?? capitalize(platform)}</span>
+                    <span class="muted small">
+                      {[name ?? (account ? undefined : identity), account && accountName(account)]
+                        .filter(Boolean)
+                        .join(" · ")}
+                    </span>
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <SearchField label="Search" placeholder="Name of a platform" value={q} onChange={setQ} />
+      {page.rows.length === 0 ? (
+        <p class="muted">{q === "" ? `${capitalize(app)} has nothing to connect yet.` : `Nothing matches “${q}”.`}</p>
+      ) : (
+        <ul class="choices" aria-label="Platforms">
+          {page.rows.map((connector) => (
+            <li key={connector.platform}>
+              <button type="button" class="choice" onClick={() => onChoose(connector.platform)}>
+                <PlatformLogo connector={connector} platform={connector.platform} />
+                <span class="choice-words">
+                  <span class="choice-name">{connector.name}</span>
+                  <span class="muted small">{connector.category}</span>
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {page.total > page.rows.length && (
+        <p class="muted small">
+          {page.rows.length} of {page.total.toLocaleString("en")}. Search to find others.
+        </p>
+      )}
+    </Step>
+  );
+}
+
+const PlatformLogo = ({ connector, platform }: { connector: Connector | undefined; platform: string }) => (
+  <Logo name={connector?.name ?? platform} image={connector?.image} size={32} />
+);

@@ -1,0 +1,448 @@
+import type { AuthMethod, ConnectAttempt, Connection, ConnectorDetail, NewConnectAttempt } from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { faultsOf, faultMessage } from "../components/faults";
+import { Logo } from "../components/logo";
+import { type Branding, fetchBranding, applyBrandColor } from "./branding";
+import { AwaitingProvider, type ProviderAttempt } from "./awaiting-provider";
+import { ChoosePlatform } from "./choose-platform";
+import { requestFromEmbedder, openInPopup, displayMode, notifyEmbedder } from "./embedder";
+import { type FormState, CredentialsForm, type Rejection, type Values } from "./credentials-form";
+import { type LaunchParams, popupReturnUrl } from "./launch-params";
+import { type EndReason, EndedStep, FailedStep, StatusIcon } from "./outcome";
+import { isRedirectMethod, isSetByApp, withUsableMethods } from "./auth-methods";
+import { ApiError, isExpired } from "./api-client";
+import { type Invitation, type Session, readInvitation } from "./session";
+import { Step } from "./step";
+import { SeparateWindow, ConfirmIdentity } from "./confirm-identity";
+import {
+  DEFAULT_APP_NAME,
+  type Names,
+  type FailureText,
+  capitalize,
+  requestFailureText,
+  attemptFailureText,
+} from "./messages";
+
+/** What is to be connected: a platform, or a connection to it anew. */
+interface Target {
+  connector: ConnectorDetail;
+  connection?: string | undefined;
+}
+
+type View =
+  | { is: "opening" }
+  | { is: "ended"; end: EndReason }
+  | { is: "ask"; invitation: Invitation }
+  | { is: "alone"; state: "open" | "blocked" | "done" }
+  | { is: "choose" }
+  | { is: "form"; target: Target; entered?: FormState | undefined }
+  | { is: "away"; target: Target; pending: ProviderAttempt }
+  | { is: "done"; target: Target; connection: Connection }
+  | { is: "failed"; trouble: FailureText; target?: Target | undefined; onRetry: () => void };
+
+/** The window from its opening to its end. */
+export function ConnectWindow({ opening }: { opening: LaunchParams }) {
+  const [branding, setBranding] = useState<Branding>();
+  const [session, setSession] = useState<Session>();
+  const [view, setView] = useState<View>({ is: "opening" });
+  const [announcement, announce] = useState("");
+  const isMounted = useRef(true);
+  const app = branding?.name ?? DEFAULT_APP_NAME;
+  // For what has begun before the app's name was known.
+  const appName = useRef(app);
+  appName.current = app;
+  const namesFor = (platform: string): Names => ({ platform, app: appName.current });
+
+  useEffect(() => {
+    fetchBranding().then((found) => {
+      if (!isMounted.current || !found) return;
+      setBranding(found);
+      applyBrandColor(found.color);
+    });
+    void begin();
+    return () => void (isMounted.current = false);
+  }, []);
+
+  const setViewIfMounted = (next: View) => {
+    if (isMounted.current) setView(next);
+  };
+  const end = (why: EndReason) => {
+    if (why === "expired") notify({ status: "failed", code: why });
+    setViewIfMounted({ is: "ended", end: why });
+  };
+  const notify: (...about: Tail<Parameters<typeof notifyEmbedder>>) => void = (about) =>
+    notifyEmbedder(session?.listener, about);
+
+  /** Tells a failure; an expired token ends everything. */
+  const showFailure = (error: unknown, onAgain: () => void, target?: Target, platform = target?.connector.name) => {
+    if (isExpired(error)) return end("expired");
+    const trouble = requestFailureText(error, namesFor(platform ?? "The platform"));
+    setViewIfMounted({ is: "failed", trouble, target, onRetry: onAgain });
+  };
+
+  async function begin() {
+    const { isDamaged } = opening;
+    if (isDamaged) return end("damaged");
+    setViewIfMounted({ is: "opening" });
+    try {
+      const reply = await requestFromEmbedder(opening);
+      const invitation = await readInvitation(opening, reply);
+      if (opening.resumed && invitation) return await resume(invitation, opening.resumed);
+      if (invitation === undefined) return end(opening.resumed ? "returned" : "missing");
+      if (invitation.isFromApp) return await enter(invitation);
+      // Anyone could have sent this link.
+      setViewIfMounted({ is: "ask", invitation });
+    } catch (error) {
+      showFailure(error, begin);
+    }
+  }
+
+  /** Tells what has become of an attempt, in the popup that comes back from the platform. */
+  async function resume(invitation: Invitation, { attempt: id, connection }: NonNullable<LaunchParams["resumed"]>) {
+    const next = await invitation.open();
+    const attempt = await next.service.attempt(id);
+    const connector = await next.service.connector(attempt.platform);
+    if (!isMounted.current) return;
+    setSession(next);
+    // Nobody has confirmed on this page that they are the identity: seeing what became of the attempt needs no confirmation.
+    if (!invitation.isFromApp) unconfirmed.current = invitation;
+    const target = { connector, connection };
+    if (attempt.status === "pending") retry(target);
+    else finish(target, undefined, attempt, next.listener);
+  }
+
+  /** Goes on for the identity that the window was opened for. */
+  async function enter(invitation: Invitation) {
+    const { platform, connection } = opening;
+    unconfirmed.current = undefined;
+    setViewIfMounted({ is: "opening" });
+    try {
+      const next = await invitation.open();
+      if (!isMounted.current) return;
+      setSession(next);
+      notifyEmbedder(next.listener, { status: "ready" });
+      if (!next.may("connections:connect") || !next.may("catalog:read")) return end("forbidden");
+      const [only, ...others] = next.who.platforms ?? [];
+      if (connection !== undefined) await openConnection(next, connection, platform);
+      else if (platform !== undefined) await openPlatform(next, platform);
+      else if (only !== undefined && others.length === 0 && !next.may("connections:read"))
+        await openPlatform(next, only);
+      else setViewIfMounted({ is: "choose" });
+    } catch (error) {
+      // If the answer to an exchange was lost, the code may be used up. Trying again then shows `used`.
+      if (opening.code !== undefined && isExpired(error)) end("used");
+      else showFailure(error, () => void enter(invitation));
+    }
+  }
+
+  /** Asks in a separate window, because the page around a frame can cover it and capture clicks. */
+  function continueInPopup({ token, listener }: Invitation) {
+    const isOpen = openInPopup(opening, token, listener, ({ status }) => {
+      if (status === "succeeded") setViewIfMounted({ is: "alone", state: "done" });
+    });
+    setViewIfMounted({ is: "alone", state: isOpen ? "open" : "blocked" });
+  }
+
+  async function openConnection(from: Session, id: string, platform: string | undefined) {
+    try {
+      const named = from.may("connections:read") ? (await from.service.connection(id)).platform : platform;
+      if (named === undefined) return end("forbidden");
+      await openPlatform(from, named, id);
+    } catch (error) {
+      showFailure(error, () => setViewIfMounted({ is: "choose" }));
+    }
+  }
+
+  async function openPlatform(from: Session, platform: string, connection?: string) {
+    setViewIfMounted({ is: "opening" });
+    try {
+      const [connector, hasClient] = await Promise.all([
+        from.service.connector(platform),
+        from.service.hasClient(platform),
+      ]);
+      if (connector.authMethods.length > 0)
+        return setViewIfMounted({
+          is: "form",
+          target: { connector: withUsableMethods(connector, hasClient), connection },
+        });
+      throw new Error(`The catalog has no method to connect to ${platform}.`);
+    } catch (error) {
+      showFailure(error, () => setViewIfMounted({ is: "choose" }), undefined, capitalize(platform));
+    }
+  }
+
+  const lastSubmission = useRef<FormState>();
+  const unconfirmed = useRef<Invitation>();
+
+  /** Starts an attempt. To be called while the browser handles a click: only then it opens a page. */
+  async function connect(target: Target, method: AuthMethod, values: Values): Promise<Rejection | undefined> {
+    if (!session) return undefined;
+    lastSubmission.current = { method, values };
+    const { connector, connection } = target;
+    const popup = isRedirectMethod(method) && session.opensPopup ? openPopup() : undefined;
+    const returnUrl =
+      displayMode === "popup" && session.listener ? popupReturnUrl(opening, connection) : session.returnUrl;
+    const request: NewConnectAttempt = {
+      ...(connection !== undefined ? { connection } : { platform: connector.platform }),
+      authMethod: method.id,
+      ...(Object.keys(values).length > 0 && { fields: values }),
+      ...(!session.opensPopup && returnUrl !== undefined && { returnUrl }),
+    };
+    try {
+      const started = await session.service.start(request);
+      if (!("authorizationUrl" in started)) {
+        popup?.close();
+        succeed(target, started);
+        return undefined;
+      }
+      const { id, authorizationUrl } = started;
+      notify({ status: "pending", attempt: id });
+      if (!session.opensPopup) location.assign(authorizationUrl);
+      else popup?.location.replace(authorizationUrl);
+      setViewIfMounted({ is: "away", target, pending: { id, authorizationUrl, popup } });
+      return undefined;
+    } catch (error) {
+      popup?.close();
+      return reject(error, target);
+    }
+  }
+
+  /** What of a refusal belongs into the form. Tells everything else. */
+  function reject(error: unknown, target: Target): Rejection | undefined {
+    const faults: Values = {};
+    for (const fault of faultsOf(error)) {
+      const [, field] = /^\/fields\/(.+)$/.exec(fault.pointer ?? "") ?? [];
+      if (field !== undefined) faults[field] = faultMessage(fault);
+    }
+    const { method } = lastSubmission.current ?? {};
+    const isAppsFault = method?.fields.some(
+      (field) => faults[field.name] !== undefined && isSetByApp(target.connector, method, field),
+    );
+    if (!isAppsFault && Object.keys(faults).length > 0) return { faults };
+    if (error instanceof ApiError && error.code === "credentials_rejected")
+      return { faults, failure: requestFailureText(error, namesFor(target.connector.name)) };
+    if (error instanceof ApiError) notify({ status: "failed", code: error.code });
+    showFailure(error, () => setViewIfMounted({ is: "form", target }), target);
+    return undefined;
+  }
+
+  function succeed(target: Target, connection: Connection, attempt?: string, listener = session?.listener) {
+    notifyEmbedder(listener, { status: "succeeded", connection, ...(attempt !== undefined && { attempt }) });
+    setViewIfMounted({ is: "done", target, connection });
+  }
+
+  function finish(
+    target: Target,
+    pending: ProviderAttempt | undefined,
+    { id, status, connection, error }: ConnectAttempt,
+    listener = session?.listener,
+  ) {
+    pending?.popup?.close();
+    if (status === "succeeded" && connection) return succeed(target, connection, id, listener);
+    const failure = error ?? { code: "expired", detail: "" };
+    notifyEmbedder(listener, { status: "failed", attempt: id, code: failure.code });
+    const trouble = attemptFailureText(failure, namesFor(target.connector.name));
+    setViewIfMounted({ is: "failed", trouble, target, onRetry: () => retry(target) });
+  }
+
+  /** The same once more, or what is to be filled in for it. */
+  function retry(target: Target) {
+    const { method, values } = lastSubmission.current ?? {};
+    if (unconfirmed.current) return setViewIfMounted({ is: "ask", invitation: unconfirmed.current });
+    if (!method || !isRedirectMethod(method) || !session?.opensPopup) return showFormAgain(target);
+    void connect(target, method, values ?? {}).then((rejected) => rejected && showFormAgain(target));
+  }
+
+  const showFormAgain = (target: Target) => setViewIfMounted({ is: "form", target, entered: lastSubmission.current });
+
+  const canChoose =
+    opening.platform === undefined && opening.connection === undefined && unconfirmed.current === undefined;
+  const homeUrl = branding?.url ?? undefined;
+  const leave = <LeaveButton session={session} app={app} home={homeUrl} news={() => notify({ status: "closed" })} />;
+  return (
+    <main class="window">
+      <header class="app">
+        {branding?.logoUrl && <Logo name={app} image={branding.logoUrl} size={32} isAppLogo />}
+        <div>
+          <p class="app-name">{branding?.name ?? "Connect an account"}</p>
+          {session?.who.identity !== undefined && (
+            <p class="muted small">
+              for <strong>{session.who.identity}</strong>
+              {session.who.environment === "test" && (
+                <>
+                  {" "}
+                  <span class="badge">test</span>
+                </>
+              )}
+            </p>
+          )}
+        </div>
+        {session && view.is !== "done" && view.is !== "ended" && leave}
+      </header>
+      <div class="step">{step()}</div>
+      <p class="visually-hidden" role="status">
+        {announcement}
+      </p>
+    </main>
+  );
+
+  function step(): ComponentChildren {
+    switch (view.is) {
+      case "opening":
+        return (
+          <p class="wait" role="status">
+            Loading …
+          </p>
+        );
+      case "ended":
+        return (
+          <EndedStep reason={view.end} app={app}>
+            {leave}
+          </EndedStep>
+        );
+      case "ask": {
+        const { invitation } = view;
+        return (
+          <ConfirmIdentity
+            identity={invitation.identity}
+            app={app}
+            onConfirm={() => (displayMode === "frame" ? continueInPopup(invitation) : void enter(invitation))}
+          />
+        );
+      }
+      case "alone":
+        return <SeparateWindow state={view.state} />;
+      case "choose":
+        return (
+          session && (
+            <ChoosePlatform
+              session={session}
+              app={app}
+              announce={announce}
+              onChoose={(platform, connection) => void openPlatform(session, platform, connection)}
+              onError={(error) => showFailure(error, () => setViewIfMounted({ is: "choose" }))}
+            />
+          )
+        );
+      case "form":
+        return (
+          <CredentialsForm
+            connector={view.target.connector}
+            isReconnect={view.target.connection !== undefined}
+            app={app}
+            entered={view.entered}
+            onSubmit={(method, values) => connect(view.target, method, values)}
+            onBack={canChoose ? () => setViewIfMounted({ is: "choose" }) : undefined}
+          />
+        );
+      case "away":
+        return (
+          session && (
+            <AwaitingProvider
+              key={view.pending.id}
+              session={session}
+              pending={view.pending}
+              name={view.target.connector.name}
+              onOutcome={(attempt) => finish(view.target, view.pending, attempt)}
+              onError={(error) => showFailure(error, () => retry(view.target), view.target)}
+              onRestart={() => {
+                view.pending.popup?.close();
+                retry(view.target);
+              }}
+              onBack={() => showFormAgain(view.target)}
+            />
+          )
+        );
+      case "done": {
+        const { name, image } = view.target.connector;
+        return (
+          <Step title={`${name} is connected`} icon={<Logo name={name} image={image} />}>
+            <p class="note" data-tone="good">
+              <StatusIcon tone="good">✓</StatusIcon> {capitalize(app)} can use it from now on.
+            </p>
+            <div class="buttons">
+              {canChoose && (
+                <button type="button" onClick={() => setViewIfMounted({ is: "choose" })}>
+                  Connect something else
+                </button>
+              )}
+              <LeaveButton session={session} app={app} home={homeUrl} isPrimary />
+            </div>
+          </Step>
+        );
+      }
+      case "failed": {
+        const { trouble, target, onRetry } = view;
+        const { connectionId } = trouble;
+        return (
+          <FailedStep trouble={trouble} app={app}>
+            {canChoose && target && (
+              <button type="button" onClick={() => setViewIfMounted({ is: "choose" })}>
+                Choose something else
+              </button>
+            )}
+            {connectionId !== undefined && target ? (
+              <button
+                type="button"
+                class="primary"
+                onClick={() => setViewIfMounted({ is: "form", target: { ...target, connection: connectionId } })}
+              >
+                Reconnect it
+              </button>
+            ) : (
+              <button type="button" class={trouble.actor === "app" ? "" : "primary"} onClick={onRetry}>
+                Try again
+              </button>
+            )}
+          </FailedStep>
+        );
+      }
+    }
+  }
+}
+
+type Tail<List> = List extends [unknown, ...infer Rest] ? Rest : never;
+
+/** A page of its own for the platform, which this one leads further. */
+function openPopup(): Window | undefined {
+  const [width, height] = [600, 760];
+  const [left, top] = [
+    Math.max(0, screenX + (outerWidth - width) / 2),
+    Math.max(0, screenY + (outerHeight - height) / 2),
+  ];
+  return window.open("about:blank", "", `popup,width=${width},height=${height},left=${left},top=${top}`) ?? undefined;
+}
+
+interface LeaveButtonProps {
+  session: Session | undefined;
+  app: string;
+  /** The app's own address, for a page that was not told where to lead back to. */
+  home: string | undefined;
+  /** Tells that the user leaves before the end. */
+  news?: () => void;
+  isPrimary?: boolean;
+}
+
+/** The way out of the window, where there is one. */
+function LeaveButton({ session, app, home, news, isPrimary = false }: LeaveButtonProps) {
+  const kind = isPrimary ? "primary" : "";
+  if (displayMode === "page") {
+    const url = session?.returnUrl ?? home;
+    return url === undefined ? null : (
+      <a class={`button ${kind}`} href={url}>
+        {isPrimary || !session ? `Back to ${app}` : "Cancel"}
+      </a>
+    );
+  }
+  if (!session || (displayMode === "frame" && (session.listener === undefined || isPrimary))) return null;
+  const leave = () => {
+    news?.();
+    if (displayMode === "popup") window.close();
+  };
+  return (
+    <button type="button" class={kind} onClick={leave}>
+      {isPrimary ? "Close this window" : "Cancel"}
+    </button>
+  );
+}

@@ -1,0 +1,177 @@
+import type { AuthField, AuthMethod, ConnectorDetail } from "connector-vault/slim";
+import { type JSX, Fragment } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Logo } from "../components/logo";
+import { AuthFieldInput, validateField } from "./auth-field-input";
+import { isRedirectMethod, isSetByApp, isReportedByPlatform } from "./auth-methods";
+import { Step } from "./step";
+import { type FailureText, methodTitle } from "./messages";
+
+export type Values = Record<string, string>;
+
+/** A method, and what was entered for it. */
+export interface FormState {
+  method: AuthMethod;
+  values: Values;
+}
+
+/** What the service has against what was entered. */
+export interface Rejection {
+  /** By the field's name. */
+  faults: Values;
+  failure?: FailureText | undefined;
+}
+
+interface Props {
+  connector: ConnectorDetail;
+  isReconnect: boolean;
+  app: string;
+  /** What to begin with, for somebody who comes back from the platform. */
+  entered: FormState | undefined;
+  /** Sends it; returns what the service has against it. */
+  onSubmit: (method: AuthMethod, values: Values) => Promise<Rejection | undefined>;
+  onBack: (() => void) | undefined;
+}
+
+/** How to connect to a platform, and what it takes. */
+export function CredentialsForm({ connector, isReconnect, app, entered: initial, onSubmit, onBack }: Props) {
+  const { authMethods, name, image } = connector;
+  const [method, setMethod] = useState(initial?.method ?? (authMethods[0] as AuthMethod));
+  const [values, setValues] = useState<Values>(() => ({ ...defaultsOf(authMethods), ...initial?.values }));
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
+  // The names of the fields that the service turned out to need from the user.
+  const [requestedNames, setRequestedNames] = useState<readonly string[]>(() =>
+    method.fields
+      .filter((field) => mayBePreset(method, field) && initial?.values[field.name] !== undefined)
+      .map(({ name }) => name),
+  );
+  const [rejection, setRejection] = useState<Rejection>();
+  const [isBusy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const alert = useRef<HTMLDivElement>(null);
+  const isMounted = useRef(true);
+  useEffect(() => () => void (isMounted.current = false), []);
+  useEffect(() => {
+    if (rejection?.failure) alert.current?.focus();
+    else if (rejection) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [rejection]);
+  useEffect(() => {
+    if (requestedNames[0] !== undefined)
+      form.current?.querySelector<HTMLElement>(`.field [name="${requestedNames[0]}"]`)?.focus();
+  }, [requestedNames]);
+  const isRedirect = isRedirectMethod(method);
+  const fields = method.fields.filter(
+    (field) =>
+      !isSetByApp(connector, method, field) && (requestedNames.includes(field.name) || !mayBePreset(method, field)),
+  );
+  const trimmedValue = (field: string) => (field === "password" ? values[field] : values[field]?.trim()) ?? "";
+  const faultFor = (field: AuthField) =>
+    (touched.has(field.name) ? validateField(field, trimmedValue(field.name)) : undefined) ??
+    rejection?.faults[field.name];
+  const change = (field: string, value: string) => {
+    setValues({ ...values, [field]: value });
+    if (!rejection?.faults[field]) return;
+    const { [field]: _, ...faults } = rejection.faults;
+    setRejection({ faults });
+  };
+  const touch = (field: string) => values[field] && setTouched(new Set([...touched, field]));
+
+  const busyText = isRedirect ? `Opening ${name} …` : `${name} is checking what you entered …`;
+  const prompt = `To continue to ${name}, fill this in:`;
+
+  const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (isBusy) return;
+    setTouched(new Set(fields.map((field) => field.name)));
+    if (fields.some((field) => validateField(field, trimmedValue(field.name)))) {
+      setRejection({ faults: {} });
+      return;
+    }
+    setBusy(true);
+    setRejection(undefined);
+    const filled = fields.map((field) => [field.name, trimmedValue(field.name)]).filter(([, value]) => value !== "");
+    const result = await onSubmit(method, Object.fromEntries(filled));
+    if (!isMounted.current) return;
+    setBusy(false);
+    const hidden = method.fields.filter((field) => !fields.includes(field)).map((field) => field.name);
+    const missing = hidden.filter((field) => result?.faults[field] !== undefined);
+    if (missing.length === 0) return setRejection(result);
+    // Nobody has been asked for them, so nothing is wrong with them.
+    setTouched(new Set());
+    setRequestedNames([...missing, ...requestedNames]);
+  };
+
+  return (
+    <Step title={`${isReconnect ? "Reconnect" : "Connect"} ${name}`} icon={<Logo name={name} image={image} />}>
+      <form ref={form} onSubmit={submit} noValidate autocomplete="off">
+        {rejection?.failure && (
+          <div class="note" data-tone="bad" role="alert" tabIndex={-1} ref={alert}>
+            <strong>{rejection.failure.title}.</strong> {rejection.failure.text}
+          </div>
+        )}
+        {authMethods.length > 1 && (
+          <fieldset class="methods">
+            <legend>How do you want to connect?</legend>
+            {authMethods.map((one) => (
+              <label key={one.id} class="method">
+                <input
+                  type="radio"
+                  name="method"
+                  value={one.id}
+                  checked={one === method}
+                  onChange={() => {
+                    setMethod(one);
+                    setTouched(new Set());
+                    setRequestedNames([]);
+                    setRejection(undefined);
+                  }}
+                />
+                {methodTitle(one, name)}
+              </label>
+            ))}
+          </fieldset>
+        )}
+        {requestedNames.length > 0 && <p>{prompt}</p>}
+        {fields.map((field) => (
+          <Fragment key={`${method.id} ${field.name}`}>
+            <AuthFieldInput
+              field={field}
+              value={values[field.name] ?? ""}
+              fault={faultFor(field)}
+              onInput={(value) => change(field.name, value)}
+              onBlur={() => touch(field.name)}
+            />
+          </Fragment>
+        ))}
+        <p class="muted small">
+          {isRedirect
+            ? `You sign in at ${name} itself and see there what ${app} asks for.`
+            : `What you enter is stored encrypted, so that ${app} can use ${name} on your behalf.`}
+        </p>
+        <div class="buttons">
+          {onBack && (
+            <button type="button" onClick={onBack}>
+              Back
+            </button>
+          )}
+          <button type="submit" class="primary" aria-disabled={isBusy}>
+            {isRedirect ? `Continue to ${name}` : isBusy ? "Connecting …" : isReconnect ? "Reconnect" : "Connect"}
+          </button>
+        </div>
+        <p class="visually-hidden" role="status">
+          {isBusy ? busyText : requestedNames.length > 0 ? prompt : ""}
+        </p>
+      </form>
+    </Step>
+  );
+}
+
+/**
+ * Whether the app may have set a field's value for all users. The service knows, so the user is asked only once it turns out
+ * to lack the value. A field that can stay empty is always shown, because the service would not miss it.
+ */
+const mayBePreset = (method: AuthMethod, field: AuthField) =>
+  isReportedByPlatform(method, field) || (method.type === "oauth2" && field.required && field.default === null);
+
+const defaultsOf = (methods: readonly AuthMethod[]): Values =>
+  Object.fromEntries(methods.flatMap(({ fields }) => fields.map((field) => [field.name, field.default ?? ""])));

@@ -1,0 +1,413 @@
+import { useQuery, useQueryClient } from "@tanstack/preact-query";
+import {
+  ConflictError,
+  NotFoundError,
+  type AuthField,
+  type AuthMethod,
+  type Connection,
+  type ConnectorDetail,
+  type IdentityType,
+  type NewConnectAttempt,
+  type PendingAttempt,
+} from "connector-vault/slim";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { AuthFieldInput, validateField } from "../connect/auth-field-input";
+import { isRedirectMethod, isSetByApp } from "../connect/auth-methods";
+import { authMethodTitle } from "../connectors/auth-methods";
+import { useConnector } from "../connectors/hooks";
+import { clientHref } from "../integrations/hooks";
+import { QueryView } from "../components/query-view";
+import { CopyButton } from "../components/copy-button";
+import { describeError } from "../components/error-message";
+import { faultAt, faultsOf } from "../components/faults";
+import { TextField } from "../components/field";
+import { Modal, useFocusFirst } from "../components/modal";
+import { useSingleFlight } from "../components/use-single-flight";
+import { Select } from "../components/select";
+import { RelativeTime } from "../components/relative-time";
+import { useSession } from "../session/session";
+import { IDENTITY_TYPES } from "./filters";
+import { useConnectionCache } from "./cache";
+import { statusKey } from "./status";
+
+/** Less than what the console waits for an answer. */
+const WAIT_SECONDS = 10;
+const PAUSE_MS = 1_000;
+
+interface Props {
+  platform: string;
+  /** What the platform is called. */
+  name: string;
+  /** The connection to reconnect; without it, a new one is created. */
+  connection?: Connection;
+  onClose: () => void;
+}
+
+/** Connects an account to a platform, or a connection again. */
+export function ConnectAccount({ platform, name, connection, onClose }: Props) {
+  const query = useConnector(platform);
+  return (
+    <Modal
+      title={connection ? `Reconnect ${connection.identity}` : `Connect an account to ${name}`}
+      kind="form"
+      onClose={onClose}
+    >
+      <QueryView query={query} what="the connector" rows={3}>
+        {(found) =>
+          "suggestions" in found || found.authMethods.length === 0 ? (
+            <p>The catalog does not say how to connect to {name}.</p>
+          ) : (
+            <Steps connector={found} connection={connection} onClose={onClose} />
+          )
+        }
+      </QueryView>
+    </Modal>
+  );
+}
+
+/** What is typed; nothing of it outlives the dialog, because there are secrets in it. */
+interface FormValues {
+  identity: string;
+  identityType: IdentityType;
+  label: string;
+  method: AuthMethod;
+  values: Record<string, string>;
+  allowsOtherAccount: boolean;
+}
+
+interface StepsProps {
+  connector: ConnectorDetail;
+  connection: Connection | undefined;
+  onClose: () => void;
+}
+
+/** The form, then the link that the user opens, then what became of it. */
+function Steps({ connector, connection, onClose }: StepsProps) {
+  const { update } = useConnectionCache();
+  const client = useQueryClient();
+  const [values, setValues] = useState<FormValues>(() => ({
+    identity: "",
+    identityType: "user",
+    label: "",
+    method: connector.authMethods[0] as AuthMethod,
+    values: {},
+    allowsOtherAccount: false,
+  }));
+  const [pendingAttempt, setPendingAttempt] = useState<PendingAttempt>();
+  const [connected, setConnected] = useState<Connection>();
+  const done = (connection: Connection) => {
+    update(connection);
+    void client.invalidateQueries({ queryKey: statusKey(connection.id) });
+    setConnected(connection);
+  };
+  if (connected)
+    return <Done connection={connected} name={connector.name} isReconnected={!!connection} onClose={onClose} />;
+  if (pendingAttempt)
+    return (
+      <AwaitUser
+        attempt={pendingAttempt}
+        name={connector.name}
+        onDone={done}
+        onRestart={() => setPendingAttempt(undefined)}
+        onClose={onClose}
+      />
+    );
+  return (
+    <Form
+      connector={connector}
+      connection={connection}
+      typed={values}
+      onChange={(changes) => setValues({ ...values, ...changes })}
+      onResult={(answer) => ("authorizationUrl" in answer ? setPendingAttempt(answer) : done(answer))}
+      onClose={onClose}
+    />
+  );
+}
+
+/** The fields that are asked for here. The service takes those of the app from its OAuth client. */
+const userFields = (connector: ConnectorDetail, method: AuthMethod) =>
+  method.fields.filter((field) => !isSetByApp(connector, method, field));
+
+/** A value as it is sent. Only passwords may begin or end with a space. */
+const fieldValue = ({ values }: FormValues, { name }: AuthField) =>
+  (name === "password" ? values[name] : values[name]?.trim()) || "";
+
+function toAttempt(typed: FormValues, connector: ConnectorDetail, connection?: Connection): NewConnectAttempt {
+  const { platform, authMethods } = connector;
+  const { identity, identityType, label, method, allowsOtherAccount } = typed;
+  const fields = userFields(connector, method)
+    .map((field) => [field.name, fieldValue(typed, field)])
+    .filter(([, value]) => value !== "");
+  return {
+    ...(connection
+      ? { connection: connection.id, ...(allowsOtherAccount && { allowOtherAccount: true }) }
+      : {
+          platform,
+          ...(identity.trim() && { identity: identity.trim() }),
+          identityType,
+          ...(label.trim() && { label: label.trim() }),
+        }),
+    ...(authMethods.length > 1 && { authMethod: method.id }),
+    ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
+  };
+}
+
+interface FormProps extends StepsProps {
+  typed: FormValues;
+  onChange: (changes: Partial<FormValues>) => void;
+  onResult: (answer: Connection | PendingAttempt) => void;
+}
+
+function Form({ connector, connection, typed, onChange, onResult, onClose }: FormProps) {
+  const { vault } = useSession();
+  const { name, authMethods } = connector;
+  const { method } = typed;
+  const [isSubmitted, setSubmitted] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  useFocusFirst(form);
+  const attempt = toAttempt(typed, connector, connection);
+  const starting = useSingleFlight({
+    mutationFn: (asked: NewConnectAttempt) => vault.connectAttempts.start(asked),
+    onSuccess: onResult,
+  });
+  const { error, isPending } = starting;
+  const focusFirstFault = () =>
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+  useEffect(() => {
+    if (faultsOf(error).length > 0) focusFirstFault();
+  }, [error]);
+  const localFaults = vault.connectAttempts.validateStart(attempt);
+  // What the package can't know: who is connected is required of whoever comes with a key.
+  const identityFault = !connection && typed.identity.trim() === "" ? "Is required." : undefined;
+  const faultOfField = (field: AuthField) => validateField(field, fieldValue(typed, field));
+  const isValid =
+    localFaults.length === 0 && identityFault === undefined && !userFields(connector, method).some(faultOfField);
+  const faults = isSubmitted ? [...localFaults, ...faultsOf(error)] : [];
+  const edit = (changes: Partial<FormValues>) => {
+    if (starting.isInFlight()) return;
+    onChange(changes);
+    if (starting.isError) starting.reset();
+  };
+  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setSubmitted(true);
+    if (isValid) starting.run(attempt);
+    else focusFirstFault();
+  };
+  const isTitleAmbiguous = (one: AuthMethod) =>
+    authMethods.filter((other) => authMethodTitle(other) === authMethodTitle(one)).length > 1;
+  const isRedirect = isRedirectMethod(method);
+  return (
+    <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
+      {!connection && (
+        <>
+          <TextField
+            label="Identity"
+            placeholder="ann@example.com"
+            aria-required="true"
+            hint="Who is connected: the id or email address that your product uses."
+            value={typed.identity}
+            fault={(isSubmitted ? identityFault : undefined) ?? faultAt(faults, "/identity")}
+            onInput={(identity) => edit({ identity })}
+          />
+          <Select
+            label="Identity type"
+            value={typed.identityType}
+            options={IDENTITY_TYPES.map((type) => [type, type] as const)}
+            fault={faultAt(faults, "/identityType")}
+            onChange={(value) => edit({ identityType: value as IdentityType })}
+          />
+          <TextField
+            label="Label (optional)"
+            placeholder="default"
+            hint="Distinguishes several connections of one identity."
+            value={typed.label}
+            fault={faultAt(faults, "/label")}
+            onInput={(label) => edit({ label })}
+          />
+        </>
+      )}
+      {authMethods.length > 1 && (
+        <Select
+          label="Method"
+          value={method.id}
+          options={authMethods.map((one) => [
+            one.id,
+            isTitleAmbiguous(one) ? `${authMethodTitle(one)} (${one.id})` : authMethodTitle(one),
+          ])}
+          fault={faultAt(faults, "/authMethod")}
+          onChange={(id) => edit({ method: authMethods.find((one) => one.id === id) ?? method })}
+        />
+      )}
+      {userFields(connector, method).map((field) => (
+        <AuthFieldInput
+          key={`${method.id} ${field.name}`}
+          field={field}
+          value={typed.values[field.name] ?? field.default ?? ""}
+          fault={isSubmitted ? (faultOfField(field) ?? faultAt(faults, `/fields/${field.name}`)) : undefined}
+          onInput={(value) => edit({ values: { ...typed.values, [field.name]: value } })}
+          onBlur={() => {}}
+        />
+      ))}
+      {connection && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={typed.allowsOtherAccount}
+            onChange={({ currentTarget }) => edit({ allowsOtherAccount: currentTarget.checked })}
+          />{" "}
+          Allow another account at {name}
+        </label>
+      )}
+      {isRedirect && (
+        <p class="muted small">The user signs in at {name} itself. The next step shows a link for them.</p>
+      )}
+      {error && <StartError error={error} connector={connector} />}
+      <div class="buttons">
+        <button type="button" aria-disabled={isPending} onClick={() => !starting.isInFlight() && onClose()}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" aria-disabled={isPending}>
+          {isPending ? "Connecting…" : isRedirect ? "Get the link" : connection ? "Reconnect" : "Connect"}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function StartError({ error, connector: { platform, name } }: { error: unknown; connector: ConnectorDetail }) {
+  const { may } = useSession();
+  const note = (tone: "warn" | "bad", text: ComponentChildren) => (
+    <p class="note" data-tone={tone} role="alert">
+      {text}
+    </p>
+  );
+  if (error instanceof ConflictError && error.code === "oauth_client_missing")
+    return note(
+      "warn",
+      <>
+        Your OAuth client for {name} is missing or incomplete. {error.message.replaceAll("`", "")}{" "}
+        {may("clients:read") && <Link href={clientHref(platform)}>Open it in Integrations</Link>}
+      </>,
+    );
+  if (error instanceof ConflictError && error.code === "connection_exists")
+    return note(
+      "warn",
+      <>
+        This identity is already connected to {name} with this label.{" "}
+        {error.connectionId && <Link href={`/connections/${error.connectionId}`}>Open that connection</Link>}
+      </>,
+    );
+  return note(
+    "bad",
+    faultsOf(error).length > 0 ? "The service rejected this. Check the marked fields above." : describeError(error),
+  );
+}
+
+interface AwaitUserProps {
+  attempt: PendingAttempt;
+  name: string;
+  onDone: (connection: Connection) => void;
+  onRestart: () => void;
+  onClose: () => void;
+}
+
+/** The link for the user, until it is known what became of it. */
+function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone, onRestart, onClose }: AwaitUserProps) {
+  const { vault } = useSession();
+  const { data, error } = useQuery({
+    queryKey: ["attempt", id],
+    queryFn: ({ signal }) => vault.connectAttempts.get(id, { wait: WAIT_SECONDS }, { signal }),
+    // Asked again until it is over, whatever fails meanwhile.
+    refetchInterval: ({ state }) =>
+      state.error instanceof NotFoundError || (state.data && state.data.status !== "pending") ? false : PAUSE_MS,
+    refetchIntervalInBackground: true,
+    gcTime: 0,
+  });
+  const connection = data?.connection;
+  const isDone = data?.status === "succeeded";
+  useEffect(() => {
+    if (isDone && connection) onDone(connection);
+  }, [isDone]);
+  const intro = useRef<HTMLParagraphElement>(null);
+  // The form that had the focus is gone.
+  useEffect(() => intro.current?.focus(), []);
+  const isOver = data !== undefined && data.status !== "pending";
+  return (
+    <div class="section">
+      {!isOver && (
+        <>
+          <p ref={intro} tabIndex={-1}>
+            Send this link to the user, or open it yourself if the account is yours. It works once and expires{" "}
+            <RelativeTime at={expiresAt} />.
+          </p>
+          <p class="copied whole">
+            <code>{authorizationUrl}</code> <CopyButton text={authorizationUrl} label="Copy the link" />
+          </p>
+        </>
+      )}
+      <div role="status">{!isOver && <p class="muted">{`Waiting until the user has signed in at ${name}…`}</p>}</div>
+      {data?.status === "failed" && (
+        <p class="note" data-tone="bad" role="alert">
+          The account was not connected. {data.error?.detail} <code>{data.error?.code}</code>
+        </p>
+      )}
+      {data?.status === "expired" && (
+        <p class="note" data-tone="warn" role="alert">
+          The link expired before the user had finished. Nothing was connected.
+        </p>
+      )}
+      {error && !isOver && (
+        <p class="note" data-tone="warn" role="alert">
+          {describeError(error)}
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+        {isOver ? (
+          <button type="button" class="primary" onClick={onRestart}>
+            Try again
+          </button>
+        ) : (
+          <a class="button primary" href={authorizationUrl} target="_blank" rel="noopener">
+            Open in a new tab
+          </a>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface DoneProps {
+  connection: Connection;
+  name: string;
+  isReconnected: boolean;
+  onClose: () => void;
+}
+
+function Done({ connection: { id, identity }, name, isReconnected, onClose }: DoneProps) {
+  const message = useRef<HTMLParagraphElement>(null);
+  useEffect(() => message.current?.focus(), []);
+  return (
+    <div class="section">
+      <p class="note named" data-tone="good" role="status" ref={message} tabIndex={-1}>
+        <strong>{identity}</strong> is {isReconnected ? "connected to" : "now connected to"} {name}
+        {isReconnected ? " again" : ""}.
+      </p>
+      <div class="buttons">
+        {!isReconnected && (
+          <Link class="button" href={`/connections/${id}`}>
+            Open the connection
+          </Link>
+        )}
+        <button type="button" class="primary" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </div>
+  );
+}

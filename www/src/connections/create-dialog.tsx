@@ -1,0 +1,133 @@
+import { ConflictError, ValidationError, type Connection, type Fault, type NewConnection } from "connector-vault/slim";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { platformFault } from "../connectors/platform-field";
+import type { Platforms } from "../connectors/platforms";
+import { explainError } from "../components/error-message";
+import { faultAt, faultsOf } from "../components/faults";
+import { Modal } from "../components/modal";
+import { useIsMounted, useSingleFlight } from "../components/use-single-flight";
+import { useSession } from "../session/session";
+import { CreateFields } from "./create-fields";
+import { toConnection, clearForm, previewKey, useCreateForm, type CreateForm } from "./create-form";
+import { useConnectionCache } from "./cache";
+
+interface Props {
+  platforms: Platforms | undefined;
+  onClose: () => void;
+  onCreated: (connection: Connection) => void;
+  /** The address of a connection. */
+  hrefOf: (id: string) => string;
+}
+
+/** Creates a connection. Its key, which can't be changed later, is shown while it is filled in. */
+export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
+  const { vault, who } = useSession();
+  const { update } = useConnectionCache();
+  const { form, change } = useCreateForm(who);
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
+  const formElement = useRef<HTMLFormElement>(null);
+  const request = toConnection(form, platforms);
+  const isMounted = useIsMounted();
+  // Drawn first: the field is known by what is wrong with it.
+  const focusFirstFault = () =>
+    requestAnimationFrame(() => formElement.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+  const creating = useSingleFlight({
+    mutationFn: (asked: NewConnection) => vault.connections.create(asked),
+    onSuccess: (connection) => {
+      clearForm();
+      update(connection);
+      if (isMounted()) onCreated(connection);
+    },
+  });
+  const { error, isPending } = creating;
+  useEffect(() => {
+    if (error instanceof ValidationError) focusFirstFault();
+  }, [error]);
+  const localFaults = vault.connections.validateCreate(request);
+  const unknownPlatform = platformFault(platforms, form.platform, false);
+  const faults: readonly Fault[] = [...localFaults, ...faultsOf(error)];
+  const visibleFault = (name: keyof CreateForm) =>
+    touched.has(name) || error ? faultAt(faults, `/${name}`) : undefined;
+
+  const edit = (changes: Partial<CreateForm>) => {
+    // What is being created can't be changed any more.
+    if (creating.isInFlight()) return;
+    change(changes);
+    touch(...Object.keys(changes).filter((name) => name !== "platform"));
+    if (creating.isError) creating.reset();
+  };
+  const touch = (...names: string[]) => setTouched((before) => new Set([...before, ...names]));
+  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (localFaults.length === 0 && unknownPlatform === undefined) return creating.run(request);
+    touch(...Object.keys(form));
+    focusFirstFault();
+  };
+  // What is under way can't be called back.
+  const close = () => !creating.isInFlight() && onClose();
+  const cancel = () => {
+    if (creating.isInFlight()) return;
+    clearForm();
+    onClose();
+  };
+  return (
+    <Modal title="Add a record" kind="form" onClose={close}>
+      <form class="section" ref={formElement} onSubmit={submit} noValidate>
+        <p class="muted">
+          This records that an account is connected, without credentials. To have the vault hold them, use “Connect an
+          account”.
+        </p>
+        <CreateFields
+          form={form}
+          fault={visibleFault}
+          faults={touched.has("tags") || touched.has("text") || error ? faults : []}
+          platforms={platforms}
+          who={who}
+          onChange={edit}
+          onBlur={(name) => touch(name)}
+        />
+        <p class="named small key-preview">
+          <span class="muted">Key</span>{" "}
+          <code>
+            {previewKey(who.environment, unknownPlatform === undefined ? request : { ...request, platform: "" })}
+          </code>
+        </p>
+        {error && <CreateError error={error} hrefOf={hrefOf} />}
+        <div class="buttons">
+          <button type="button" aria-disabled={isPending} onClick={cancel}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" aria-disabled={isPending}>
+            {isPending ? "Creating…" : "Create connection"}
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+function CreateError({ error, hrefOf }: { error: unknown; hrefOf: (id: string) => string }) {
+  if (error instanceof ConflictError) {
+    return (
+      <p class="note" data-tone="warn" role="alert">
+        A connection with this key already exists.{" "}
+        {error.connectionId && (
+          <>
+            <Link href={hrefOf(error.connectionId)}>Open that connection</Link>, or{" "}
+          </>
+        )}
+        {error.connectionId ? "choose" : "Choose"} another label.
+      </p>
+    );
+  }
+  const { title, detail } = explainError(error);
+  return (
+    <p class="note" data-tone="bad" role="alert">
+      {error instanceof ValidationError
+        ? "The service rejected this. Check the marked fields above."
+        : `${title}. ${detail} What you entered is kept. Check whether the connection was created before you try again.`}
+    </p>
+  );
+}

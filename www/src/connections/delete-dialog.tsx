@@ -1,0 +1,81 @@
+import { NotFoundError, PreconditionError, type Connection } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { Confirm } from "../components/confirm";
+import { explainError } from "../components/error-message";
+import { useSingleFlight } from "../components/use-single-flight";
+import { useSession } from "../session/session";
+import { useConnectionCache } from "./cache";
+
+interface Props {
+  connection: Connection;
+  /** What the platform is called. */
+  platform: string;
+  onClose: () => void;
+  /** It is gone, as `what` tells. */
+  onDeleted: (what: string) => void;
+}
+
+/** Asks before a connection is deleted, and deletes it as it was shown: what somebody else changed meanwhile is shown first. */
+export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props) {
+  const { vault } = useSession();
+  const { update } = useConnectionCache();
+  const { id, key, identity, identityType } = connection;
+  const [changes, setChanges] = useState<readonly string[]>();
+  const deleting = useSingleFlight<Connection | undefined>({
+    mutationFn: async () => {
+      try {
+        return void (await vault.connections.delete(id, { ifMatch: connection }));
+      } catch (error) {
+        if (!(error instanceof PreconditionError)) throw error;
+        return vault.connections.get(id);
+      }
+    },
+    onSuccess: (found) => {
+      if (!found) return onDeleted(`The connection of ${identity} to ${platform} was deleted.`);
+      setChanges(differences(connection, found));
+      update(found);
+    },
+    onError: (error) =>
+      error instanceof NotFoundError && onDeleted(`The connection of ${identity} to ${platform} was already deleted.`),
+  });
+  const { isPending } = deleting;
+  return (
+    <Confirm
+      title="Delete this connection?"
+      mutation={deleting}
+      labels={{ cancel: "Keep it", confirm: "Delete connection", pending: "Deleting…" }}
+      isDestructive
+      errorText={(error) =>
+        !(error instanceof NotFoundError) &&
+        `${explainError(error).title}. ${explainError(error).detail} It may not be deleted. Try again.`
+      }
+      onClose={onClose}
+    >
+      <p class="named">
+        The {identityType} <strong>{identity}</strong> will no longer be connected to <strong>{platform}</strong>. This
+        can't be undone.
+      </p>
+      <p class="named">
+        <code>{key}</code>
+      </p>
+      {changes && !isPending && (
+        <p class="note" data-tone="warn" role="alert">
+          It was not deleted, because somebody else has changed it. {changes.join(" ")} Delete it anyway?
+        </p>
+      )}
+    </Confirm>
+  );
+}
+
+/** What two versions of a connection differ in, in sentences. */
+function differences(before: Connection, now: Connection): string[] {
+  const fields = [
+    ["name", (of: Connection) => of.name ?? "none"],
+    ["state", (of: Connection) => of.state],
+    ["active", (of: Connection) => (of.active ? "yes" : "no")],
+    ["tags", (of: Connection) => of.tags.join(", ") || "none"],
+  ] as const;
+  return fields
+    .filter(([, read]) => read(before) !== read(now))
+    .map(([name, read]) => `Its ${name} is now: ${read(now)}.`);
+}

@@ -1,0 +1,43 @@
+import type { Connection } from "connector-vault/slim";
+import { TextField } from "../components/field";
+import { EditableField, mergeUnlessConflicting } from "./editable-field";
+import type { EditablePart } from "./use-edit";
+
+interface Values {
+  name: string;
+}
+
+const trimmedName = ({ name }: Values) => name.trim() || null;
+
+const NAME: EditablePart<Values> = {
+  name: "name",
+  valuesOf: ({ name }) => ({ name: name ?? "" }),
+  isEqual: (some, others) => some.name === others.name,
+  save: (vault, over, values) => vault.connections.setName(over.id, trimmedName(values), { ifMatch: over }),
+  merge: mergeUnlessConflicting,
+};
+
+/** The name of a connection, to be changed. */
+export function EditName({ connection, onGone }: { connection: Connection; onGone: () => void }) {
+  return (
+    <EditableField
+      connection={connection}
+      part={NAME}
+      label="name"
+      onGone={onGone}
+      validate={(vault, values) => vault.connections.validateSetName(trimmedName(values))}
+      format={({ name }) => name || "none"}
+      fields={({ name }, edit, fault) => (
+        <TextField
+          label="Name"
+          value={name}
+          hint="Leave it empty to remove the name."
+          fault={fault("name")}
+          onInput={(text) => edit({ name: text })}
+        />
+      )}
+    >
+      <span class={connection.name === null ? "muted" : ""}>{connection.name ?? "none"}</span>
+    </EditableField>
+  );
+}

@@ -1,0 +1,84 @@
+import type { Connection, ConnectionState } from "connector-vault/slim";
+import { STATES, STATE_MEANINGS } from "../components/badge";
+import { TextField } from "../components/field";
+import { Select } from "../components/select";
+import { EditableField, mergeUnlessConflicting } from "./editable-field";
+import type { EditablePart } from "./use-edit";
+import { StateLine } from "./details";
+
+interface Values {
+  state: ConnectionState;
+  active: boolean;
+  reason: string;
+}
+
+const toStateChange = ({ state, active, reason }: Values) => ({
+  state,
+  active,
+  ...(reason.trim() && { reason: reason.trim() }),
+});
+
+const STATE: EditablePart<Values> = {
+  name: "state",
+  // A connection does not show the reason of its state, so it begins empty.
+  valuesOf: ({ state, active }) => ({ state, active, reason: "" }),
+  isEqual: (some, others) =>
+    some.state === others.state && some.active === others.active && some.reason === others.reason,
+  save: (vault, over, values) => vault.connections.setState(over.id, toStateChange(values), { ifMatch: over }),
+  merge: mergeUnlessConflicting,
+};
+
+/** What a state makes of `active`: what has failed is inactive until it works again. */
+const activeAfter = (state: ConnectionState, before: Values) =>
+  state === "failed" ? false : before.state === "failed" ? true : before.active;
+
+/** The state of a connection, and whether it is active, to be changed. */
+export function EditState({ connection, onGone }: { connection: Connection; onGone: () => void }) {
+  return (
+    <EditableField
+      connection={connection}
+      part={STATE}
+      label="state"
+      onGone={onGone}
+      validate={(vault, values) => vault.connections.validateSetState(toStateChange(values))}
+      format={({ state, active }) => `${state}, ${active ? "active" : "inactive"}`}
+      fields={(values, edit, fault) => (
+        <div class="change-state">
+          <Select
+            label="State"
+            hint={STATE_MEANINGS[values.state]}
+            value={values.state}
+            options={STATES.map((state) => [state, state] as const)}
+            fault={fault("state")}
+            onChange={(state) =>
+              edit({
+                ...values,
+                state: state as ConnectionState,
+                active: activeAfter(state as ConnectionState, values),
+              })
+            }
+          />
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={values.active}
+              onChange={(event) => edit({ ...values, active: event.currentTarget.checked })}
+            />{" "}
+            Active
+          </label>
+          <div class="whole">
+            <TextField
+              label="Reason (optional)"
+              placeholder="Revoked by the user"
+              value={values.reason}
+              fault={fault("reason")}
+              onInput={(reason) => edit({ ...values, reason })}
+            />
+          </div>
+        </div>
+      )}
+    >
+      <StateLine connection={connection} />
+    </EditableField>
+  );
+}

@@ -1,0 +1,166 @@
+import type { Connection, ConnectorVault, Fault } from "connector-vault/slim";
+import type { ComponentChildren, JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { faultAt, faultsOf } from "../components/faults";
+import { useSession } from "../session/session";
+import { useEdit, type Conflict, type EditablePart } from "./use-edit";
+import { mergeFields } from "./merge";
+import { SaveError } from "./save-error";
+
+interface Props<Values> {
+  connection: Connection;
+  part: EditablePart<Values>;
+  /** What is changed: "name", or "state". */
+  label: string;
+  onGone: () => void;
+  /** What the service's rules have against values. */
+  validate: (vault: ConnectorVault, values: Values) => readonly Fault[];
+  /** What there is, as text: for who has to choose between two. */
+  format: (values: Values) => string;
+  /** Shows what there is while nobody changes it. */
+  children: ComponentChildren;
+  /** The fields to change it. */
+  fields: (
+    values: Values,
+    edit: (values: Values) => void,
+    fault: (name: string) => string | undefined,
+  ) => ComponentChildren;
+}
+
+/** A part of a connection, with a button that puts the fields to change it in its place. */
+export function EditableField<Values extends object>({
+  connection,
+  part,
+  label,
+  onGone,
+  validate,
+  format,
+  children,
+  fields,
+}: Props<Values>) {
+  const { vault } = useSession();
+  const [isEditing, setEditing] = useState(false);
+  const [status, setStatus] = useState("");
+  const button = useRef<HTMLButtonElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  // Once it is drawn.
+  const focusOn = (target: () => HTMLElement | null | undefined) => requestAnimationFrame(() => target()?.focus());
+  const close = (message: string) => {
+    setEditing(false);
+    setStatus(message);
+    focusOn(() => button.current);
+  };
+  const { values, isChanged, isBusy, error, conflict, edit, save, discard } = useEdit(connection, part, {
+    onSaved: () => close("Saved."),
+    onGone,
+  });
+  const localFaults = isChanged ? validate(vault, values) : [];
+  const faults = [...localFaults, ...faultsOf(error)];
+  const canSave = isChanged && localFaults.length === 0;
+  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (canSave) save();
+  };
+  const cancel = () => discard() && close("");
+  if (!isEditing && !isChanged) {
+    return (
+      <div class="changeable">
+        {children}
+        <button
+          type="button"
+          class="link"
+          ref={button}
+          onClick={() => {
+            setEditing(true);
+            setStatus("");
+            focusOn(() => form.current?.querySelector<HTMLElement>("input, select"));
+          }}
+        >
+          Change<span class="visually-hidden"> the {label}</span>
+        </button>
+        <span class="small saved" role="status">
+          {status}
+        </span>
+      </div>
+    );
+  }
+  if (conflict)
+    return (
+      <ConflictChoice
+        clash={conflict}
+        part={part}
+        label={label}
+        isBusy={isBusy}
+        format={format}
+        onSave={(wanted) => save(wanted, conflict.theirs)}
+        onKeepTheirs={() => discard(conflict.theirs) && close("Your change is discarded.")}
+      />
+    );
+  return (
+    <form class="section change-form" ref={form} aria-label={`Change the ${label}`} onSubmit={submit} noValidate>
+      {fields(values, edit, (name) => faultAt(faults, `/${name}`))}
+      <div class="buttons">
+        <button type="submit" class="primary" aria-disabled={!canSave || isBusy}>
+          {isBusy ? "Saving…" : `Save ${label}`}
+        </button>
+        <button type="button" aria-disabled={isBusy} onClick={cancel}>
+          Cancel
+        </button>
+      </div>
+      {error && <SaveError error={error} consequence="Your changes are still here, but not saved yet." />}
+    </form>
+  );
+}
+
+interface ConflictChoiceProps<Values> extends Pick<Props<Values>, "part" | "label" | "format"> {
+  clash: Conflict<Values>;
+  isBusy: boolean;
+  onSave: (values: Values) => void;
+  onKeepTheirs: () => void;
+}
+
+/** Two have changed the same field to different values: one has to choose. */
+function ConflictChoice<Values extends object>({
+  clash: { base, theirs, mine },
+  part,
+  label,
+  isBusy,
+  format,
+  onSave,
+  onKeepTheirs,
+}: ConflictChoiceProps<Values>) {
+  const { merged } = mergeFields(part.valuesOf(base), part.valuesOf(theirs), mine);
+  return (
+    <div class="conflict" role="alert">
+      <p>
+        <strong>Somebody else has changed the {label}.</strong> Your change is not saved yet.
+      </p>
+      <dl class="facts">
+        <dt>Before</dt>
+        <dd>{format(part.valuesOf(base))}</dd>
+        <dt>Theirs, saved</dt>
+        <dd>{format(part.valuesOf(theirs))}</dd>
+        <dt>Yours, not saved</dt>
+        <dd>{format(merged)}</dd>
+      </dl>
+      <div class="choices">
+        <button type="button" aria-disabled={isBusy} onClick={onKeepTheirs}>
+          Keep theirs
+        </button>
+        <button type="button" class="primary" aria-disabled={isBusy} onClick={() => onSave(merged)}>
+          Save mine
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Merges field by field; where both changed one, a person has to choose. */
+export function mergeUnlessConflicting<Values extends object>(
+  base: Values,
+  theirs: Values,
+  mine: Values,
+): Values | undefined {
+  const { merged, conflicts } = mergeFields(base, theirs, mine);
+  return conflicts.length === 0 ? merged : undefined;
+}

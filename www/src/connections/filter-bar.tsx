@@ -1,0 +1,200 @@
+import type { Fault } from "connector-vault/slim";
+import { SlidersHorizontal } from "lucide-preact";
+import { useEffect, useId, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { PlatformField } from "../connectors/platform-field";
+import { findPlatform, type Platforms } from "../connectors/platforms";
+import { STATES } from "../components/badge";
+import { faultAt } from "../components/faults";
+import { SearchField } from "../components/search-field";
+import { Select } from "../components/select";
+import { useSession } from "../session/session";
+import { BASIC_FILTERS, IDENTITY_TYPES, EXTRA_FILTERS, type FilterValues, type ParameterName } from "./filters";
+
+/** Longer than any filter may be, so that a text that is too long can be typed and be called so. */
+const MAX_INPUT_LENGTH = 1_000;
+/** One letter matches too much to be asked for at each key. */
+const MIN_SEARCH_LENGTH = 2;
+
+interface Props {
+  values: FilterValues;
+  faults: readonly Fault[];
+  platforms: Platforms | undefined;
+  /** The address without filters; undefined when there are none. */
+  clearHref: string | undefined;
+  onChange: (changes: FilterValues, options?: { replace: boolean }) => void;
+}
+
+/** Every filter of the list, each with what is wrong with it. A phone shows the search alone until "More filters" is pressed. */
+export function FilterBar({ values, faults, platforms, clearHref, onChange }: Props) {
+  const { may } = useSession();
+  const id = useId();
+  const hasExtraFilter = EXTRA_FILTERS.some((name) => values[name] !== undefined);
+  const [isOpen, setOpen] = useState(hasExtraFilter);
+  useEffect(() => {
+    if (hasExtraFilter) setOpen(true);
+  }, [hasExtraFilter]);
+
+  const text = (name: ParameterName) => ({
+    value: values[name] ?? "",
+    fault: faultAt(faults, name),
+    maxLength: MAX_INPUT_LENGTH,
+    onChange: (value: string) => onChange({ [name]: value }, { replace: true }),
+  });
+  const choice = (name: ParameterName) => ({
+    value: values[name] ?? "",
+    fault: faultAt(faults, name),
+    onChange: (value: string) => onChange({ [name]: value }),
+  });
+  const hasSeveralTags = values.tags?.includes(",") || values.tagsMatch !== undefined;
+  const hidden = BASIC_FILTERS.filter(
+    (name) => name !== "q" && name !== "tagsMatch" && values[name] !== undefined,
+  ).length;
+  // White space around a comma is for the eye, and a comma at the end is the beginning of one more.
+  const normalizeList = (items: string) =>
+    items
+      .split(",")
+      .map((item) => item.trim())
+      .join(",")
+      .replace(/,+$/, "");
+  return (
+    <div class="connection-filters" role="search" aria-label="Connections" data-open={isOpen || undefined}>
+      <div class="search">
+        <SearchField
+          label="Search"
+          placeholder="Name or identity begins with…"
+          minLength={MIN_SEARCH_LENGTH}
+          {...text("q")}
+        />
+      </div>
+      <div class="few" id={`${id}-few`}>
+        {may("catalog:read") ? (
+          <PlatformFilter platforms={platforms} {...choice("platform")} />
+        ) : (
+          <SearchField label="Platform" placeholder="github" {...text("platform")} />
+        )}
+        <Select
+          label="State"
+          options={[["", "All states"], ...STATES.map((state) => [state, state] as const)]}
+          {...choice("state")}
+        />
+        <Select
+          label="Active"
+          options={[
+            ["", "Active"],
+            ["false", "Inactive"],
+            ["all", "All"],
+          ]}
+          {...choice("active")}
+        />
+        <Select
+          label="Identity type"
+          options={[["", "All types"], ...IDENTITY_TYPES.map((type) => [type, type] as const)]}
+          {...choice("identityType")}
+        />
+        <SearchField
+          label="Tags"
+          placeholder="eu, production"
+          normalize={normalizeList}
+          {...text("tags")}
+          maxLength={5 * MAX_INPUT_LENGTH}
+        />
+        {hasSeveralTags && (
+          <Select
+            label="Match"
+            options={[
+              ["", "All tags"],
+              ["any", "Any tag"],
+            ]}
+            {...choice("tagsMatch")}
+          />
+        )}
+      </div>
+      <div class="more" id={`${id}-more`} hidden={!isOpen}>
+        <SearchField label="Identity" placeholder="Exact match" {...text("identity")} />
+        <SearchField label="Account" placeholder="Exact ID at the platform" {...text("account")} />
+        <SearchField label="Name" placeholder="Exact match, in any case" {...text("name")} />
+        <SearchField label="Platform version" placeholder="v1" {...text("platformVersion")} />
+        <div class="wide">
+          <SearchField
+            label="Keys"
+            placeholder="test::github::default::ann@example.com, …"
+            normalize={normalizeList}
+            {...text("key")}
+            maxLength={100 * MAX_INPUT_LENGTH}
+          />
+        </div>
+      </div>
+      <div class="filter-buttons">
+        <button
+          type="button"
+          class="more-filters"
+          aria-expanded={isOpen}
+          aria-controls={`${id}-few ${id}-more`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <SlidersHorizontal size={16} aria-hidden="true" />{" "}
+          <span>
+            <span class="more-word">{isOpen ? "Fewer " : "More "}</span>filters
+          </span>
+          {hidden > 0 && !isOpen && (
+            <span class="badge" data-tone="calm">
+              {hidden}
+              <span class="visually-hidden"> in use</span>
+            </span>
+          )}
+        </button>
+        {clearHref && (
+          <Link class="clear-filters" href={clearHref}>
+            Clear filters
+          </Link>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface PlatformProps {
+  value: string;
+  platforms: Platforms | undefined;
+  fault: string | undefined;
+  onChange: (platform: string) => void;
+}
+
+/** Tells a platform once one is chosen or named in full; what names none is refused here and asks for nothing. */
+function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
+  const [typed, setTyped] = useState(value);
+  const [reported, setReported] = useState(value);
+  // The address changed by other means: the back button, or a link.
+  if (value !== reported) {
+    setReported(value);
+    setTyped(value);
+  }
+  const commit = (text: string) => {
+    setTyped(text);
+    setReported(text);
+    onChange(text);
+  };
+  const input = (text: string) => {
+    setTyped(text);
+    if (text.trim() === "") commit("");
+  };
+  const leave = () => {
+    const platform = findPlatform(platforms, typed)?.platform;
+    if (platform !== undefined && typed !== value) commit(platform);
+  };
+  // Without the catalog at hand, the service knows.
+  const enter = () => (platforms === undefined ? commit(typed.trim()) : leave());
+  return (
+    <PlatformField
+      label="Platform"
+      text={typed}
+      platforms={platforms}
+      fault={fault}
+      onInput={input}
+      onChoose={commit}
+      onEnter={enter}
+      onLeave={leave}
+    />
+  );
+}

@@ -1,0 +1,88 @@
+import { useEffect, useRef } from "preact/hooks";
+import { faultAt } from "../components/faults";
+import { useSession } from "../session/session";
+
+interface Props {
+  /** What both began with. */
+  base: readonly string[];
+  theirs: readonly string[];
+  mine: readonly string[];
+  /** Both changes together. */
+  merged: readonly string[];
+  isBusy: boolean;
+  /** Saves tags over theirs. */
+  onSave: (tags: readonly string[]) => void;
+  onKeepTheirs: () => void;
+}
+
+/** Two have changed the same tags: shows what each did, what both together make, and lets one choose. */
+export function TagConflict({ base, theirs, mine, merged, isBusy, onSave, onKeepTheirs }: Props) {
+  const { vault } = useSession();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), [theirs]);
+  const fault = faultAt(vault.connections.validateUpdate({ tags: merged }), "/tags");
+  return (
+    <div class="conflict">
+      <h4 ref={heading} tabIndex={-1}>
+        Somebody else has changed these tags
+      </h4>
+      <p class="muted small">Your changes are not saved yet. Choose which tags to save.</p>
+      <div class="versions">
+        <TagVersion title="Theirs, saved" tags={theirs} base={base} />
+        <TagVersion title="Yours, not saved" tags={mine} base={base} />
+        <TagVersion title="Merged" tags={merged} />
+      </div>
+      <div class="choices">
+        <button type="button" aria-disabled={isBusy} onClick={onKeepTheirs}>
+          Keep theirs
+        </button>
+        <button type="button" aria-disabled={isBusy} onClick={() => onSave(mine)}>
+          Save mine
+        </button>
+        <button
+          type="button"
+          class="primary"
+          aria-disabled={isBusy || fault !== undefined}
+          aria-describedby={fault && "merge-fault"}
+          onClick={() => fault === undefined && onSave(merged)}
+        >
+          Save merged
+        </button>
+      </div>
+      {fault && (
+        <p class="problem" id="merge-fault">
+          Merged: {fault}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** One side; where `base` is given, what was added to it and removed from it is marked. */
+function TagVersion({ title, tags, base }: { title: string; tags: readonly string[]; base?: readonly string[] }) {
+  const removed = base?.filter((tag) => !tags.includes(tag)) ?? [];
+  const isAdded = (tag: string) => base !== undefined && !base.includes(tag);
+  return (
+    <section aria-label={title}>
+      <h5>{title}</h5>
+      {tags.length + removed.length === 0 ? (
+        <p class="muted">No tags</p>
+      ) : (
+        <ul class="chips">
+          {tags.map((tag, at) => (
+            <li key={at} class="chip" data-change={isAdded(tag) ? "added" : undefined}>
+              {tag}
+              {isAdded(tag) && <span class="change small">added</span>}
+            </li>
+          ))}
+          {removed.map((tag, at) => (
+            <li key={`removed ${at}`} class="chip" data-change="removed">
+              <s>{tag}</s>
+              <span class="change small">removed</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,97 @@
+// The list of connections as it is asked for and kept.
+import { keepPreviousData, useQuery } from "@tanstack/preact-query";
+import {
+  ValidationError,
+  type ConnectionFilters,
+  type ConnectionWithAccount,
+  type ConnectorVault,
+  type Page,
+} from "connector-vault/slim";
+import { useSession } from "../session/session";
+import { untilSignOut } from "../session/store";
+import { PAGE_SIZE, type PagePosition } from "./filters";
+
+/** What a page says; the way on is an address here. */
+export type ConnectionPage = Pick<Page<ConnectionWithAccount>, "rows" | "total" | "pages" | "page" | "after">;
+
+const WITH_ACCOUNT = { include: "account" } as const;
+
+/** Where one came from, by the cursor that led on. Cursors lead one way only. */
+const previousPositions = untilSignOut(() => new Map<string, PagePosition>());
+
+const hasFaultAt = (error: unknown, name: string) =>
+  error instanceof ValidationError && error.errors.some(({ parameter }) => parameter === name);
+
+/** Whether a failure says that a cursor leads nowhere: it is of another list or key, or was changed. */
+export const isInvalidCursor = (error: unknown) => hasFaultAt(error, "after");
+
+/** Whether a failure says that a page can't be opened by its number: too much would be read on the way. */
+export const isPageTooFar = (error: unknown) => hasFaultAt(error, "page");
+
+async function readPage(
+  vault: ConnectorVault,
+  filters: ConnectionFilters,
+  { after, page }: PagePosition,
+  signal: AbortSignal,
+): Promise<ConnectionPage> {
+  const ask = (where: ConnectionFilters) =>
+    vault.connections.list({ ...filters, limit: PAGE_SIZE, ...where, ...WITH_ACCOUNT }, { signal });
+  const result =
+    after === undefined
+      ? await ask({ page })
+      : await ask({ after }).catch((error: unknown) => {
+          // The number of its page is as good, and only dearer: for whoever comes with another key, say.
+          if (page === undefined || !isInvalidCursor(error)) throw error;
+          return ask({ page });
+        });
+  const { rows, total, pages, page: number, after: nextCursor } = result;
+  if (nextCursor !== undefined) previousPositions().set(nextCursor, { after, page: number });
+  return { rows, total, pages, page: number, after: nextCursor };
+}
+
+/** A page of the active connections and, after these, the inactive ones. */
+async function readWithInactive(
+  vault: ConnectorVault,
+  filters: ConnectionFilters,
+  page: number,
+  signal: AbortSignal,
+): Promise<ConnectionPage> {
+  const ask = (active: boolean, where: ConnectionFilters) =>
+    vault.connections.list({ ...filters, active, ...where, ...WITH_ACCOUNT }, { signal });
+  const active = await ask(true, { limit: PAGE_SIZE, page });
+  const inactivePage = page - active.pages;
+  const inactive = await ask(false, inactivePage > 0 ? { limit: PAGE_SIZE, page: inactivePage } : { limit: 1 });
+  return {
+    rows: inactivePage > 0 ? inactive.rows : active.rows,
+    total: active.total + inactive.total,
+    pages: active.pages + Math.ceil(inactive.total / PAGE_SIZE),
+    page,
+    after: undefined,
+  };
+}
+
+/** The rows at a place. While the filters are not valid, those of before stay. */
+export function useConnections(filters: ConnectionFilters, place: PagePosition, isValid: boolean, isOfAll = false) {
+  const { vault } = useSession();
+  return useQuery({
+    queryKey: ["connections", "list", filters, place, isOfAll],
+    queryFn: ({ signal }) =>
+      isOfAll ? readWithInactive(vault, filters, place.page ?? 1, signal) : readPage(vault, filters, place, signal),
+    placeholderData: keepPreviousData,
+    enabled: isValid,
+  });
+}
+
+/** The places before and after a page. */
+export function adjacentPositions(
+  { page, pages, after: nextCursor }: ConnectionPage,
+  { after }: PagePosition,
+): { previous: PagePosition | undefined; next: PagePosition | undefined } {
+  const known = after === undefined ? undefined : previousPositions().get(after);
+  const previous = known ?? { after: undefined, page: Math.min(page - 1, Math.max(pages, 1)) };
+  return {
+    previous: page > 1 ? previous : undefined,
+    // Without a cursor, the list is of active and inactive connections, and has numbers only.
+    next: page < pages ? { after: nextCursor, page: page + 1 } : undefined,
+  };
+}

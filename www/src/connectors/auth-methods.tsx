@@ -1,0 +1,205 @@
+import type { AuthField, AuthMethod, ConnectorDetail, OAuth2Method } from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { ConnectAccount } from "../connections/connect-account";
+import { CopyButton } from "../components/copy-button";
+import { useSession } from "../session/session";
+
+/** How users connect to a platform, and where its API is. */
+export function AuthMethods({ connector }: { connector: ConnectorDetail }) {
+  const { authMethods, name, headers } = connector;
+  return (
+    <section class="section connecting" aria-labelledby="connecting">
+      <div class="title">
+        <h2 id="connecting">How users connect</h2>
+        {authMethods.length > 0 && <ConnectButton connector={connector} />}
+      </div>
+      {authMethods.length === 0 ? (
+        <p class="muted">The catalog does not say how to connect to {name}.</p>
+      ) : (
+        <ul class="methods">
+          {authMethods.map((method) => (
+            <li key={method.id} class="card auth-method">
+              <h3>{authMethodTitle(method)}</h3>
+              <dl class="facts">
+                <Fact name="ID">
+                  <code>{method.id}</code>
+                </Fact>
+                <MethodFacts method={method} />
+                {method.fields.length > 0 && (
+                  <Fact name="User enters">
+                    <FieldList fields={method.fields} />
+                  </Fact>
+                )}
+                <TemplateList name="Request headers" values={{ ...headers, ...method.headers }} separator=": " />
+                <TemplateList name="Query parameters" values={method.query} separator="=" />
+              </dl>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function ConnectButton({ connector: { platform, name } }: { connector: ConnectorDetail }) {
+  const { may } = useSession();
+  const [isOpen, setOpen] = useState(false);
+  if (!may("connections:connect"))
+    return (
+      <p class="muted small">
+        To connect an account, use a key with the scope <code>connections:connect</code>.
+      </p>
+    );
+  return (
+    <div class="actions">
+      <button type="button" class="primary" onClick={() => setOpen(true)}>
+        Connect an account
+      </button>
+      {isOpen && <ConnectAccount platform={platform} name={name} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+/** An auth method's name for people. */
+export function authMethodTitle(method: AuthMethod): string {
+  switch (method.type) {
+    case "oauth2":
+      return method.grant === "client_credentials" ? "OAuth 2.0, client credentials" : "OAuth 2.0";
+    case "api_key":
+      return "API key";
+    case "basic":
+      if (method.password !== null) return method.usernameLabel;
+      return method.username === null || method.username.includes("{")
+        ? `${method.usernameLabel} and ${method.passwordLabel.toLowerCase()}`
+        : method.passwordLabel;
+    case "bearer":
+      return "Access token";
+    case "aws_sigv4":
+      return "AWS access key";
+  }
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function MethodFacts({ method }: { method: AuthMethod }) {
+  switch (method.type) {
+    case "oauth2":
+      return <OAuth2 method={method} />;
+    case "api_key":
+      return (
+        <Fact name="Sent in">
+          {LOCATION_LABELS[method.in]} <code>{method.name}</code>
+          {method.prefix && (
+            <>
+              , after <code>{method.prefix}</code>
+            </>
+          )}
+        </Fact>
+      );
+    case "basic":
+      return (
+        <Fact name="Sent in">
+          header <code>Authorization</code>, after <code>Basic</code>
+        </Fact>
+      );
+    case "bearer":
+      return (
+        <Fact name="Sent in">
+          header <code>Authorization</code>, after <code>{method.prefix}</code>
+        </Fact>
+      );
+    case "aws_sigv4":
+      return (
+        <Fact name="Signature">
+          Version 4 for the service <code>{method.service}</code>
+        </Fact>
+      );
+  }
+}
+
+/** What every request to the platform carries. A name in braces stands for a field or for data of the OAuth client. */
+function TemplateList(props: { name: string; values: Record<string, string>; separator: string }) {
+  const entries = Object.entries(props.values);
+  if (entries.length === 0) return null;
+  return (
+    <Fact name={props.name}>
+      <ul class="plain">
+        {entries.map(([name, value]) => (
+          <li key={name}>
+            <code>
+              {name}
+              {props.separator}
+              {value}
+            </code>
+          </li>
+        ))}
+      </ul>
+    </Fact>
+  );
+}
+
+const LOCATION_LABELS = { header: "header", query: "query parameter", cookie: "cookie" } as const;
+
+function OAuth2({ method }: { method: OAuth2Method }) {
+  const { authorizationUrl, tokenUrl, scopes, pkce } = method;
+  return (
+    <>
+      {authorizationUrl && (
+        <Fact name="Authorization URL">
+          <CopyableUrl url={authorizationUrl} what="authorization URL" />
+        </Fact>
+      )}
+      <Fact name="Token URL">
+        <CopyableUrl url={tokenUrl} what="token URL" />
+      </Fact>
+      <Fact name="PKCE">{pkce === "none" ? "No" : pkce}</Fact>
+      {scopes.length > 0 && (
+        <Fact name="Scopes">
+          <details>
+            <summary>{scopes.length === 1 ? "1 scope" : `${scopes.length.toLocaleString("en")} scopes`}</summary>
+            <dl class="scopes">
+              {scopes.map(({ name, description }) => (
+                <div key={name}>
+                  <dt>
+                    <code>{name}</code>
+                  </dt>
+                  <dd class="muted">{description}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        </Fact>
+      )}
+    </>
+  );
+}
+
+function CopyableUrl({ url, what }: { url: string; what: string }) {
+  return (
+    <span class="copied">
+      <code>{url}</code> <CopyButton text={url} label={`Copy the ${what}`} />
+    </span>
+  );
+}
+
+function FieldList({ fields }: { fields: readonly AuthField[] }) {
+  return (
+    <ul class="plain">
+      {fields.map(({ name, label, description, required }) => (
+        <li key={name}>
+          {label}
+          {!required && <span class="muted"> (optional)</span>}
+          {description && <span class="muted"> – {description}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,53 @@
+import { Link } from "wouter-preact";
+import { useUrlState, positiveInteger } from "../components/url-state";
+import { QueryView } from "../components/query-view";
+import { EmptyState } from "../components/empty-state";
+import { Page } from "../components/page";
+import { SearchField } from "../components/search-field";
+import { pluralize } from "./cards";
+import { PagedCards } from "./catalog-overview";
+import { createSearch } from "./platform-search";
+import { usePlatformsQuery } from "./platforms";
+
+const PARAMETERS = ["q", "page"] as const;
+
+/** The connectors of one family: Amazon's, Google's. */
+export function FamilyView({ id }: { id: string }) {
+  const query = usePlatformsQuery();
+  const { values, hrefOf, change } = useUrlState(PARAMETERS);
+  const family = query.data?.families.find((one) => one.id === id);
+  const matches = family && (values.q ? createSearch(family.connectors)(values.q) : family.connectors);
+  const name = family?.name ?? id;
+  return (
+    <Page
+      title={name}
+      breadcrumb={<Link href="/connectors">Connectors</Link>}
+      count={matches && pluralize(matches.length, "connector")}
+    >
+      <div class="filters" role="search">
+        <div class="wide">
+          <SearchField
+            label={`Search ${name}`}
+            value={values.q ?? ""}
+            onChange={(q) => change({ q, page: undefined }, { replace: true })}
+          />
+        </div>
+      </div>
+      <QueryView query={query} what="connectors" rows={8}>
+        {() =>
+          matches && matches.length > 0 ? (
+            <PagedCards connectors={matches} page={positiveInteger(values.page) ?? 1} hrefOf={hrefOf} />
+          ) : (
+            <EmptyState title={matches ? "No connector matches" : "The catalog has no such family of connectors"}>
+              {matches ? (
+                <Link href={hrefOf({ q: undefined })}>Show all of them</Link>
+              ) : (
+                <Link href="/connectors">Show all connectors</Link>
+              )}
+            </EmptyState>
+          )
+        }
+      </QueryView>
+    </Page>
+  );
+}

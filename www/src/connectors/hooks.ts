@@ -1,0 +1,45 @@
+// What the catalog knows of one platform, or of one of its actions, or which names may have been meant.
+import { useQuery } from "@tanstack/preact-query";
+import { NotFoundError } from "connector-vault/slim";
+import { CATALOG_FRESH_MS, useSession } from "../session/session";
+
+/** What a question for an unknown name is answered with. */
+interface UnknownName {
+  code: string;
+  suggestions: readonly string[];
+}
+
+function toUnknownName(error: unknown): UnknownName {
+  if (error instanceof NotFoundError) return { code: error.code, suggestions: error.suggestions };
+  throw error;
+}
+
+export function useConnector(platform: string) {
+  const { vault } = useSession();
+  return useQuery({
+    queryKey: ["connector", platform],
+    queryFn: ({ signal }) => vault.connectors.get(platform, { signal }).catch(toUnknownName),
+    staleTime: CATALOG_FRESH_MS,
+  });
+}
+
+export function useAction(platform: string, key: string) {
+  const { vault } = useSession();
+  return useQuery({
+    queryKey: ["action", platform, key],
+    queryFn: ({ signal }) => vault.actions.get(platform, key, {}, { signal }).catch(toUnknownName),
+    staleTime: CATALOG_FRESH_MS,
+  });
+}
+
+/** What an action answers, which takes more room than all else; asked for when somebody wants to see it. */
+export function useResponses(platform: string, key: string, isEnabled: boolean) {
+  const { vault } = useSession();
+  return useQuery({
+    queryKey: ["action", platform, key, "responses"],
+    queryFn: async ({ signal }) =>
+      (await vault.actions.get(platform, key, { include: "responses" }, { signal })).responses,
+    enabled: isEnabled,
+    staleTime: CATALOG_FRESH_MS,
+  });
+}

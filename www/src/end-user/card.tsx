@@ -1,0 +1,120 @@
+import type { ConnectionState, ConnectionWithAccount } from "connector-vault/slim";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { accountName } from "../components/account-name";
+import { Logo } from "../components/logo";
+import { RelativeTime } from "../components/relative-time";
+import { useSession } from "../session/session";
+import { ConnectButton, useMayConnect } from "./connect";
+import { Disconnect } from "./disconnect";
+import { usePlatform } from "./hooks";
+import { EditTags } from "./edit-tags";
+
+/** States in an end user's words: what it is, what to do about it, and its colour. */
+const STATE_LABELS: Record<ConnectionState, [word: string, cure: string | undefined, tone: string]> = {
+  operational: ["Working", undefined, "good"],
+  degraded: ["Interrupted", "It is being restored automatically. You don't need to do anything.", "warn"],
+  failed: ["Stopped working", "Connect it again where you got your link.", "bad"],
+  unknown: ["Not checked", "It has not been checked yet.", ""],
+};
+
+/** A platform's identifier as a name, for when the catalog has none. */
+const titleCase = (platform: string) =>
+  platform
+    .split("-")
+    .map((label) => label.charAt(0).toUpperCase() + label.slice(1))
+    .join(" ");
+
+interface Props {
+  connection: ConnectionWithAccount;
+  Heading: "h2" | "h3";
+  /** The address is about this one. */
+  isSelected: boolean;
+  onRemoved: (what: string) => void;
+}
+
+/** One connection of an end user. */
+export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
+  const { may } = useSession();
+  const mayConnect = useMayConnect();
+  const connector = usePlatform(connection);
+  const [dialog, setDialog] = useState<"tags" | "disconnect">();
+  const card = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isSelected) card.current?.scrollIntoView({ block: "center" });
+  }, [isSelected]);
+  const { id, platform, name, state, tags, active, createdAt, account } = connection;
+  const platformName = connector?.name ?? titleCase(platform);
+  // What is switched off does not work, and has not stopped by itself.
+  const [word, cure, tone] = active || state === "failed" ? STATE_LABELS[state] : ["Switched off", undefined, ""];
+  const closeDialog = () => setDialog(undefined);
+  return (
+    <li ref={card} class="card own-card" data-wanted={isSelected || undefined} aria-labelledby={`own-${id}`}>
+      <div class="own-head">
+        <Logo name={platformName} image={connector?.image} />
+        <div>
+          <Heading id={`own-${id}`}>{platformName}</Heading>
+          <p class="muted small">
+            {name !== null && (
+              <>
+                <span class="own-name">{name}</span> ·{" "}
+              </>
+            )}
+            {account && <>{accountName(account)} · </>}
+            connected <RelativeTime at={createdAt} />
+          </p>
+        </div>
+      </div>
+      <div class="own-state">
+        <p>
+          <span class="badge dot" data-tone={tone}>
+            {word}
+          </span>
+        </p>
+        {cure !== undefined && !(state === "failed" && mayConnect) && <p class="muted small">{cure}</p>}
+        {state === "failed" && mayConnect && (
+          <ConnectButton target={{ connection: id }} label={`Connect ${platformName} again`}>
+            Connect again
+          </ConnectButton>
+        )}
+      </div>
+      {tags.length > 0 && (
+        <ul class="chips" aria-label="Tags">
+          {tags.map((tag, at) => (
+            <li key={at} class="chip">
+              {tag}
+            </li>
+          ))}
+        </ul>
+      )}
+      {may("connections:write") && (
+        <div class="own-actions">
+          {/* Tags are the app's: whoever has none has not heard of them. */}
+          {tags.length > 0 && (
+            <button type="button" onClick={() => setDialog("tags")} aria-label={`Edit tags of ${platformName}`}>
+              Edit tags
+            </button>
+          )}
+          <button
+            type="button"
+            class="danger"
+            onClick={() => setDialog("disconnect")}
+            aria-label={`Disconnect ${platformName}`}
+          >
+            Disconnect
+          </button>
+        </div>
+      )}
+      {dialog === "tags" && (
+        <EditTags
+          connection={connection}
+          title={platformName}
+          onClose={closeDialog}
+          onGone={() => onRemoved(`${platformName} was already disconnected.`)}
+        />
+      )}
+      {dialog === "disconnect" && (
+        <Disconnect connection={connection} platformName={platformName} onClose={closeDialog} onDone={onRemoved} />
+      )}
+    </li>
+  );
+}

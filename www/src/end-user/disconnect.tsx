@@ -1,0 +1,72 @@
+import { NotFoundError, PreconditionError, type Connection } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { useConnectionCache } from "../connections/cache";
+import { Confirm } from "../components/confirm";
+import { describeError } from "../components/error-message";
+import { useSingleFlight } from "../components/use-single-flight";
+import { useSession } from "../session/session";
+import { useMayConnect } from "./connect";
+
+const heading = () => document.querySelector<HTMLElement>("h1");
+
+interface Props {
+  connection: Connection;
+  /** What its platform is called. */
+  platformName: string;
+  onClose: () => void;
+  /** It is gone, as `what` tells. */
+  onDone: (what: string) => void;
+}
+
+/** Asks before a connection is deleted, and deletes it as it was seen. */
+export function Disconnect({ connection, platformName, onClose, onDone }: Props) {
+  const { vault } = useSession();
+  const mayConnect = useMayConnect();
+  const { update, remove } = useConnectionCache();
+  const [current, setCurrent] = useState(connection);
+  const finish = (what: string) => {
+    onClose();
+    onDone(what);
+    remove(connection.id);
+  };
+  const deletion = useSingleFlight({
+    mutationFn: async () => {
+      try {
+        await vault.connections.delete(current.id, { ifMatch: current });
+      } catch (error) {
+        if (error instanceof PreconditionError) {
+          const latest = await vault.connections.get(current.id);
+          setCurrent(latest);
+          update(latest);
+        }
+        throw error;
+      }
+    },
+    onSuccess: () => finish(`${platformName} is disconnected.`),
+    onError: (error) => error instanceof NotFoundError && finish(`${platformName} was already disconnected.`),
+  });
+  return (
+    <Confirm
+      title={`Disconnect ${platformName}?`}
+      mutation={deletion}
+      labels={{ cancel: "Keep it", confirm: "Disconnect", pending: "Disconnecting…" }}
+      isDestructive
+      errorText={(error) =>
+        !(error instanceof PreconditionError || error instanceof NotFoundError) &&
+        `${describeError(error)} It may still be connected. Try again.`
+      }
+      onClose={onClose}
+      focusAfter={heading}
+    >
+      <p class="named">
+        <strong>{platformName}</strong> will no longer be connected. You can connect it again{" "}
+        {mayConnect ? "here" : "where you got your link"}.
+      </p>
+      {deletion.error instanceof PreconditionError && (
+        <p class="note" data-tone="warn" role="alert">
+          It was changed a moment ago, and is still connected. Disconnect it anyway?
+        </p>
+      )}
+    </Confirm>
+  );
+}

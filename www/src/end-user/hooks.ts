@@ -1,0 +1,35 @@
+// What the page of an end user asks for.
+import { useInfiniteQuery, useQuery } from "@tanstack/preact-query";
+import type { Connection, Connector } from "connector-vault/slim";
+import { CATALOG_FRESH_MS, useSession } from "../session/session";
+
+const ROWS = 50;
+
+/** The end user's connections that are switched on, or off; as many as have been asked for. */
+export function useOwnConnections(active: boolean) {
+  const { vault } = useSession();
+  return useInfiniteQuery({
+    queryKey: ["connections", "own", active],
+    queryFn: async ({ pageParam, signal }) => {
+      const { rows, total, after } = await vault.connections.list(
+        { active, include: "account", limit: ROWS, ...(pageParam && { after: pageParam }) },
+        { signal },
+      );
+      return { rows, total, after };
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ after }) => after,
+  });
+}
+
+/** What the catalog says about a connection's platform; undefined until it does, or when it says nothing. */
+export function usePlatform({ platform }: Connection): Connector | undefined {
+  const { vault, may } = useSession();
+  const { data } = useQuery({
+    queryKey: ["connector", platform],
+    queryFn: async ({ signal }) => (await vault.connectors.list({ platform }, { signal })).rows,
+    enabled: may("catalog:read"),
+    staleTime: CATALOG_FRESH_MS,
+  });
+  return data?.[0];
+}

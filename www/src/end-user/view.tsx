@@ -1,0 +1,159 @@
+import type { ConnectionWithAccount } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { EmptyState } from "../components/empty-state";
+import { ErrorMessage, isTransient, describeError } from "../components/error-message";
+import { Loading } from "../components/loading";
+import { Page } from "../components/page";
+import { useSession } from "../session/session";
+import { Card } from "./card";
+import { ConnectButton, ConnectOutcome, useMayConnect } from "./connect";
+import { useOwnConnections } from "./hooks";
+import "./end-user.css";
+
+const countLabel = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connection" : "connections"}`;
+
+/** An end user's page: their own connections, and what they can do with them; the one with the id `opened` is brought into view. */
+export function EndUserView({ selectedId }: { selectedId: string | undefined }) {
+  const { may } = useSession();
+  if (may("connections:read")) return <Connections selectedId={selectedId?.toLowerCase()} />;
+  return (
+    <Page title="Your connections">
+      <EmptyState title="This link has no access to connections">
+        Ask for another link where you got this one.
+      </EmptyState>
+    </Page>
+  );
+}
+
+function Connections({ selectedId }: { selectedId: string | undefined }) {
+  const mayConnect = useMayConnect();
+  const [notice, setNotice] = useState<string>();
+  /** What has gone from here, before the lists have been asked again. */
+  const [removedIds, setRemovedIds] = useState<ReadonlySet<string>>(new Set());
+  const activeQuery = useOwnConnections(true);
+  const inactiveQuery = useOwnConnections(false);
+  const queries = [activeQuery, inactiveQuery];
+  const allOf = (query: typeof activeQuery) => query.data?.pages.flatMap(({ rows }) => rows) ?? [];
+  const rowsOf = (query: typeof activeQuery) => allOf(query).filter(({ id }) => !removedIds.has(id));
+  const isLoaded = activeQuery.data !== undefined && inactiveQuery.data !== undefined;
+  const total = isLoaded
+    ? queries.reduce(
+        (sum, query) => sum + (query.data?.pages.at(-1)?.total ?? 0) - allOf(query).length + rowsOf(query).length,
+        0,
+      )
+    : undefined;
+  const rows = queries.flatMap(rowsOf);
+  const failing = rows.filter(({ state }) => state === "failed");
+  const others = rows.filter(({ state }) => state !== "failed");
+  const failed = queries.find(({ error, isFetching }) => error && !isFetching);
+  const tryAgain = () => queries.forEach((query) => query.error && void query.refetch());
+  const cards = (connections: ConnectionWithAccount[], Heading: "h2" | "h3") =>
+    connections.length > 0 && (
+      <ul class="own-cards">
+        {connections.map((connection) => (
+          <Card
+            key={connection.id}
+            connection={connection}
+            Heading={Heading}
+            isSelected={connection.id === selectedId}
+            onRemoved={(what) => {
+              setRemovedIds(new Set([...removedIds, connection.id]));
+              setNotice(what);
+            }}
+          />
+        ))}
+      </ul>
+    );
+  const section = (id: string, title: string, connections: ConnectionWithAccount[]) =>
+    connections.length > 0 && (
+      <section class="section" aria-labelledby={id}>
+        <h2 id={id}>{title}</h2>
+        {cards(connections, "h3")}
+      </section>
+    );
+  const isNotFound =
+    isLoaded &&
+    selectedId !== undefined &&
+    !removedIds.has(selectedId) &&
+    queries.every((query) => !query.hasNextPage && allOf(query).every(({ id }) => id !== selectedId));
+  return (
+    <Page
+      title="Your connections"
+      count={total !== undefined && total > 0 && countLabel(total)}
+      actions={mayConnect && <ConnectButton>Connect an account</ConnectButton>}
+    >
+      <div class="own">
+        <div role="status">
+          <ConnectOutcome />
+          {notice && (
+            <p class="note" data-tone="good">
+              {notice}
+            </p>
+          )}
+        </div>
+        {isNotFound && (
+          <p class="note" data-tone="warn" role="status">
+            This connection was not found. It may have been disconnected.
+          </p>
+        )}
+        {isLoaded && failed && (
+          <p class="note" data-tone="warn" role="alert">
+            {isTransient(failed.error) && "This may be out of date. "}
+            {describeError(failed.error)}{" "}
+            <button type="button" class="link" onClick={tryAgain}>
+              Try again
+            </button>
+          </p>
+        )}
+        {!isLoaded &&
+          (failed ? (
+            <ErrorMessage error={failed.error} onRetry={tryAgain} />
+          ) : (
+            <Loading what="your connections" rows={3} />
+          ))}
+        {total === 0 && (
+          <EmptyState title="Nothing is connected yet">
+            <p>
+              {mayConnect
+                ? "What you connect appears here."
+                : "Go back to where you got this link, and connect something there. It will appear here."}
+            </p>
+          </EmptyState>
+        )}
+        {isLoaded && section("own-failing", "Needs attention", failing)}
+        {isLoaded &&
+          cards(
+            others.filter(({ active }) => active),
+            "h2",
+          )}
+        <LoadMore query={activeQuery} />
+        {isLoaded &&
+          section(
+            "own-off",
+            "Switched off",
+            others.filter(({ active }) => !active),
+          )}
+        <LoadMore query={inactiveQuery} />
+      </div>
+    </Page>
+  );
+}
+
+function LoadMore({
+  query: { hasNextPage, isFetchingNextPage, fetchNextPage },
+}: {
+  query: ReturnType<typeof useOwnConnections>;
+}) {
+  if (!hasNextPage) return null;
+  return (
+    <p>
+      <button
+        type="button"
+        aria-disabled={isFetchingNextPage}
+        onClick={() => !isFetchingNextPage && void fetchNextPage()}
+      >
+        {isFetchingNextPage ? "Loading…" : "Show more"}
+      </button>
+    </p>
+  );
+}

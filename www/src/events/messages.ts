@@ -1,0 +1,27 @@
+// Events in words.
+import type { EventType } from "connector-vault/slim";
+
+const EVENT_LABELS: Record<EventType, string> = {
+  "connection.created": "Connection created",
+  "connection.connected": "Account connected",
+  "connection.reconnected": "Account reconnected",
+  "connection.updated": "Connection changed",
+  "connection.scopes_changed": "Granted scopes changed",
+  "connection.degraded": "Connection not working for now",
+  "connection.failed": "Connection failed",
+  "connection.recovered": "Connection working again",
+  "connection.called": "Platform called",
+  "call.approved": "Agent's call approved",
+  "call.declined": "Agent's call declined",
+  "connection.deleted": "Connection deleted",
+  "oauth_client.rejected": "OAuth client rejected by its platform",
+  "grant.revoked": "Token revoked at the platform",
+  "grant.revocation_failed": "Token not revoked at the platform",
+  "webhook.disabled": "Webhook disabled",
+};
+
+/** All types of events. */
+export const EVENT_TYPES = Object.keys(EVENT_LABELS) as EventType[];
+
+/** What an event says; a service that is newer than this page may have types that it does not know. */
+export const eventLabel = (type: EventType): string => EVENT_LABELS[type] ?? type;

@@ -1,0 +1,384 @@
+import type { AuthField, ConnectorDetail, NewOauthClient, OAuth2Method, OauthClient } from "connector-vault/slim";
+import { useState } from "preact/hooks";
+import { AuthFieldInput, validateField } from "../connect/auth-field-input";
+import { SCOPES, TagsInput, allTags, type TagsValue } from "../connections/tags-input";
+import { useConnector } from "../connectors/hooks";
+import { PlatformField } from "../connectors/platform-field";
+import type { Platforms } from "../connectors/platforms";
+import { QueryView } from "../components/query-view";
+import { useValidatedForm } from "../components/use-validated-form";
+import { describeError } from "../components/error-message";
+import { faultAt, faultsOf } from "../components/faults";
+import { Field, TextField } from "../components/field";
+import { Modal } from "../components/modal";
+import { useSingleFlight } from "../components/use-single-flight";
+import { Select } from "../components/select";
+import { Suggestions } from "../components/suggestions";
+import { useSession } from "../session/session";
+import { clientHref, useInvalidateClients } from "./hooks";
+import { RedirectUri } from "./redirect-uri";
+
+interface Props {
+  /** Undefined until one is chosen. */
+  platform: string | undefined;
+  /** What is stored for it. */
+  client: OauthClient | undefined;
+  platforms: Platforms | undefined;
+  onChoose: (platform: string) => void;
+  onClose: () => void;
+  onSaved: (client: OauthClient) => void;
+  focusAfter: () => HTMLElement | null;
+}
+
+/** Sets the OAuth client for a platform, which is chosen first unless the address names it. */
+export function ClientDialog({ platform, client, platforms, onChoose, onClose, onSaved, focusAfter }: Props) {
+  const { may } = useSession();
+  const name = platform && (platforms?.byName.get(platform)?.name ?? platform);
+  return (
+    <Modal
+      key={platform ?? ""}
+      title={name ? `OAuth client for ${name}` : "New OAuth client"}
+      kind="form"
+      onClose={onClose}
+      fallbackFocus={focusAfter}
+    >
+      {platform === undefined ? (
+        <PlatformChoice platforms={platforms} onChoose={onChoose} />
+      ) : may("catalog:read") ? (
+        <ConnectorForm platform={platform} client={client} onClose={onClose} onSaved={onSaved} />
+      ) : (
+        <ClientForm platform={platform} client={client} methods={[]} onClose={onClose} onSaved={onSaved} />
+      )}
+    </Modal>
+  );
+}
+
+function PlatformChoice({ platforms, onChoose }: Pick<Props, "platforms" | "onChoose">) {
+  const [text, setText] = useState("");
+  // Other platforms can't have one.
+  const withOauth = platforms && {
+    ...platforms,
+    find: (asked: string) => platforms.find(asked).filter(({ oauth }) => oauth),
+  };
+  return (
+    <form
+      class="section"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== "") onChoose(text.trim().toLowerCase());
+      }}
+    >
+      <PlatformField
+        label="Platform"
+        isRequired
+        autofocus
+        text={text}
+        platforms={withOauth}
+        hint="The platforms that users connect to by OAuth."
+        onInput={setText}
+        onChoose={onChoose}
+      />
+      <div class="buttons">
+        <button type="submit" class="primary" aria-disabled={text.trim() === ""}>
+          Continue
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type FormProps = Pick<Props, "client" | "onClose" | "onSaved"> & { platform: string };
+
+const isOauth = (method: ConnectorDetail["authMethods"][number]): method is OAuth2Method => method.type === "oauth2";
+
+function ConnectorForm({ platform, ...rest }: FormProps) {
+  const query = useConnector(platform);
+  return (
+    <QueryView query={query} what="the connector" rows={3}>
+      {(found) => {
+        if ("suggestions" in found)
+          return (
+            <Suggestions
+              title={`The catalog has no platform “${platform}”`}
+              suggestions={found.suggestions}
+              hrefOf={clientHref}
+            />
+          );
+        const methods = found.authMethods.filter(isOauth);
+        if (methods.length === 0) return <p>{found.name} has no way to connect by OAuth, so it needs no client.</p>;
+        return <ClientForm platform={found.platform} connector={found} methods={methods} {...rest} />;
+      }}
+    </QueryView>
+  );
+}
+
+/**
+ * Where apps are registered, by the host at which users sign in. From docs.github.com/apps/oauth-apps,
+ * developers.google.com/workspace/guides/create-credentials, api.slack.com/authentication/oauth-v2,
+ * developers.notion.com/docs/authorization and developer.atlassian.com/cloud/oauth/getting-started/managing-oauth-apps.
+ */
+const REGISTRATION_PAGES: Partial<Record<string, string>> = {
+  "github.com": "https://github.com/settings/developers",
+  "accounts.google.com": "https://console.cloud.google.com/apis/credentials",
+  "slack.com": "https://api.slack.com/apps",
+  "api.notion.com": "https://www.notion.so/my-integrations",
+  "auth.atlassian.com": "https://developer.atlassian.com/console/myapps/",
+};
+
+/** What is typed; nothing of it outlives the dialog, because there is a secret in it. */
+interface FormValues extends TagsValue {
+  authMethod: string;
+  clientId: string;
+  secret: string;
+  removesSecret: boolean;
+  /** One parameter a line: `name=value`. */
+  parameters: string;
+  variables: Record<string, string>;
+}
+
+const toFormValues = (client: OauthClient | undefined): FormValues => ({
+  authMethod: client?.authMethod ?? "",
+  clientId: client?.clientId ?? "",
+  secret: "",
+  removesSecret: false,
+  tags: client?.scopes ?? [],
+  text: "",
+  parameters: Object.entries(client?.authorizationParameters ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .join("\n"),
+  variables: client?.variables ?? {},
+});
+
+/** The parameters of lines. */
+const parseParameters = (lines: string) =>
+  Object.fromEntries(
+    lines
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map((line) => {
+        const [name = "", ...value] = line.split("=");
+        return [name.trim(), value.join("=").trim()];
+      }),
+  );
+
+function toClient(values: FormValues, fields: readonly AuthField[], previous: OauthClient | undefined): NewOauthClient {
+  const { authMethod, clientId, secret, removesSecret, parameters } = values;
+  const variables = fields
+    .map(({ name }) => [name, values.variables[name]?.trim() ?? ""])
+    .filter(([, value]) => value !== "");
+  return {
+    ...(authMethod && { authMethod }),
+    // The validation reports it if it is missing.
+    ...((clientId.trim() && { clientId: clientId.trim() }) as Pick<NewOauthClient, "clientId">),
+    ...(removesSecret ? { clientSecret: null } : secret && { clientSecret: secret }),
+    scopes: allTags(values, SCOPES),
+    authorizationParameters: parseParameters(parameters),
+    variables: Object.fromEntries(variables),
+    ...(previous?.startUrl && { startUrl: previous.startUrl }),
+  };
+}
+
+/** Where the app is registered. */
+function RegistrationHint({ connector }: { connector: ConnectorDetail }) {
+  const { name, documentationUrl, authMethods } = connector;
+  const hosts = authMethods.filter(isOauth).map(({ authorizationUrl }) => hostOf(authorizationUrl));
+  const page = hosts.map((host) => REGISTRATION_PAGES[host]).find(Boolean);
+  const url = page ?? documentationUrl;
+  if (!url) return null;
+  return (
+    <p>
+      Register your app{" "}
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        {page ? `at ${name}` : `as the documentation of ${name} says`}
+      </a>
+      , with this redirect URI. It then shows you the client ID{" "}
+      {authMethods.some((method) => isOauth(method) && method.tokenAuth !== "none") && "and secret"}.
+    </p>
+  );
+}
+
+/** The host of an address, which may have variables; empty for none. */
+const hostOf = (url: string | null) => /^https:\/\/([^/?#{]+)/.exec(url ?? "")?.[1] ?? "";
+
+function ClientForm({
+  platform,
+  connector,
+  client,
+  methods,
+  onClose,
+  onSaved,
+}: FormProps & { connector?: ConnectorDetail; methods: readonly OAuth2Method[] }) {
+  const { vault } = useSession();
+  const invalidate = useInvalidateClients();
+  const [typed, setValues] = useState(() => toFormValues(client));
+  const chosen = methods.filter(({ id }) => typed.authMethod === "" || id === typed.authMethod);
+  // Two methods may have the same variable.
+  const fields = [...new Map(chosen.flatMap((method) => method.fields).map((field) => [field.name, field])).values()];
+  const scopes = [...new Set(chosen.flatMap((method) => method.scopes.map(({ name }) => name)))];
+  const request = toClient(typed, fields, client);
+  const saving = useSingleFlight({
+    mutationFn: (asked: NewOauthClient) => vault.oauthClients.set(platform, asked),
+    onSuccess: (saved) => {
+      void invalidate();
+      onSaved(saved);
+    },
+  });
+  const { error, isPending } = saving;
+  const localFaults = vault.oauthClients.validateSet(request);
+  const variableFault = (field: AuthField) =>
+    validateField({ ...field, required: false }, typed.variables[field.name]?.trim() ?? "");
+  const name = connector?.name ?? platform;
+  const isPublic = chosen.length > 0 && chosen.every(({ tokenAuth }) => tokenAuth === "none");
+  const needsSecret = chosen.length > 0 && chosen.every(({ tokenAuth }) => tokenAuth !== "none");
+  const keepsSecret = client?.hasSecret === true && typed.clientId.trim() === client.clientId;
+  const secretFault = needsSecret && !typed.secret && !keepsSecret ? `${name} needs the client's secret.` : undefined;
+  const isValid = localFaults.length === 0 && !secretFault && !fields.some(variableFault);
+  const { form, isTried, faults, ...checked } = useValidatedForm(saving, localFaults, isValid);
+  const edit = (changes: Partial<FormValues>) => checked.edit(() => setValues({ ...typed, ...changes }));
+  const secretField: AuthField = {
+    name: "clientSecret",
+    label: "Client secret",
+    description: isPublic
+      ? `${name} does not ask for one.`
+      : keepsSecret
+        ? "A secret is stored. Leave this empty to keep it."
+        : client?.hasSecret
+          ? "The stored secret belongs to the former client ID and is erased."
+          : "It is stored encrypted and never shown again.",
+    secret: true,
+    required: needsSecret && !keepsSecret,
+    pattern: null,
+    enum: null,
+    default: null,
+  };
+  return (
+    <form class="section" ref={form} onSubmit={checked.submit(() => saving.run(request))} noValidate autocomplete="off">
+      {connector && <RegistrationHint connector={connector} />}
+      <RedirectUri />
+      {methods.length > 1 && (
+        <Select
+          label="Method"
+          value={typed.authMethod}
+          options={[["", "All methods of OAuth"], ...methods.map(({ id }) => [id, id] as const)]}
+          fault={faultAt(faults, "/authMethod")}
+          onChange={(authMethod) => edit({ authMethod })}
+        />
+      )}
+      <TextField
+        label="Client ID"
+        aria-required="true"
+        value={typed.clientId}
+        fault={faultAt(faults, "/clientId")}
+        onInput={(clientId) => edit({ clientId })}
+      />
+      {!typed.removesSecret && (
+        <AuthFieldInput
+          field={secretField}
+          value={typed.secret}
+          fault={faultAt(faults, "/clientSecret") ?? (isTried ? secretFault : undefined)}
+          onInput={(secret) => edit({ secret })}
+          onBlur={() => {}}
+        />
+      )}
+      {keepsSecret && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={typed.removesSecret}
+            onChange={({ currentTarget }) => edit({ removesSecret: currentTarget.checked, secret: "" })}
+          />{" "}
+          Remove the stored secret
+        </label>
+      )}
+      <TagsInput
+        label="Scopes (optional)"
+        kind={SCOPES}
+        suggestions={scopes}
+        tags={typed.tags}
+        text={typed.text}
+        faults={faults.filter(({ pointer }) => pointer !== undefined)}
+        onChange={edit}
+      />
+      {scopes.length > 0 && allTags(typed, SCOPES).length === 0 && (
+        <p class="muted small">
+          Without scopes, {name} grants only what it grants by default, and many of its actions fail. It knows{" "}
+          {scopes.length === 1 ? "this one" : `${scopes.length} scopes, such as`}{" "}
+          {scopes.slice(0, 3).map((scope) => (
+            <>
+              <button
+                key={scope}
+                type="button"
+                class="link"
+                aria-label={`Add the scope ${scope}`}
+                onClick={() => edit({ tags: [...typed.tags, scope] })}
+              >
+                {scope}
+              </button>{" "}
+            </>
+          ))}
+        </p>
+      )}
+      {fields.map((field) => (
+        <AuthFieldInput
+          key={field.name}
+          field={{
+            ...field,
+            required: false,
+            description: [field.description, "If you leave this empty, each user is asked for it."]
+              .filter(Boolean)
+              .join(" "),
+          }}
+          value={typed.variables[field.name] ?? ""}
+          fault={isTried ? (variableFault(field) ?? faultAt(faults, `/variables/${field.name}`)) : undefined}
+          onInput={(value) => edit({ variables: { ...typed.variables, [field.name]: value } })}
+          onBlur={() => {}}
+        />
+      ))}
+      <Field
+        label="Authorization parameters (optional)"
+        hint="More parameters of the authorization request, one a line, such as access_type=offline."
+        fault={parameterFault(faults)}
+      >
+        {(ties) => (
+          <textarea
+            {...ties}
+            rows={2}
+            class="mono"
+            autocapitalize="off"
+            spellcheck={false}
+            value={typed.parameters}
+            onInput={({ currentTarget }) => edit({ parameters: currentTarget.value })}
+          />
+        )}
+      </Field>
+      {error && (
+        <p class="note" data-tone="bad" role="alert">
+          {faultsOf(error).length > 0
+            ? "The service rejected this. Check the marked fields above."
+            : `${describeError(error)} It may not be saved. Try again.`}
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" aria-disabled={isPending}>
+          {isPending ? "Saving…" : "Save OAuth client"}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** What is wrong with a parameter, with its name: they share a field. */
+function parameterFault(faults: Parameters<typeof faultAt>[0]): string | undefined {
+  const at = "/authorizationParameters";
+  const pointer = faults.find((fault) => fault.pointer?.startsWith(at))?.pointer;
+  if (pointer === undefined) return undefined;
+  const name = pointer
+    .slice(at.length + 1)
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
+  const what = faultAt(faults, pointer);
+  return name ? `${name}: ${what}` : what;
+}

@@ -1,0 +1,49 @@
+import { NotFoundError } from "connector-vault/slim";
+import { Confirm } from "../components/confirm";
+import { describeError } from "../components/error-message";
+import { useSingleFlight } from "../components/use-single-flight";
+import { useSession } from "../session/session";
+import { useInvalidateClients } from "./hooks";
+
+interface Props {
+  platform: string;
+  /** What the platform is called. */
+  name: string;
+  onClose: () => void;
+  onDeleted: () => void;
+  focusAfter: () => HTMLElement | null;
+}
+
+/** Asks before an OAuth client is deleted. */
+export function DeleteClient({ platform, name, onClose, onDeleted, focusAfter }: Props) {
+  const { vault } = useSession();
+  const invalidate = useInvalidateClients();
+  const finish = () => {
+    void invalidate();
+    onDeleted();
+  };
+  const deleting = useSingleFlight({
+    mutationFn: () => vault.oauthClients.delete(platform),
+    onSuccess: finish,
+    // Somebody else was faster.
+    onError: (error) => error instanceof NotFoundError && finish(),
+  });
+  return (
+    <Confirm
+      title={`Delete the OAuth client for ${name}?`}
+      mutation={deleting}
+      labels={{ cancel: "Keep it", confirm: "Delete OAuth client", pending: "Deleting…" }}
+      isDestructive
+      errorText={(error) =>
+        !(error instanceof NotFoundError) && `${describeError(error)} It may not be deleted. Try again.`
+      }
+      onClose={onClose}
+      focusAfter={focusAfter}
+    >
+      <p class="named">
+        Its secret is erased. Until you set another client, nobody can connect to <strong>{name}</strong> through OAuth,
+        and existing connections stop working when their access tokens expire.
+      </p>
+    </Confirm>
+  );
+}

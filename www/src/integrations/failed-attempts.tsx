@@ -1,0 +1,110 @@
+import { useInfiniteQuery } from "@tanstack/preact-query";
+import type { AttemptPage, AttemptSummary } from "connector-vault/slim";
+import { Link } from "wouter-preact";
+import { ErrorMessage } from "../components/error-message";
+import { Loading } from "../components/loading";
+import { RelativeTime } from "../components/relative-time";
+import { useSession } from "../session/session";
+import { clientHref } from "./hooks";
+
+const PAGE_SIZE = 10;
+
+interface Props {
+  /** What a platform is called. */
+  nameOf: (platform: string) => string;
+}
+
+/** The attempts to connect that came to nothing of late: why, and who can do something about it. */
+export function FailedAttempts({ nameOf }: Props) {
+  const { vault, may } = useSession();
+  const { data, error, isFetching, isPending, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
+    queryKey: ["attempts"],
+    queryFn: ({ pageParam, signal }): Promise<AttemptPage> =>
+      vault.connectAttempts.page({ status: ["failed", "expired"], limit: PAGE_SIZE, before: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }: AttemptPage) => next ?? undefined,
+    enabled: may("connections:read"),
+  });
+  if (!may("connections:read")) return null;
+  const rows = data?.pages.flatMap((page) => page.rows);
+  return (
+    <section class="section" aria-labelledby="attempts-title">
+      <div class="title">
+        <h2 id="attempts-title">Attempts that failed</h2>
+        <p class="muted">
+          Sign-ins at platforms that came to nothing, latest first. They are listed for at least a day.
+        </p>
+      </div>
+      {error && !isFetching ? (
+        <ErrorMessage error={error} onRetry={() => void refetch()} />
+      ) : isPending || !rows ? (
+        <Loading what="attempts" rows={2} />
+      ) : rows.length === 0 ? (
+        <p class="muted">None.</p>
+      ) : (
+        <ol class="clients" aria-labelledby="attempts-title">
+          {rows.map((attempt) => (
+            <Attempt key={attempt.id} attempt={attempt} name={nameOf(attempt.platform)} />
+          ))}
+        </ol>
+      )}
+      {hasNextPage && (
+        <p>
+          <button type="button" aria-disabled={isFetching} onClick={() => !isFetching && fetchNextPage()}>
+            Show older
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
+  const { identity, identityType, connection, error, createdAt } = attempt;
+  return (
+    <li class="card client">
+      <h3 class="named">
+        {identity} <span class="muted">({identityType})</span> at {name}
+      </h3>
+      <p class="small muted">
+        <RelativeTime at={createdAt} />
+        {connection && (
+          <>
+            , to reconnect <Link href={`/connections/${connection}`}>a connection</Link>
+          </>
+        )}
+      </p>
+      <p>
+        {error ? (
+          <>
+            {error.detail} <code>{error.code}</code>
+          </>
+        ) : (
+          "Within 10 minutes, the link was not opened, or the user did not come back from the platform."
+        )}
+      </p>
+      <p>
+        <RequiredAction attempt={attempt} />
+      </p>
+    </li>
+  );
+}
+
+/** Who can do something about it. */
+function RequiredAction({ attempt: { platform, error } }: { attempt: AttemptSummary }) {
+  switch (error?.code) {
+    case "client_rejected":
+    case "request_rejected":
+    case "invalid_answer":
+    case "issuer_mismatch":
+      return (
+        <>
+          Your team must mend <Link href={clientHref(platform)}>the OAuth client</Link>.
+        </>
+      );
+    case "platform_unavailable":
+      return <>Nobody must act: it may work when the user tries again.</>;
+    default:
+      return <>The user must try again.</>;
+  }
+}

@@ -1,0 +1,46 @@
+// The OAuth clients of the environment, and the platforms that still need one.
+import { useQuery, useQueryClient } from "@tanstack/preact-query";
+import type { Connector, List, OauthClient } from "connector-vault/slim";
+import { CATALOG_FRESH_MS, useSession } from "../session/session";
+
+const PAGE_SIZE = 500;
+const CLIENTS_KEY = ["oauth-clients"];
+
+async function collectAll<Row>(list: List<Row>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const row of list) rows.push(row);
+  return rows;
+}
+
+/** All OAuth clients, by platform. */
+export function useClients(isEnabled = true) {
+  const { vault } = useSession();
+  return useQuery<OauthClient[]>({
+    queryKey: CLIENTS_KEY,
+    enabled: isEnabled,
+    queryFn: ({ signal }) => collectAll(vault.oauthClients.list({ limit: PAGE_SIZE }, { signal })),
+  });
+}
+
+/** Tells the views that an OAuth client is otherwise than before. */
+export function useInvalidateClients() {
+  const client = useQueryClient();
+  return () => client.invalidateQueries({ queryKey: CLIENTS_KEY });
+}
+
+/** The connectors that users may choose, and that need an OAuth client. */
+export function useEnabledOauthConnectors() {
+  const { vault, may } = useSession();
+  return useQuery<Connector[]>({
+    queryKey: ["connectors", "enabled"],
+    queryFn: async ({ signal }) => {
+      const enabled = await collectAll(vault.connectors.list({ authkit: true, limit: PAGE_SIZE }, { signal }));
+      return enabled.filter(({ oauth }) => oauth);
+    },
+    enabled: may("catalog:read"),
+    staleTime: CATALOG_FRESH_MS,
+  });
+}
+
+/** The address of the form for a platform's client. */
+export const clientHref = (platform: string) => `/integrations?set=${encodeURIComponent(platform)}`;

@@ -1,0 +1,14 @@
+import { CopyButton } from "../components/copy-button";
+
+/** Where platforms send users back to: each registration names it. */
+export function RedirectUri() {
+  const uri = `${location.origin}/connect/callback`;
+  return (
+    <dl class="facts redirect">
+      <dt>Redirect URI</dt>
+      <dd class="copied">
+        <code>{uri}</code> <CopyButton text={uri} label="Copy the redirect URI" />
+      </dd>
+    </dl>
+  );
+}

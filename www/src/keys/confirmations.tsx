@@ -1,0 +1,89 @@
+import type { ApiKey, ApiKeyWithSecret } from "connector-vault/slim";
+import { NotFoundError } from "connector-vault/slim";
+import { Confirm } from "../components/confirm";
+import { describeError } from "../components/error-message";
+import { useSingleFlight } from "../components/use-single-flight";
+import { useSession } from "../session/session";
+import { useInvalidateKeys } from "./hooks";
+
+interface Props<Done> {
+  apiKey: ApiKey;
+  onClose: () => void;
+  onDone: (finish: Done) => void;
+  focusAfter: () => HTMLElement | null;
+}
+
+export const keyName = ({ id, name }: ApiKey) => name ?? id;
+
+/** Asks before a key is revoked. `created`: how many valid keys were created with it. */
+export function RevokeKey({ apiKey, createdKeys, onClose, onDone, focusAfter }: Props<void> & { createdKeys: number }) {
+  const { vault } = useSession();
+  const invalidate = useInvalidateKeys();
+  const done = () => {
+    if (!apiKey.current) void invalidate();
+    onDone();
+  };
+  const revocation = useSingleFlight({
+    mutationFn: () => vault.keys.revoke(apiKey.id),
+    onSuccess: done,
+    onError: (error) => error instanceof NotFoundError && done(),
+  });
+  return (
+    <Confirm
+      title="Revoke this key?"
+      mutation={revocation}
+      labels={{ cancel: "Keep it", confirm: "Revoke key", pending: "Revoking…" }}
+      isDestructive
+      errorText={(error) =>
+        !(error instanceof NotFoundError) && `${describeError(error)} It may not be revoked. Try again.`
+      }
+      onClose={onClose}
+      focusAfter={focusAfter}
+    >
+      <p class="named">
+        Requests with <strong>{keyName(apiKey)}</strong> fail from now on, and so do its tokens. This can't be undone.
+      </p>
+      {createdKeys > 0 && (
+        <p class="note" data-tone="warn">
+          It has created {createdKeys === 1 ? "another key, which is" : `${createdKeys} other keys, which are`} revoked
+          too.
+        </p>
+      )}
+      {apiKey.current && (
+        <p class="note" data-tone="warn">
+          You are signed in with this key: you will be signed out.
+        </p>
+      )}
+    </Confirm>
+  );
+}
+
+/** Asks before a key is replaced. */
+export function RotateKey({ apiKey, onClose, onDone, focusAfter }: Props<ApiKeyWithSecret>) {
+  const { vault } = useSession();
+  const invalidate = useInvalidateKeys();
+  const rotation = useSingleFlight({
+    mutationFn: () => vault.keys.rotate(apiKey.id),
+    onSuccess: (rotated) => {
+      void invalidate();
+      onDone(rotated);
+    },
+  });
+  return (
+    <Confirm
+      title="Rotate this key?"
+      mutation={rotation}
+      labels={{ cancel: "Keep it", confirm: "Rotate key", pending: "Rotating…" }}
+      errorText={(error) =>
+        `${describeError(error)} The key may not be replaced. Look at the list before you try again.`
+      }
+      onClose={onClose}
+      focusAfter={focusAfter}
+    >
+      <p class="named">
+        A new key with the same scopes replaces <strong>{keyName(apiKey)}</strong>, which stays valid for 24 hours. The
+        new key doesn't live longer than this one, or than the key that you are signed in with.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,111 @@
+// Which environment one is in, and the way into the other one.
+import type { Environment } from "connector-vault/slim";
+import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { useLocation } from "wouter-preact";
+import { describeError } from "../components/error-message";
+import { TextField } from "../components/field";
+import { Modal, useFocusFirst } from "../components/modal";
+import { useSingleFlight } from "../components/use-single-flight";
+import { OtherAccountError, openOtherEnvironment } from "./store";
+import { useSession } from "./session";
+import { isUnauthorized } from "./vault";
+
+const ENVIRONMENTS: readonly Environment[] = ["test", "live"];
+
+/** Says which environment is shown, and switches to the other one: with the key that this tab has of it, or with one to be typed. */
+export function EnvironmentSwitch() {
+  const { who } = useSession();
+  const [path, navigate] = useLocation();
+  const [isKeyRequired, setKeyRequired] = useState(false);
+  // What has an id is not there in the other environment.
+  const view = `/${path.split("/")[1] ?? ""}`;
+  const switching = useSingleFlight({
+    mutationFn: () => openOtherEnvironment(),
+    onSuccess: (isThere) => (isThere ? navigate(view) : setKeyRequired(true)),
+    onError: () => setKeyRequired(true),
+  });
+  return (
+    <>
+      <span class="environments" role="group" aria-label="Environment">
+        {ENVIRONMENTS.map((environment) => (
+          <button
+            key={environment}
+            type="button"
+            data-environment={environment}
+            aria-pressed={environment === who.environment}
+            onClick={() => environment !== who.environment && switching.run()}
+          >
+            {environment}
+          </button>
+        ))}
+      </span>
+      {isKeyRequired && (
+        <Modal
+          title={`Open the ${who.environment === "test" ? "live" : "test"} environment`}
+          kind="form"
+          onClose={() => setKeyRequired(false)}
+        >
+          <KeyForm onClose={() => setKeyRequired(false)} onDone={() => navigate(view)} />
+        </Modal>
+      )}
+    </>
+  );
+}
+
+function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const { who } = useSession();
+  const other = who.environment === "test" ? "live" : "test";
+  const form = useRef<HTMLFormElement>(null);
+  useFocusFirst(form);
+  const [secret, setSecret] = useState("");
+  const [fault, setFault] = useState<string>();
+  const switching = useSingleFlight({
+    mutationFn: () => openOtherEnvironment(secret.trim()),
+    onSuccess: onDone,
+    onError: (error) => {
+      setFault(
+        isUnauthorized(error)
+          ? "This key is not valid. It is mistyped, unknown, revoked or expired."
+          : error instanceof OtherAccountError
+            ? `This is a key of the account ${error.account}. Sign out to open it.`
+            : describeError(error),
+      );
+      form.current?.querySelector("input")?.focus();
+    },
+  });
+  const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (!secret.trim().startsWith(`sk_${other}_`)) {
+      setFault(`Enter an API key of the ${other} environment: it begins with sk_${other}_.`);
+      form.current?.querySelector("input")?.focus();
+    } else switching.run();
+  };
+  return (
+    <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
+      <p>
+        This tab keeps your keys of both environments side by side until you sign out, so that you can switch between
+        them.
+      </p>
+      <TextField
+        label={`API key of the ${other} environment`}
+        type="password"
+        placeholder={`sk_${other}_…`}
+        value={secret}
+        fault={fault}
+        onInput={(text) => {
+          setSecret(text);
+          setFault(undefined);
+        }}
+      />
+      <div class="buttons">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" aria-disabled={switching.isPending}>
+          {switching.isPending ? "Opening…" : `Open ${other}`}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,52 @@
+// What somebody sees whose link opens nothing: an end user, who has no key and has heard of none.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { SignIn } from "./sign-in";
+
+/** What has become of the link, and what to do about it. */
+export const LINK_ERRORS = {
+  "token-refused": ["Your link has expired", "Get a new link where you got this one. It opens this page again."],
+  "link-refused": [
+    "This link no longer works",
+    "It has expired or was changed on its way to you. Get a new link where you got this one.",
+  ],
+  "link-damaged": [
+    "This link is damaged",
+    "Part of it is missing or was changed, perhaps by a line break. Open it again where you got it, or paste the whole link into the address bar.",
+  ],
+  "link-left": ["You are signed out", "To sign in again, open your link where you got it."],
+} as const;
+
+export type LinkError = keyof typeof LINK_ERRORS;
+export const isLinkError = (reason: string | undefined): reason is LinkError =>
+  reason !== undefined && reason in LINK_ERRORS;
+
+export function LinkErrorPage({ reason }: { reason: LinkError }) {
+  const [showsSignIn, setShowsSignIn] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [title, advice] = LINK_ERRORS[reason];
+  useEffect(() => {
+    document.title = `${title} · connector-vault`;
+    heading.current?.focus();
+  }, [title]);
+  if (showsSignIn) return <SignIn />;
+  return (
+    <main class="sign-in">
+      <div class="card" role="alert">
+        <p class="brand">
+          <img src="/favicon.svg" width="32" height="32" alt="" /> connector-vault
+        </p>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        <p>{advice}</p>
+        <p class="muted small">Links expire after a while, so that nobody else can use an old one.</p>
+      </div>
+      <p class="muted small">
+        Do you run this service?{" "}
+        <button type="button" class="link" onClick={() => setShowsSignIn(true)}>
+          Sign in with an API key
+        </button>
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,50 @@
+import type { Scope } from "connector-vault/slim";
+import type { ComponentChildren } from "preact";
+import { Link } from "wouter-preact";
+import { EmptyState } from "../components/empty-state";
+import { Page } from "../components/page";
+import { useSession } from "./session";
+
+/** What the scopes to read give access to. */
+const RESOURCES: Partial<Record<Scope, string>> = {
+  "catalog:read": "the catalog",
+  "connections:read": "connections",
+  "clients:read": "OAuth clients",
+  "webhooks:read": "webhooks",
+  "events:read": "events",
+  "keys:read": "API keys",
+  "agents:read": "how agents sign in",
+  "audit:read": "the audit",
+};
+
+interface Props {
+  scope: Scope;
+  /** The view that needs it: "Connections". */
+  view: string;
+  children: ComponentChildren;
+}
+
+/** Draws a view for those whose key may read what it shows, and tells all others what is missing. */
+export function RequireScope({ scope, view, children }: Props) {
+  const { may } = useSession();
+  if (may(scope)) return <>{children}</>;
+  return (
+    <Page title={view}>
+      <EmptyState title={`Your key can't read ${RESOURCES[scope] ?? "this"}`}>
+        <p>
+          This page needs a key with the scope <code>{scope}</code>.
+        </p>
+        {scope !== "catalog:read" && may("catalog:read") && (
+          <p>
+            Your key has access to <Link href="/connectors">the catalog of connectors</Link>.
+          </p>
+        )}
+        {scope !== "connections:read" && may("connections:read") && (
+          <p>
+            Your key has access to <Link href="/connections">the connections</Link>.
+          </p>
+        )}
+      </EmptyState>
+    </Page>
+  );
+}

@@ -1,0 +1,81 @@
+// What a link has brought beside the session that there is: another session, or nothing.
+import type { Whoami } from "connector-vault/slim";
+import { X } from "lucide-preact";
+import { useEffect, useRef } from "preact/hooks";
+import { Modal } from "../components/modal";
+import { LINK_ERRORS, isLinkError } from "./link-error-page";
+import { decideOnLink, dismissNotice, type ActiveSession, type Reason } from "./store";
+
+/** Asks which of two sessions it shall be. Whoever does not choose keeps what there is. */
+export function SwitchSession({ current, link }: { current: ActiveSession; link: ActiveSession }) {
+  const stayButton = useRef<HTMLButtonElement>(null);
+  useEffect(() => stayButton.current?.focus(), []);
+  return (
+    <Modal title="Open this link?" kind="alert" onClose={() => decideOnLink(false)}>
+      <div class="section">
+        <dl class="facts sessions">
+          <dt>You are signed in</dt>
+          <dd>
+            <SessionOwner who={current.who} />
+          </dd>
+          <dt>The link opens</dt>
+          <dd>
+            <SessionOwner who={link.who} />
+          </dd>
+        </dl>
+        <p class="muted small">
+          If you did not expect this link, stay signed in. Opening it affects only this tab, and discards what you have
+          not saved here.
+        </p>
+        <div class="buttons">
+          <button type="button" onClick={() => decideOnLink(true)}>
+            Open the link
+          </button>
+          <button type="button" class="primary" ref={stayButton} onClick={() => decideOnLink(false)}>
+            Stay signed in
+          </button>
+        </div>
+      </div>
+    </Modal>
+  );
+}
+
+const SessionOwner = ({ who: { account, environment, identity } }: { who: Whoami }) => (
+  <>
+    {identity !== undefined ? (
+      <>
+        the connections of <strong>{identity}</strong> in the account
+      </>
+    ) : (
+      "with a key of the account"
+    )}{" "}
+    <strong>{account}</strong>{" "}
+    <span class="badge" data-tone={environment === "live" ? "bad" : "calm"}>
+      <span class="visually-hidden">environment </span>
+      {environment}
+    </span>
+  </>
+);
+
+/** Why a link has changed nothing. */
+export function LinkNotice({ reason }: { reason: Reason }) {
+  const [title, cure] = isLinkError(reason)
+    ? LINK_ERRORS[reason]
+    : ["The link could not be opened", "The service can't be reached. Open it again in a moment."];
+  return (
+    <div class="banner notice">
+      <p>
+        <strong>{title}.</strong> {cure} You are still signed in as before.
+      </p>
+      <button
+        type="button"
+        class="icon"
+        aria-label="Close this message"
+        title="Close this message"
+        onClick={dismissNotice}
+      >
+        <X size={18} aria-hidden="true" />
+      </button>
+    </div>
+  );
+}

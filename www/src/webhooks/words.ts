@@ -1,9 +1,0 @@
-const ERRORS: Record<string, string> = {
-  unreachable: "the receiver can't be reached",
-  timed_out: "the receiver did not answer in time",
-  address_refused: "the service may not send anything to this address",
-  webhook_inactive: "the webhook was paused or disabled",
-};
-
-/** Why there was no answer from a receiver. */
-export const errorWords = (error: string | null) => (error === null ? "there was no answer" : (ERRORS[error] ?? error));
