@@ -1,5 +1,5 @@
 /**
- * Typed calls to a connector-vault, with the service's own validation before anything is sent.
+ * Typed calls to a connector-vault, with the service's own validation before a request is sent.
  *
  * @packageDocumentation
  */

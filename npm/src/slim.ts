@@ -1,5 +1,5 @@
 /**
- * The same package without the embedded WebAssembly module: load it once, before anything else.
+ * The same package without the embedded WebAssembly module. Load the module once, before any call.
  *
  * @packageDocumentation
  */

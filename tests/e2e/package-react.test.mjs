@@ -185,7 +185,7 @@ describe("connecting from React", () => {
       assert.equal(stderr, "");
       assert.deepEqual(stdout.trim().split("\n"), [
         '<span><button class="x" type="button" aria-busy="false">Go</button></span><p>false,,</p> 0',
-        "Put a <VaultProvider> around what connects accounts.",
+        "Components that connect accounts need a <VaultProvider> around them.",
       ]);
     });
 

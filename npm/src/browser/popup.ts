@@ -1,4 +1,4 @@
-// The service's window: opens it from a page, and waits for what becomes of it. Nothing here needs WebAssembly.
+// Opens the service's connect window from a page, and waits for its result. Must not use WebAssembly.
 import type { KnownPlatform } from "known-platforms";
 import type { ConnectAttempt } from "../resources/connect-attempts.js";
 import type { CallOptions } from "../core/options.js";
@@ -8,7 +8,7 @@ import { AbortError, ConnectError, type ErrorCode } from "../core/errors.js";
 /** A platform of the catalog. Your editor completes the well-known ones. */
 export type Platform = KnownPlatform | (string & {});
 
-/** What to connect, and how to show the window. */
+/** Options of `connect`. */
 export interface ConnectOptions extends CallOptions {
   /** The platform to connect. If omitted, the user chooses one. */
   platform?: Platform | undefined;
@@ -17,12 +17,12 @@ export interface ConnectOptions extends CallOptions {
   /** A short-lived token with the scopes `connections:connect` and `catalog:read`. Default: the client's own. */
   token?: string | undefined;
   /**
-   * `popup`: opens the window beside the page, and returns the connection (the default). `page`: leaves the page for the
-   * window, which leads back to `returnUrl`. The window asks its user whether they are the token's identity, unless it is
-   * a popup of a page that the token's `origins` names.
+   * `popup` (the default): opens a popup, and returns the connection. `page`: navigates to the connect window, which redirects
+   * to `returnUrl` afterwards. The window asks its user to confirm the token's identity, unless it is a popup of a page whose
+   * origin is in the token's `origins`.
    */
   ui?: "popup" | "page" | undefined;
-  /** With `ui: "page"`: where the window leads back to. Default: the page's address. */
+  /** With `ui: "page"`: where the window redirects to afterwards. Default: the page's URL. */
   returnUrl?: string | undefined;
 }
 
@@ -35,20 +35,22 @@ export interface ConnectRequest {
   signal: AbortSignal | undefined;
 }
 
-/** Where the window is, and how to ask for an attempt that it has started. @internal */
+/** The service that opens the window, and a function that retrieves an attempt. @internal */
 export interface ConnectService {
   base: string;
   attempt: (id: string, waitSeconds: number) => Promise<ConnectAttempt>;
 }
 
 const [WIDTH, HEIGHT] = [600, 760];
-/** How often to look whether the user has closed the window, in milliseconds. */
+/** How often to check whether the user has closed the window. */
 const CLOSED_CHECK_MS = 300;
-/** How many seconds to wait for the end of an attempt whose window is closed. */
+/** How long to wait for the result of an attempt after its window was closed. */
 const GRACE_SECONDS = 5;
-/** How many seconds the service may hold an answer about an attempt, and the pause between two, in milliseconds. */
-const [POLL_SECONDS, PAUSE_MS] = [25, 2_000];
-/** What the window sends. */
+/** How long the service may hold a request for an attempt until the attempt ends. */
+const POLL_SECONDS = 25;
+/** The minimum time between two such requests. */
+const MIN_POLL_INTERVAL_MS = 2_000;
+/** The `type` of messages between the page and the window. */
 const MESSAGE_TYPE = "connector-vault:connect";
 
 interface WindowMessage {
@@ -59,62 +61,62 @@ interface WindowMessage {
   code?: ErrorCode;
 }
 
-/** Opens the window, and returns the connection. `token` supplies what opens it. @internal */
+/** Opens the window, and returns the connection. `token` returns the token for the window. @internal */
 export async function connectInWindow(
   service: ConnectService,
-  given: ConnectRequest,
+  request: ConnectRequest,
   token: () => string | Promise<string>,
 ): Promise<Connection> {
-  // Before anything is awaited: browsers open a window only while they handle a click.
-  const popup = given.ui === "popup" ? open() : undefined;
-  if (popup === null) throw new ConnectError("The browser has blocked the window.", { code: "blocked" });
+  // Before anything is awaited: browsers allow popups only synchronously in a click handler.
+  const popup = request.ui === "popup" ? openPopup() : undefined;
+  if (popup === null) throw new ConnectError("The browser blocked the window.", { code: "blocked" });
   try {
-    const text = await token();
+    const value = await token();
     if (popup === undefined) {
-      location.assign(addressOf(service.base, given, text));
-      // The page is left.
+      location.assign(windowUrl(service.base, request, value));
+      // The page unloads.
       return await new Promise<never>(() => {});
     }
-    return await new ConnectSession(popup, service, text, given.signal).outcome(addressOf(service.base, given));
+    return await new ConnectSession(popup, service, value, request.signal).result(windowUrl(service.base, request));
   } catch (error) {
     popup?.close();
     throw error;
   }
 }
 
-/** The window's address. What follows `#` reaches no server. A popup asks for the token instead. */
-function addressOf(
+/** The window's URL. The fragment is not sent to servers. A popup gets its token by message instead. */
+function windowUrl(
   base: string,
   { platform, connection, ui, returnUrl = location.href }: ConnectRequest,
   token?: string,
 ): string {
   const members = { token, platform, connection, origin: location.origin, ...(ui === "page" && { returnUrl }) };
-  const about = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined);
-  return `${base}/connect#${new URLSearchParams(about)}`;
+  const entries = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined);
+  return `${base}/connect#${new URLSearchParams(entries)}`;
 }
 
-/** Opens an empty window in the middle of the page's own one; null if the browser blocks it. */
-function open(): Window | null {
+/** Opens an empty popup, centred on the page's window; null if the browser blocks it. */
+function openPopup(): Window | null {
   const left = Math.max(0, Math.round(screenX + (outerWidth - WIDTH) / 2));
   const top = Math.max(0, Math.round(screenY + (outerHeight - HEIGHT) / 2));
   return window.open("about:blank", "", `popup,width=${WIDTH},height=${HEIGHT},left=${left},top=${top}`);
 }
 
-/** Waits for what becomes of a window. */
+/** Waits for the result of a popup. */
 class ConnectSession {
   #popup: Window;
   #origin: string;
   #service: ConnectService;
   #token: string;
   #signal: AbortSignal | undefined;
-  /** The latest attempt. */
+  /** The id of the latest attempt. */
   #attempt: string | undefined;
-  /** Why the latest attempt failed; the user can try again in the window. */
+  /** Why the latest attempt failed. The user can still retry in the window. */
   #failure: ErrorCode | undefined;
-  /** Whether the window has become the platform's page. */
+  /** Whether the window shows the platform's page. */
   #isAtPlatform = false;
   #isPolling = false;
-  #isOver = false;
+  #isDone = false;
 
   constructor(popup: Window, service: ConnectService, token: string, signal: AbortSignal | undefined) {
     this.#popup = popup;
@@ -124,27 +126,27 @@ class ConnectSession {
     this.#signal = signal;
   }
 
-  outcome(address: string): Promise<Connection> {
+  result(url: string): Promise<Connection> {
     return new Promise<Connection>((resolve, reject) => {
       const onMessage = ({ source, origin, data }: MessageEvent) => {
         if (source === this.#popup && origin === this.#origin && data?.type === MESSAGE_TYPE)
           this.#handleMessage(data, resolve, reject);
       };
       const onAbort = () =>
-        reject(new AbortError("The call was ended by its signal.", { code: "aborted", cause: this.#signal?.reason }));
+        reject(new AbortError("The call was aborted by its signal.", { code: "aborted", cause: this.#signal?.reason }));
       const timer = setInterval(() => {
         if (!this.#popup.closed) return;
-        // A platform can cut its page off from this one (Cross-Origin-Opener-Policy); the window then looks closed. Whoever
-        // really closes it is back on this page.
+        // If the platform's page has a Cross-Origin-Opener-Policy, the popup appears closed. A user who really closes it
+        // returns to this page.
         if (this.#isAtPlatform && !document.hasFocus()) {
           if (!this.#isPolling) this.#poll().then(resolve, reject);
           return;
         }
         clearInterval(timer);
-        // A message may be on its way.
-        setTimeout(() => this.#afterClose().then(resolve, reject), CLOSED_CHECK_MS);
+        // A message may still arrive.
+        setTimeout(() => this.#resultAfterClose().then(resolve, reject), CLOSED_CHECK_MS);
       }, CLOSED_CHECK_MS);
-      this.#end = () => {
+      this.#stopListening = () => {
         removeEventListener("message", onMessage);
         this.#signal?.removeEventListener("abort", onAbort);
         clearInterval(timer);
@@ -152,22 +154,26 @@ class ConnectSession {
       addEventListener("message", onMessage);
       this.#signal?.addEventListener("abort", onAbort);
       if (this.#signal?.aborted) onAbort();
-      else if (!this.#popup.closed) this.#popup.location.replace(address);
+      else if (!this.#popup.closed) this.#popup.location.replace(url);
     }).finally(() => {
-      this.#isOver = true;
-      this.#end();
+      this.#isDone = true;
+      this.#stopListening();
       this.#popup.close();
     });
   }
 
-  #end = () => {};
+  #stopListening = () => {};
 
-  #handleMessage(news: WindowMessage, resolve: (connection: Connection) => void, reject: (error: Error) => void): void {
-    if (typeof news.attempt === "string") this.#attempt = news.attempt;
-    switch (news.status) {
+  #handleMessage(
+    message: WindowMessage,
+    resolve: (connection: Connection) => void,
+    reject: (error: Error) => void,
+  ): void {
+    if (typeof message.attempt === "string") this.#attempt = message.attempt;
+    switch (message.status) {
       case "waiting":
         this.#isAtPlatform = false;
-        // The browser attaches this page's origin, so the window can check it against the token's `origins`.
+        // The browser adds this page's origin, which the window checks against the token's `origins`.
         this.#popup.postMessage({ type: MESSAGE_TYPE, token: this.#token }, this.#origin);
         break;
       case "pending":
@@ -176,36 +182,37 @@ class ConnectSession {
         break;
       case "failed":
         this.#isAtPlatform = false;
-        this.#failure = news.code ?? "failed";
+        this.#failure = message.code ?? "failed";
         break;
       case "closed":
         reject(this.#error());
         break;
       case "succeeded":
-        if (isConnection(news.connection)) resolve(news.connection as Connection);
+        if (isConnection(message.connection)) resolve(message.connection as Connection);
         break;
     }
   }
 
-  /** Waits for the end of an attempt at a platform that has cut itself off. */
+  /** Polls the attempt until it ends, if the platform's page can't send messages. */
   async #poll(): Promise<Connection> {
     this.#isPolling = true;
-    while (!this.#isOver && this.#attempt !== undefined) {
-      const askedAt = Date.now();
+    while (!this.#isDone && this.#attempt !== undefined) {
+      const requestedAt = Date.now();
       const attempt = await this.#service.attempt(this.#attempt, POLL_SECONDS).catch(() => undefined);
       if (attempt?.connection) return attempt.connection;
       if (attempt !== undefined && attempt.status !== "pending") {
         this.#failure = attempt.status === "expired" ? "expired" : attempt.error?.code;
         break;
       }
-      // Without an answer, or without a wait, it must not be asked without end.
-      if (Date.now() - askedAt < PAUSE_MS) await new Promise((done) => setTimeout(done, PAUSE_MS));
+      // After a failed or immediate response, wait before the next request.
+      if (Date.now() - requestedAt < MIN_POLL_INTERVAL_MS)
+        await new Promise((done) => setTimeout(done, MIN_POLL_INTERVAL_MS));
     }
     throw this.#error();
   }
 
-  /** What has become of the latest attempt: the user may have closed the window too early to hear of it. */
-  async #afterClose(): Promise<Connection> {
+  /** The result of the latest attempt: the user may have closed the window before it sent a message. */
+  async #resultAfterClose(): Promise<Connection> {
     if (this.#attempt === undefined || this.#failure !== undefined) throw this.#error();
     const attempt = await this.#service.attempt(this.#attempt, GRACE_SECONDS).catch(() => undefined);
     if (attempt?.connection) return attempt.connection;
@@ -215,7 +222,7 @@ class ConnectSession {
 
   #error(): ConnectError {
     const code = this.#failure ?? "closed";
-    const message = code === "closed" ? "The user has closed the window." : "The account could not be connected.";
+    const message = code === "closed" ? "The user closed the window." : "The account could not be connected.";
     return new ConnectError(message, { code, attempt: this.#attempt });
   }
 }

@@ -43,13 +43,13 @@ export type {
 } from "./connect.js";
 export { ConnectError, VaultError, errorText } from "./connect.js";
 
-/** What all components below a provider share. */
-class Shared {
+/** The state that all components below a provider share. */
+class VaultStore {
   readonly connect: Connect;
   #listeners = new Set<() => void>();
-  /** How often the connections have changed. */
+  /** Incremented when connections change. */
   changes = 0;
-  /** What the window has led back with, until somebody has told it. */
+  /** The result of a `ui: "page"` attempt, until a component takes it. */
   returned: Return | VaultError | undefined;
 
   constructor(connect: Connect) {
@@ -61,14 +61,14 @@ class Shared {
     return () => this.#listeners.delete(listener);
   };
 
-  change(returned?: Return | VaultError) {
+  notify(returned?: Return | VaultError) {
     this.returned = returned ?? this.returned;
     this.changes += 1;
     for (const listener of this.#listeners) listener();
   }
 
-  /** What the window has led back with, for whom it concerns. */
-  take(platform: string | undefined): Return | VaultError | undefined {
+  /** Takes the result of a `ui: "page"` attempt, if it is for this platform. */
+  takeReturned(platform: string | undefined): Return | VaultError | undefined {
     const { returned } = this;
     if (!returned || (platform !== undefined && "platform" in returned && returned.platform !== platform))
       return undefined;
@@ -77,66 +77,67 @@ class Shared {
   }
 }
 
-const Context = createContext<Shared | undefined>(undefined);
+const Context = createContext<VaultStore | undefined>(undefined);
 
 /** Where the service is, and who the user is. */
 export interface VaultProviderProps extends ConnectSettings {
   children?: ReactNode;
 }
 
-/** What all components and hooks below need to know. On a server, it renders its children and asks nobody. */
+/** Provides the service and the token to all components and hooks below. On a server, it sends no requests. */
 export function VaultProvider({ baseUrl, token, children }: VaultProviderProps): ReactElement {
-  // A function may be another one each time; a text is another user's.
+  // A function can be a new one in each render; a different string means another user.
   const latest = useRef(token);
   useEffect(() => {
     latest.current = token;
   });
-  const [address, text] = [String(baseUrl), typeof token === "function" ? undefined : token];
-  const identity = typeof text === "object" ? text.token : text;
-  const shared = useMemo(() => {
+  const address = String(baseUrl);
+  const staticToken = typeof token === "function" ? undefined : token;
+  const value = typeof staticToken === "object" ? staticToken.token : staticToken;
+  const store = useMemo(() => {
     const supplied = () => (typeof latest.current === "function" ? latest.current() : latest.current);
-    return new Shared(createConnect({ baseUrl: address, token: identity === undefined ? supplied : identity }));
-  }, [address, identity]);
+    return new VaultStore(createConnect({ baseUrl: address, token: value === undefined ? supplied : value }));
+  }, [address, value]);
   useEffect(() => {
-    shared.connect.returned().then(
-      (returned) => returned && shared.change(returned),
-      (error: VaultError) => shared.change(error),
+    store.connect.returned().then(
+      (returned) => returned && store.notify(returned),
+      (error: VaultError) => store.notify(error),
     );
-  }, [shared]);
-  return createElement(Context.Provider, { value: shared }, children);
+  }, [store]);
+  return createElement(Context.Provider, { value: store }, children);
 }
 
-function useShared(): Shared {
-  const shared = useContext(Context);
-  if (!shared) throw new Error("Put a <VaultProvider> around what connects accounts.");
-  return shared;
+function useStore(): VaultStore {
+  const store = useContext(Context);
+  if (!store) throw new Error("Components that connect accounts need a <VaultProvider> around them.");
+  return store;
 }
 
-/** How often the connections have changed: what depends on it renders anew. */
-function useChanges(shared: Shared): number {
-  const count = () => shared.changes;
-  return useSyncExternalStore(shared.subscribe, count, count);
+/** Rerenders when connections change. */
+function useChanges(store: VaultStore): number {
+  const count = () => store.changes;
+  return useSyncExternalStore(store.subscribe, count, count);
 }
 
-/** What to connect. */
+/** Options of `useConnect`. */
 export interface UseConnectOptions extends Omit<ConnectOptions, "token" | "signal"> {
-  /** Called with each connection, also with the one that the window has led back with. */
+  /** Called with each connection, including that of a `ui: "page"` attempt. */
   onConnect?: ((connection: Connection) => void) | undefined;
-  /** Called with each error, also if the user has closed the window. */
+  /** Called with each error, including when the user closes the window. */
   onError?: ((error: ConnectError | VaultError) => void) | undefined;
 }
 
-/** What `useConnect` returns. */
+/** The result of `useConnect`. */
 export interface UseConnect {
-  /** Opens the window, to be called while a click is handled. Never fails: `error` and `onError` have what went wrong. */
+  /** Opens the window. Call it in a click handler. Never rejects: see `error` and `onError`. */
   connect(options?: Omit<ConnectOptions, "token">): Promise<Connection | undefined>;
   /** Whether the window is open. */
   isConnecting: boolean;
   /** The latest connection. */
   connection: Connection | undefined;
-  /** Why the latest attempt has failed. */
+  /** Why the latest attempt failed. */
   error: ConnectError | VaultError | undefined;
-  /** What to tell the user about it, in English. */
+  /** A message for the user about the error, in English. */
   errorText: string | undefined;
 }
 
@@ -146,86 +147,87 @@ interface Outcome {
   error?: ConnectError | VaultError | undefined;
 }
 
-/** Lets the user connect an account, and tells what has become of it, also after a `ui: "page"`. */
+/** Lets the user connect an account, and returns the result, including that of a `ui: "page"` attempt. */
 export function useConnect(options: UseConnectOptions = {}): UseConnect {
-  const shared = useShared();
-  const changes = useChanges(shared);
+  const store = useStore();
+  const changes = useChanges(store);
   const [outcome, setOutcome] = useState<Outcome>({ isConnecting: false });
   const latest = useRef(options);
   useEffect(() => {
     latest.current = options;
   });
-  const tell = useCallback((connection?: Connection, error?: ConnectError | VaultError) => {
+  const setResult = useCallback((connection?: Connection, error?: ConnectError | VaultError) => {
     setOutcome({ isConnecting: false, connection, error });
     if (connection) latest.current.onConnect?.(connection);
     if (error) latest.current.onError?.(error);
   }, []);
-  // Each change may be that the window has led back.
+  // A change can be the result of a `ui: "page"` attempt.
   useEffect(() => {
-    const returned = shared.take(latest.current.platform);
-    if (returned) "platform" in returned ? tell(returned.connection, returned.error) : tell(undefined, returned);
-  }, [shared, changes, tell]);
+    const returned = store.takeReturned(latest.current.platform);
+    if (returned)
+      "platform" in returned ? setResult(returned.connection, returned.error) : setResult(undefined, returned);
+  }, [store, changes, setResult]);
   const connect = useCallback<UseConnect["connect"]>(
     async (more) => {
-      const { onConnect: _, onError: __, ...given } = latest.current;
+      const { onConnect: _, onError: __, ...connectOptions } = latest.current;
       setOutcome({ isConnecting: true });
       try {
-        const connection = await shared.connect.connect({ ...given, ...more });
-        tell(connection);
-        shared.change();
+        const connection = await store.connect.connect({ ...connectOptions, ...more });
+        setResult(connection);
+        store.notify();
         return connection;
       } catch (error) {
-        tell(undefined, error as VaultError);
+        setResult(undefined, error as VaultError);
         return undefined;
       }
     },
-    [shared, tell],
+    [store, setResult],
   );
   const { isConnecting, connection, error } = outcome;
   return { connect, isConnecting, connection, error, errorText: error && errorText(error.code) };
 }
 
-/** What `useConnections` returns. */
+/** The result of `useConnections`. */
 export interface UseConnections {
   /** The connections, the newest first; undefined until they are known. */
   connections: Connection[] | undefined;
   /** Why they could not be listed. */
   error: VaultError | undefined;
-  /** Lists them anew. */
+  /** Lists the connections again. */
   reload(): void;
 }
 
-/** The user's connections. They are listed anew after each one that is connected. Needs the scope `connections:read`. */
+/** The user's connections. They are listed again after a connection is created. Needs the scope `connections:read`. */
 export function useConnections(query: ConnectionQuery = {}): UseConnections {
-  const shared = useShared();
-  const changes = useChanges(shared);
-  const [found, setFound] = useState<{ connections?: Connection[]; error?: VaultError }>({});
+  const store = useStore();
+  const changes = useChanges(store);
+  const [result, setResult] = useState<{ connections?: Connection[]; error?: VaultError }>({});
   const [reloads, setReloads] = useState(0);
   const { platform, state, active } = query;
-  // After each change and each wish.
+  // Also depends on `changes` and `reloads`.
   useEffect(() => {
     let isLatest = true;
-    shared.connect.connections({ platform, state, active }).then(
-      (connections) => isLatest && setFound({ connections }),
-      (error: VaultError) => isLatest && setFound((before) => ({ ...before, error })),
+    store.connect.connections({ platform, state, active }).then(
+      (connections) => isLatest && setResult({ connections }),
+      (error: VaultError) => isLatest && setResult((before) => ({ ...before, error })),
     );
     return () => {
       isLatest = false;
     };
-  }, [shared, changes, reloads, platform, state, active]);
+  }, [store, changes, reloads, platform, state, active]);
   const reload = useCallback(() => setReloads((count) => count + 1), []);
-  return { connections: found.connections, error: found.error, reload };
+  return { connections: result.connections, error: result.error, reload };
 }
 
-/** What a `<ConnectButton>` takes, besides what every button does. */
+/** The properties of `<ConnectButton>`, in addition to those of a button. */
 export interface ConnectButtonProps
   extends UseConnectOptions,
     Omit<ButtonHTMLAttributes<HTMLButtonElement>, "onError" | "type" | "onClick"> {
-  /** Your own texts for errors, by code. An empty one shows nothing. */
+  /** Your own messages for errors, by code. An empty message shows nothing. */
   errorTexts?: { [Code in ErrorCode]?: string } | undefined;
 }
 
-/** A button that lets the user connect an account, and an alert if that has failed. Style both as you like. */
+/** A button that lets the user connect an account, and an alert if that fails. Both are unstyled. */
 export function ConnectButton(props: ConnectButtonProps): ReactElement {
   const { platform, connection, ui, returnUrl, onConnect, onError, errorTexts, children, disabled, ...rest } = props;
   const { connect, isConnecting, error, errorText } = useConnect({
@@ -236,8 +238,8 @@ export function ConnectButton(props: ConnectButtonProps): ReactElement {
     onConnect,
     onError,
   });
-  // Who closes the window knows that.
-  const told = error && (errorTexts?.[error.code] ?? (error.code === "closed" ? "" : errorText));
+  // No message when the user has closed the window.
+  const message = error && (errorTexts?.[error.code] ?? (error.code === "closed" ? "" : errorText));
   return createElement(
     "span",
     null,
@@ -252,6 +254,6 @@ export function ConnectButton(props: ConnectButtonProps): ReactElement {
       },
       children ?? (connection === undefined ? "Connect an account" : "Reconnect"),
     ),
-    told ? createElement("span", { role: "alert" }, told) : null,
+    message ? createElement("span", { role: "alert" }, message) : null,
   );
 }

@@ -1,8 +1,8 @@
-// Arguments as callers pass them. Programs in JavaScript pass anything, so nothing here trusts the declared types.
+// Checks arguments. Callers in JavaScript can pass anything, so nothing here relies on the declared types.
 import { nearest } from "glue";
 import { type ErrorDetails, type Fault, ValidationError } from "./errors.js";
 
-// A longer body is refused by its length first, and no character has less than one byte.
+// Longer bodies are rejected by their length before their content is checked. A character has at least one byte.
 const MAX_BODY = 64 << 10;
 
 interface More {
@@ -10,18 +10,18 @@ interface More {
   cause?: unknown;
 }
 
-/** Collects what is wrong with arguments, to report everything at once. */
+/** Collects the errors of arguments, to report all of them at once. */
 export class Faults {
   #faults: Fault[] = [];
   #cause: unknown;
 
-  /** Adds a fault; `what` completes a sentence that begins with the argument's name. */
+  /** Adds an error; `what` completes a sentence that begins with the argument's name. */
   add(parameter: string, what: string, { suggestion, cause }: More = {}): void {
     this.#faults.push({ parameter, detail: `\`${parameter}\` ${what}`, ...(suggestion && { suggestion }) });
     this.#cause ??= cause;
   }
 
-  /** Throws the collected faults, with these details. Does nothing if there are none. */
+  /** Throws the collected errors. Does nothing if there are none. */
   throwIfAny(details: ErrorDetails = { code: "invalid_argument" }): void {
     const [first, ...more] = this.#faults;
     if (!first) return;
@@ -30,7 +30,6 @@ export class Faults {
   }
 }
 
-/** Throws that an argument can't be used. */
 export function rejectArgument(name: string, what: string, more?: More): never {
   const faults = new Faults();
   faults.add(name, what, more);
@@ -38,8 +37,8 @@ export function rejectArgument(name: string, what: string, more?: More): never {
 }
 
 /**
- * Whether a value is an object whose members can be listed. A `Map`, a promise that nobody awaited, or an instance of a
- * class with getters would seem to have none.
+ * Whether a value is an object whose members can be listed. A `Map`, a promise that was not awaited, or an instance of a class
+ * with getters would appear to have none.
  */
 function isPlain(value: unknown): value is object {
   if (Object.prototype.toString.call(value) !== "[object Object]") return false;
@@ -53,7 +52,7 @@ function isPlain(value: unknown): value is object {
   return true;
 }
 
-/** Copies the members of a plain object that are not undefined, and the arrays among them. The copy inherits nothing. */
+/** Copies the members of a plain object, and arrays in it, without undefined members. The copy has no prototype. */
 export function copyMembers<T extends object>(value: T | undefined, name: string): Partial<T> {
   const members = Object.create(null);
   if (value === undefined) return members;
@@ -69,7 +68,7 @@ export function copyMembers<T extends object>(value: T | undefined, name: string
   return members;
 }
 
-/** Copies the members of an object that may have only the known ones. Anything wrong is added to `faults`. */
+/** Copies the members of an object that may only have the known ones. Adds unknown ones to `faults`. */
 export function knownMembers<T extends object>(
   value: T | undefined,
   name: string,
@@ -90,28 +89,28 @@ export function stringArgument(value: unknown, name: string): string {
   return value;
 }
 
-/** Why a value is not a whole number in a range; undefined if it is one. */
+/** Why a value is not an integer in a range; undefined if it is one. */
 export function integerError(value: unknown, least: number, most: number): string | undefined {
   return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
     ? undefined
     : `must be a whole number from ${least} to ${most}`;
 }
 
-/** The query for filters. Those named in `lists` may be arrays. The service's own code checks what the filters mean. */
+/** Encodes filters as a query. Those named in `lists` may be arrays. The WebAssembly module validates the values. */
 export function queryString(filters: object, lists: readonly string[]): string {
   const faults = new Faults();
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(filters)) {
-    const what = unwritable(value, lists.includes(name));
+    const what = encodingError(value, lists.includes(name));
     if (what) faults.add(name, what);
-    else pairs.push(`${encodeURIComponent(wellFormed(name))}=${encodeURIComponent(written(value))}`);
+    else pairs.push(`${encodeURIComponent(wellFormed(name))}=${encodeURIComponent(filterString(value))}`);
   }
   faults.throwIfAny({ status: 400, code: "invalid_parameter" });
   return pairs.join("&");
 }
 
-/** Why a filter can't be written in a query; undefined if it can. */
-function unwritable(value: unknown, mayBeList: boolean): string | undefined {
+/** Why a filter can't be encoded in a query; undefined if it can. */
+function encodingError(value: unknown, mayBeList: boolean): string | undefined {
   if (value === null || ["number", "boolean", "bigint"].includes(typeof value)) return undefined;
   if (typeof value === "string") return isWellFormed(value) ? undefined : "is not well-formed text";
   if (!Array.isArray(value)) return "must be a string, a number, true or false";
@@ -121,26 +120,26 @@ function unwritable(value: unknown, mayBeList: boolean): string | undefined {
   return undefined;
 }
 
-/** Whether a text has no half of a surrogate pair, which no encoding can write. */
+/** Whether a string has no lone surrogate, which UTF-8 can't encode. */
 function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** The text without such halves, where the platform can replace them. */
+/** Replaces lone surrogates, where the platform can. */
 function wellFormed(text: string & { toWellFormed?(): string }): string {
   return text.toWellFormed?.() ?? text;
 }
 
-/** The text of a filter. That of null is empty, which is refused: a filter must not silently be left out. */
-function written(value: unknown): string {
+/** The value of a filter as a string. Null becomes an empty string, which is rejected: a filter must not be ignored silently. */
+function filterString(value: unknown): string {
   if (!Array.isArray(value)) return String(value ?? "");
-  // An array of one empty text is not an empty array.
+  // An array with one empty string must differ from an empty array.
   return value.length === 1 && value[0] === "" ? "," : value.join(",");
 }
 
-/** The JSON of a body, and its value: without undefined members, with dates as texts. */
+/** The JSON of a body, and the value parsed from it: without undefined members, with dates as strings. */
 export function jsonBody(value: unknown, name: string): [json: string, parsed: unknown] {
-  // An object whose members can't be listed would become an empty body, unless it says itself what its JSON is.
+  // An object whose members can't be listed would become an empty body, unless it has a `toJSON`.
   if (
     value !== null &&
     typeof value === "object" &&
@@ -154,10 +153,10 @@ export function jsonBody(value: unknown, name: string): [json: string, parsed: u
   try {
     json = JSON.stringify(value);
   } catch (cause) {
-    rejectArgument(name, "can't be written as JSON", { cause });
+    rejectArgument(name, "can't be serialized as JSON", { cause });
   }
   if (json === undefined) rejectArgument(name, "must be an object");
-  const column = json.length <= MAX_BODY ? halfPair(json) : undefined;
+  const column = json.length <= MAX_BODY ? loneSurrogateColumn(json) : undefined;
   if (column !== undefined) {
     const detail = `The body is not valid JSON, or nested too deeply: line 1, column ${column}.`;
     throw new ValidationError(detail, { status: 400, code: "invalid_body", errors: [{ pointer: "", detail }] });
@@ -166,17 +165,16 @@ export function jsonBody(value: unknown, name: string): [json: string, parsed: u
 }
 
 /**
- * The column where the service's parser stops at half of a surrogate pair, which JSON has as an escape; undefined if there
- * is none.
+ * The column where the service's parser stops at an escaped lone surrogate; undefined if there is none.
  */
-function halfPair(json: string): number | undefined {
-  for (const { 1: half, index } of json.matchAll(/\\(?:u(d[89a-f]..)|.)/g)) {
-    if (half === undefined) continue;
+function loneSurrogateColumn(json: string): number | undefined {
+  for (const { 1: surrogate, index } of json.matchAll(/\\(?:u(d[89a-f]..)|.)/g)) {
+    if (surrogate === undefined) continue;
     const end = index + 6;
-    // After a first half the parser looks for the second one: at one character, at two, or at a whole escape.
-    const isFirst = /^d[89ab]/.test(half);
-    const looked = !isFirst ? 0 : json[end] !== "\\" ? 1 : json[end + 1] !== "u" ? 2 : 6;
-    return new TextEncoder().encode(json.slice(0, end)).length + looked;
+    // After a high surrogate the parser reads up to one character, two, or a whole escape to find the low one.
+    const isHigh = /^d[89ab]/.test(surrogate);
+    const consumed = !isHigh ? 0 : json[end] !== "\\" ? 1 : json[end + 1] !== "u" ? 2 : 6;
+    return new TextEncoder().encode(json.slice(0, end)).length + consumed;
   }
   return undefined;
 }

@@ -12,9 +12,9 @@ export interface ConnectorVaultOptions {
   baseUrl: string | URL;
   /**
    * An API key (`sk_test_…` or `sk_live_…`), a short-lived token (`st_test_…` or `st_live_…`), or a function that returns
-   * one. The function is called without arguments when a call needs a secret, once for all calls that wait for one: for
+   * one. The function is called without arguments when a call needs a secret; concurrent calls share one result: for
    * the first call, shortly before `expiresAt` (when a tenth of the lifetime is left, at most 30 seconds), and when the
-   * service rejects the secret. In that case the call is sent once more, whatever it is. If the function fails, the call
+   * service rejects the secret. In that case the call is sent once more, even if it is not retried otherwise. If the function fails, the call
    * fails with a `VaultError` with the code `secret_unavailable` and the function's error as its `cause`; the next call
    * tries again.
    */
@@ -29,22 +29,22 @@ export interface ConnectorVaultOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Lets copies of the service's database near the caller answer what only reads, if the service has some. A client sees its
-   * own changes, and others' changes once the copies have them. Default: false, so that every response is up to date.
+   * Lets read replicas of the service's database near the caller serve reads, if the service has any. A client sees its own
+   * changes immediately, and those of others once they are replicated. Default: false, so that every response is up to date.
    */
   nearReads?: boolean | undefined;
   /** Headers to send with every request. */
   headers?: Headers | Record<string, string> | undefined;
   /**
    * Allows an API key in a web page. A key has access to your whole account, and anyone who opens the page can read it, so
-   * use this only for pages of your own staff. Other pages use short-lived tokens, which your server creates.
+   * use this only for pages of your own staff. On other pages, use short-lived tokens, which your server creates.
    */
   allowSecretInBrowser?: boolean | undefined;
 }
 
 /** CheckedCallOptions options. @internal */
 export interface ClientConfig {
-  /** The address of the service, without a slash at its end. */
+  /** The URL of the service, without a slash at its end. */
   base: string;
   headers: Headers;
   secret: SecretSource;
@@ -64,7 +64,7 @@ const NAMES = [
   "headers",
   "allowSecretInBrowser",
 ] as const;
-// Timers take no longer time.
+// The maximum of `setTimeout`.
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_RETRIES = 100;
 
@@ -88,8 +88,8 @@ export function readOptions(options: ConnectorVaultOptions): ClientConfig {
     if (what) faults.add(name, what);
   }
   faults.throwIfAny();
-  const check = (text: string) => {
-    if (checked(() => isApiKey(text)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
+  const check = (value: string) => {
+    if (checked(() => isApiKey(value)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
   };
   if (typeof secret === "string") check(secret);
   headers.set("accept", "application/json");
@@ -106,7 +106,7 @@ export function readOptions(options: ConnectorVaultOptions): ClientConfig {
   };
 }
 
-/** The service's address without a slash at its end; empty if it is wrong. */
+/** The service's URL without a slash at its end; empty if it is invalid. */
 function baseOf(value: string | URL | undefined, faults: Faults): string {
   let url: URL | undefined;
   try {
@@ -125,32 +125,32 @@ function baseOf(value: string | URL | undefined, faults: Faults): string {
   return url.origin + path;
 }
 
-/** A copy of the headers; empty if they are wrong. */
+/** A copy of the headers; empty if they are invalid. */
 function headersOf(value: ConnectorVaultOptions["headers"], faults: Faults): Headers {
   let headers = new Headers();
   try {
     headers = new Headers(value);
   } catch {
-    // Without the cause, which contains the value: it may be a secret.
+    // Without the cause: its message contains the value, which can be a secret.
     faults.add("headers", "must be `Headers`, or an object of header names and values");
   }
-  if (headers.has(SECRET_HEADER)) faults.add("headers", "can't hold the secret: it goes into `secret`");
+  if (headers.has(SECRET_HEADER)) faults.add("headers", "can't contain the secret: use the option `secret`");
   return headers;
 }
 
-/** Whether whoever opens a page can read what is here: in a page, or in a worker of one. */
+/** Whether this is a web page or one of its workers, whose memory the user can read. */
 function isBrowser(): boolean {
   const { window, document, navigator, WorkerGlobalScope } = globalThis as Partial<typeof globalThis> & {
     WorkerGlobalScope?: unknown;
   };
-  // Other platforms have workers too, but name themselves.
+  // Other platforms also define `WorkerGlobalScope`, but not a browser's user agent.
   const isWorker = WorkerGlobalScope !== undefined && /^Mozilla\//.test(navigator?.userAgent ?? "");
   return (typeof window === "object" && typeof document === "object") || isWorker;
 }
 
 function secretInBrowser(): ValidationError {
   const detail =
-    "An API key opens your whole account, and whoever opens this page can read it. Let your server make a short-lived token for " +
+    "An API key has access to your whole account, and anyone who opens this page can read it. Let your server create a short-lived token for " +
     "the page, or call the service from your server. If only your own staff can open this page, pass `allowSecretInBrowser: true`.";
   return new ValidationError(detail, { code: "secret_in_browser", errors: [{ parameter: "secret", detail }] });
 }

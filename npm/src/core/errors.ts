@@ -1,4 +1,4 @@
-// The errors that calls fail with: a class for each kind of failure, all of them a `VaultError`.
+// The error classes. All extend `VaultError`.
 import type { Names } from "../types/names.js";
 
 /** An error code of the service. Each has a page at `<baseUrl>/problems/<code>`. */
@@ -20,21 +20,21 @@ export type ClientCode =
   | "aborted"
   /** A response that does not come from a connector-vault. Is `baseUrl` right? */
   | "unexpected_response"
-  /** A request that `verifyWebhook` got does not come from the service. */
+  /** `verifyWebhook` got a request that does not come from the service. */
   | "invalid_signature"
   /** The WebAssembly module can't be loaded or compiled, for example because of the page's Content-Security-Policy. */
   | "no_webassembly";
 
-/** Why an account was not connected. The codes of the service besides are those of attempts that failed. */
+/** Why an account was not connected: the codes of failed attempts, and those of the connect window. */
 export type ConnectCode =
   | Names["AttemptErrorCode"]
   /** The user did not finish in time, or the token has expired. */
   | "expired"
-  /** The user has closed the window. */
+  /** The user closed the window. */
   | "closed"
-  /** The browser has blocked the window: was it opened by a click? */
+  /** The browser blocked the window: was it opened in a click handler? */
   | "blocked"
-  /** Another reason, which the window has shown. */
+  /** Another reason, which the window showed to the user. */
   | "failed";
 
 /** What went wrong, for programs. */
@@ -46,13 +46,13 @@ export interface Fault {
   parameter?: string;
   /** Where in the body the error is: a JSON pointer (RFC 6901). */
   pointer?: string;
-  /** What is wrong, for people. */
+  /** A description, for people. */
   detail: string;
   /** What you may have meant. */
   suggestion?: string;
 }
 
-/** What is known of a failure. @internal */
+/** @internal */
 export interface ErrorDetails {
   code?: ErrorCode | undefined;
   status?: number | undefined;
@@ -94,17 +94,17 @@ export class VaultError extends Error {
     this.headers = headers;
   }
 }
-// The platform's own errors have their name on the prototype; whoever prints a class reads it there. Written out, because
-// minifiers rename classes.
+// Built-in errors have their name on the prototype, where `util.inspect` and others read it. It can't be taken from the
+// class, because minifiers rename classes.
 const named = (name: string, type: typeof VaultError) => {
-  for (const place of [type, type.prototype])
-    Object.defineProperty(place, "name", { value: name, configurable: true, writable: true });
+  for (const target of [type, type.prototype])
+    Object.defineProperty(target, "name", { value: name, configurable: true, writable: true });
 };
 named("VaultError", VaultError);
 
 /** A failure that may be temporary. */
-class PassingError extends VaultError {
-  /** How many seconds to wait before the next try; undefined if the service did not say. */
+class TemporaryError extends VaultError {
+  /** How many seconds to wait before a retry; undefined if the service did not say. */
   readonly retryAfter: number | undefined;
 
   /** @internal */
@@ -151,12 +151,12 @@ export class ConflictError extends VaultError {
 /** The connection has changed since you read it (412). Nothing was written. */
 export class PreconditionError extends VaultError {}
 /** The key sends too many requests (429). */
-export class RateLimitError extends PassingError {}
+export class RateLimitError extends TemporaryError {}
 /**
  * The service failed (500 and above), or the response does not come from a connector-vault: then `code` is
  * `unexpected_response`, which errors of the other classes can also have.
  */
-export class ServerError extends PassingError {}
+export class ServerError extends TemporaryError {}
 /** The service could not be reached. `cause` is the error of `fetch`. */
 export class ConnectionError extends VaultError {}
 /** The call took longer than `timeoutMs`. It may or may not have been carried out. */

@@ -1,4 +1,4 @@
-// The options that calls take.
+// The options of calls.
 import { Faults, knownMembers } from "./arguments.js";
 import type { Connection } from "../types/connection.js";
 
@@ -11,8 +11,8 @@ export interface CallOptions {
 /** Options of a call that changes or deletes a connection. */
 export interface ChangeOptions extends CallOptions {
   /**
-   * The connection as you read it, an entity tag in double quotes, or `*`. If somebody has changed the connection since,
-   * the call fails with a `PreconditionError`, and nothing is written.
+   * The connection as you read it, an entity tag in double quotes, or `*`. If the connection has changed since, the call
+   * fails with a `PreconditionError`, and nothing is written.
    */
   ifMatch?: string | Pick<Connection, "id" | "version"> | undefined;
 }
@@ -24,7 +24,7 @@ export interface CheckedCallOptions {
   ifMatch: string | undefined;
 }
 
-/** Checks the options of a call, which takes those that `known` names. @internal */
+/** Checks the options of a call, of which `known` are allowed. @internal */
 export function checkCallOptions(
   options: ChangeOptions | undefined,
   known: readonly (keyof ChangeOptions)[] = ["signal"],
@@ -39,7 +39,7 @@ export function checkCallOptions(
   return { signal, ifMatch: tag };
 }
 
-/** Whether a value has the shape of a signal: libraries have their own. @internal */
+/** Whether a value has the methods of an `AbortSignal`: it can be a polyfill. @internal */
 export function isSignal(value: AbortSignal | null): boolean {
   return (
     typeof value?.aborted === "boolean" &&
@@ -47,7 +47,7 @@ export function isSignal(value: AbortSignal | null): boolean {
   );
 }
 
-// `*`, or entity tags separated by commas (RFC 9110): the service refuses anything else.
+// `*`, or entity tags separated by commas (RFC 9110): the service rejects anything else.
 const CONDITION = /^(\*|(W\/)?"[!#-~]*"( *, *(W\/)?"[!#-~]*")*)$/;
 
 /** The value of `If-Match` for a connection or an entity tag; undefined for anything else. */

@@ -1,8 +1,8 @@
-// Lists, page by page.
+// Lists, requested page by page.
 import { Faults, copyMembers, knownMembers, integerError } from "./arguments.js";
 import type { CallOptions } from "./options.js";
 
-/** Which page of a list. */
+/** Selects a page of a list. */
 export interface Paging {
   /** Rows per page: 1–500, default 20. */
   limit?: number | undefined;
@@ -10,7 +10,7 @@ export interface Paging {
   page?: number | undefined;
 }
 
-/** How many rows to collect. */
+/** Options of `toArray`. */
 export interface ToArrayOptions {
   /** At most this number of rows. Default: all rows. */
   max?: number | undefined;
@@ -22,17 +22,17 @@ export interface Page<Row> extends AsyncIterable<Row> {
   readonly rows: Row[];
   /** The number of rows in the whole list. */
   readonly total: number;
-  /** Whether there are more rows than `total`. Only a search over all actions does not count all of its matches. */
+  /** Whether the list can have more rows than `total`. Only a search over all actions does not count all of its matches. */
   readonly totalIsMinimum: boolean;
-  /** What a search over all actions did not find, as sentences to show: empty in all other lists. */
+  /** What a search over all actions did not find, as sentences for users. Empty in all other lists. */
   readonly notes: readonly string[];
   /** The number of pages in the whole list. */
   readonly pages: number;
   /** The number of this page, from 1. */
   readonly page: number;
   /**
-   * The cursor of the next page, for example to keep in a URL: pass it to `list` as `after`, with the same filters.
-   * Undefined on the last page, and in all lists but that of connections, which alone has cursors.
+   * The cursor of the next page, for example to store in a URL: pass it to `list` as `after`, with the same filters.
+   * Undefined on the last page. Only the list of connections has cursors.
    */
   readonly after: string | undefined;
   /** Requests the next page, with the `signal` of the list unless you pass another one. Undefined after the last page. */
@@ -49,34 +49,34 @@ export interface Page<Row> extends AsyncIterable<Row> {
  * for await (const connection of vault.connections.list({ platform: "github" })) { … }
  * ```
  *
- * Nothing is sent before you do either. Iterating requests 100 rows at a time unless you pass `limit`, `page` or `after`.
+ * Nothing is sent before you do one of them. Iterating requests 100 rows at a time unless you pass `limit`, `page` or `after`.
  */
 export interface List<Row> extends Promise<Page<Row>>, AsyncIterable<Row> {
   /** Collects the rows of all pages. */
   toArray(options?: ToArrayOptions): Promise<Row[]>;
 }
 
-// Rows per request of an iteration: fewer requests than with the service's default, and none of them heavy.
+// Rows per request while iterating. More than the service's default, to save requests, but still a small response.
 const ROWS_AT_A_TIME = 100;
 
-/** The filters that all lists have. @internal */
+/** The filters of every list. @internal */
 export interface ListFilters extends Paging {
   after?: string | undefined;
 }
 
-/** The JSON of a page. @internal */
+/** @internal */
 export type Envelope<Row> = Pick<Page<Row>, "rows" | "total" | "pages" | "page"> & {
   totalIsMinimum?: boolean;
   notes?: string[];
 };
 
-/** A page as it comes, with the cursor of the next one. */
+/** A response, with the cursor of the next page from its `Link`. */
 interface Received<Row> {
   json: Envelope<Row>;
   after: string | undefined;
 }
 
-/** Whether JSON is that of a page. @internal */
+/** @internal */
 export function isPage(json: unknown): boolean {
   const { rows, total, pages, page } = (json ?? {}) as Partial<Envelope<unknown>>;
   const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -84,20 +84,20 @@ export function isPage(json: unknown): boolean {
 }
 
 /**
- * Iterates over the rows of a list whose pages name the next one in `next`, which the parameter `cursor` takes. A list with
- * `before` ends with null, and one with `after` repeats its cursor at the end. @internal
+ * Iterates over the rows of a list with the cursor `next`, which is passed as the parameter `cursor`. On the last page,
+ * `next` is null in lists with `before`, and unchanged in lists with `after`. @internal
  */
-export async function* iterateRows<Asked extends object, Row>(
-  filters: Asked,
-  page: (asked: Asked) => Promise<{ rows: Row[]; next: string | null }>,
+export async function* iterateRows<Filters extends object, Row>(
+  filters: Filters,
+  page: (filters: Filters) => Promise<{ rows: Row[]; next: string | null }>,
   cursor: "after" | "before",
 ): AsyncGenerator<Row> {
-  let asked: Asked & { after?: string | null } = { limit: ROWS_AT_A_TIME, ...filters };
+  let current: Filters & { after?: string | null } = { limit: ROWS_AT_A_TIME, ...filters };
   for (;;) {
-    const { rows, next } = await page(asked);
+    const { rows, next } = await page(current);
     yield* rows;
-    if (next === (cursor === "after" ? asked.after : null)) return;
-    asked = { ...asked, [cursor]: next };
+    if (next === (cursor === "after" ? current.after : null)) return;
+    current = { ...current, [cursor]: next };
   }
 }
 
@@ -111,7 +111,7 @@ class ListPage<Row> implements Page<Row> {
   readonly after: string | undefined;
   #follow: Page<Row>["next"];
 
-  /** `after` is the cursor of the next page; `follow` requests that page. */
+  /** `follow` requests the next page. */
   constructor(envelope: Envelope<Row>, after: string | undefined, follow: Page<Row>["next"]) {
     const { rows, total, totalIsMinimum, notes, pages, page } = envelope;
     this.rows = rows;
@@ -137,7 +137,6 @@ class ListPage<Row> implements Page<Row> {
   }
 }
 
-/** How many rows to collect. */
 function maxRows(options: ToArrayOptions | undefined): number {
   const faults = new Faults();
   const { max = Infinity } = knownMembers(options, "options", ["max"], faults);
@@ -157,7 +156,7 @@ async function collect<Row>(rows: AsyncIterable<Row>, max: number): Promise<Row[
   return collected;
 }
 
-/** A list: the promise of its first page, which is requested when somebody awaits it, and all of its rows. @internal */
+/** A lazy list: awaiting it requests the first page, iterating over it requests all pages. @internal */
 export class PagedList<Row> implements List<Row> {
   #get: (filters: ListFilters, options: CallOptions | undefined) => Promise<Received<Row>>;
   #filters: ListFilters = {};
@@ -167,8 +166,8 @@ export class PagedList<Row> implements List<Row> {
 
   /**
    * @param get requests one page
-   * @param filters as the caller passed them
-   * @param options as the caller passed them
+   * @param filters unchecked, from the caller
+   * @param options unchecked, from the caller
    */
   constructor(
     get: (filters: ListFilters, options: CallOptions | undefined) => Promise<Received<Row>>,
@@ -177,10 +176,10 @@ export class PagedList<Row> implements List<Row> {
   ) {
     this.#get = get;
     try {
-      // Copied, so that later changes of the caller's object have no effect.
+      // Later changes of the caller's object must have no effect.
       this.#filters = copyMembers(filters, "filters");
     } catch (error) {
-      // Thrown when somebody requests rows.
+      // Thrown when rows are requested.
       this.#fault = error;
     }
     this.#options = options;
@@ -214,19 +213,19 @@ export class PagedList<Row> implements List<Row> {
     return collect(this.#rows(Math.min(max, ROWS_AT_A_TIME)), max);
   }
 
-  /** The first page, for those who await the list. */
+  /** The promise of the first page, requested once. */
   get #page(): Promise<Page<Row>> {
-    this.#first ??= this.#begin(this.#filters);
+    this.#first ??= this.#requestFirst(this.#filters);
     return this.#first;
   }
 
-  /** All rows from the beginning, in pages of this size unless the caller has chosen a size or a place to begin. */
+  /** All rows. Uses this page size unless the caller has chosen a size or a starting point. */
   async *#rows(limit: number): AsyncGenerator<Row> {
-    const isFree = !["limit", "page", "after"].some((name) => name in this.#filters);
-    yield* await this.#begin(isFree ? { ...this.#filters, limit } : this.#filters);
+    const isDefault = !["limit", "page", "after"].some((name) => name in this.#filters);
+    yield* await this.#requestFirst(isDefault ? { ...this.#filters, limit } : this.#filters);
   }
 
-  async #begin(filters: ListFilters): Promise<Page<Row>> {
+  async #requestFirst(filters: ListFilters): Promise<Page<Row>> {
     if (this.#fault) throw this.#fault;
     return this.#pageOf(await this.#get(filters, this.#options), filters, this.#options);
   }

@@ -1,5 +1,5 @@
-// Test environments and edge runtimes hand over objects of another realm, which `instanceof` doesn't recognize.
+// Type checks across realms: in test environments and edge runtimes, `instanceof` fails for objects of another realm.
 
-/** Whether a value is of a class of the platform, in whichever realm it was created. */
+/** Whether a value is an instance of a built-in class, of any realm. */
 export const isOf = (name: string, value: unknown): boolean =>
   Object.prototype.toString.call(value) === `[object ${name}]`;

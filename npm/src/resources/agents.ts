@@ -1,4 +1,4 @@
-// Sign-in for agents: who authenticates their users, and what the users granted.
+// Sign-in for agents, and the grants of their users.
 import { Call } from "glue";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -6,7 +6,7 @@ import type { Executor } from "../core/request.js";
 import type { IdentityType } from "../types/connection.js";
 import type { Fault } from "../core/errors.js";
 
-/** Who authenticates the users of agents. */
+/** The configuration of sign-in for agents. */
 export interface AgentSignIn {
   /** The MCP address of the account and environment, for agents. */
   endpoint: string;
@@ -26,13 +26,13 @@ export interface AgentSignIn {
   redirectUri: string | null;
   /** Where your app authenticates users; null with `oidc`. */
   url: string | null;
-  /** When sign-in was switched on (RFC 3339). */
+  /** When sign-in was enabled (RFC 3339). */
   createdAt: string;
-  /** When it was configured last (RFC 3339). */
+  /** When it was last changed (RFC 3339). */
   updatedAt: string;
 }
 
-/** Who is to authenticate the users of agents. */
+/** A new configuration of sign-in for agents. */
 export interface NewAgentSignIn {
   /** An OpenID provider, or your own app. */
   type: "oidc" | "app";
@@ -50,19 +50,19 @@ export interface NewAgentSignIn {
   url?: string | undefined;
 }
 
-/** How agents sign in. Needs the scope `agents:read`; changes need `agents:write`. */
+/** Sign-in for agents. Needs the scope `agents:read`; changes need `agents:write`. */
 export interface AgentSignIns {
-  /** Returns who authenticates the users of agents. */
+  /** Returns the configuration. */
   get(options?: CallOptions): Promise<AgentSignIn>;
-  /** Configures who authenticates the users of agents, and returns it. */
+  /** Replaces the configuration, and returns it. */
   set(signIn: NewAgentSignIn, options?: CallOptions): Promise<AgentSignIn>;
   /** The errors that `set` would find, without a request. If there are none, the array is empty. */
   validateSet(signIn: NewAgentSignIn): readonly Fault[];
-  /** Switches sign-in off, and ends every grant. */
+  /** Disables sign-in, and revokes every grant. */
   delete(options?: CallOptions): Promise<void>;
 }
 
-/** What a user lets an agent do. */
+/** The permission of an agent to act for a user. */
 export interface AgentGrant {
   /** The grant's id. */
   id: string;
@@ -78,11 +78,11 @@ export interface AgentGrant {
   actions: string[] | null;
   /** Only the connections with these ids; null for all of the identity. */
   connections: string[] | null;
-  /** Which calls the user is asked about first: all that change something, or those that delete; null for none. */
+  /** Which calls need the user's approval: all that write, or only those that delete; null for none. */
   confirm: "write" | "destructive" | null;
   /** The agent, as it describes itself. Only the host of `url` is checked. */
   client: { name: string | null; url: string | null; redirectUri: string };
-  /** When the user came back to sign in (RFC 3339). */
+  /** When the user signed in (RFC 3339). */
   createdAt: string;
   /** When the agent last got an access token (RFC 3339). */
   lastUsedAt: string | null;
@@ -92,7 +92,7 @@ export interface AgentGrant {
 
 /** A user whom your app has authenticated. */
 export interface NewAgentGrant {
-  /** The parameter `request` with which the user came to your app, unchanged. */
+  /** The query parameter `request` of the user's request to your app, unchanged. */
   request: string;
   /** Who the user is, as in connections. */
   identity: string;
@@ -100,21 +100,21 @@ export interface NewAgentGrant {
   identityType?: IdentityType | undefined;
   /** Only these platforms. Default: all. */
   platforms?: readonly string[] | undefined;
-  /** `read` lets the user grant no more than reading. */
+  /** `read`: the user can grant read access only. */
   access?: "read" | "write" | undefined;
   /** Only these actions, at most 100, each as `platform/key` or `platform/prefix*`. Default: all. */
   actions?: readonly string[] | undefined;
   /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
   connections?: readonly string[] | undefined;
-  /** The user is asked before each call that changes something, or that deletes. Default: as the user chooses. */
+  /** Which calls need the user's approval: all that write, or only those that delete. Default: as the user chooses. */
   confirm?: "write" | "destructive" | undefined;
 }
 
-/** Where to send a user. */
+/** Where to redirect a user. */
 export interface AgentContinuation {
   /** Where to redirect the user's browser. It works once. */
   continueUrl: string;
-  /** Until when it works (RFC 3339). */
+  /** When it expires (RFC 3339). */
   expiresAt: string;
 }
 
@@ -122,7 +122,7 @@ export interface AgentContinuation {
 export interface AgentGrantFilters {
   /** Only grants of this identity, exactly. */
   identity?: string | undefined;
-  /** How many. */
+  /** Grants per request. */
   limit?: number | undefined;
   /** `next` of the previous page. */
   before?: string | undefined;
@@ -136,15 +136,15 @@ export interface AgentGrantPage {
   next: string | null;
 }
 
-/** What users granted to agents. Needs the scope `agents:read`; changes need `agents:write`. */
+/** The grants of agents. Needs the scope `agents:read`; changes need `agents:write`. */
 export interface AgentGrants {
   /** Lists grants, newest first. */
   list(filters?: AgentGrantFilters, options?: CallOptions): Promise<AgentGrantPage>;
-  /** Says who the user is that an agent's request has sent to your app. Redirect the user to `continueUrl`. */
+  /** Identifies the user whom an agent's request has redirected to your app. Redirect the user to `continueUrl` next. */
   create(grant: NewAgentGrant, options?: CallOptions): Promise<AgentContinuation>;
   /** The errors that `create` would find, without a request. If there are none, the array is empty. */
   validateCreate(grant: NewAgentGrant): readonly Fault[];
-  /** Ends a grant: the agent's tokens are rejected at once. */
+  /** Revokes a grant: the agent's tokens are rejected immediately. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 

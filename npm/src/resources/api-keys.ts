@@ -1,4 +1,4 @@
-// API keys: who may call the service.
+// API keys.
 import { Call } from "glue";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -13,11 +13,11 @@ export type ApiKeyState = Names["KeyState"];
 
 /** An API key, without its secret. */
 export interface ApiKey {
-  /** Identifies the key; reveals nothing of it. */
+  /** Identifies the key, without revealing its secret. */
   id: string;
   /** What it is for. */
   name: string | null;
-  /** What it may do. */
+  /** What the key permits. */
   scopes: Scope[];
   /** Whether it can be used. */
   state: ApiKeyState;
@@ -37,7 +37,7 @@ export interface ApiKey {
   current: boolean;
 }
 
-/** An API key whose secret was generated just now. */
+/** An API key with its newly generated secret. */
 export interface ApiKeyWithSecret extends ApiKey {
   /** The key itself. Store it: it is returned only once. */
   secret: string;
@@ -47,7 +47,7 @@ export interface ApiKeyWithSecret extends ApiKey {
 export interface NewApiKey {
   /** What it is for: 1–128 characters. */
   name?: string | null | undefined;
-  /** What it may do: scopes that the client's key has too. */
+  /** What the key permits: a subset of the scopes of the client's key. */
   scopes: readonly Scope[];
   /** When it expires (RFC 3339): no later than the client's key. Default: when that one does. */
   expiresAt?: string | null | undefined;
@@ -81,7 +81,7 @@ export interface ApiKeys {
   validateCreate(key: NewApiKey): readonly Fault[];
   /** Creates a key that replaces this one, which stays valid for 24 hours. Never retried. */
   rotate(id: string, options?: CallOptions): Promise<ApiKeyWithSecret>;
-  /** Revokes a key at once, with its tokens and the keys that it created. */
+  /** Revokes a key immediately, with its tokens and the keys that it created. */
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 
@@ -96,12 +96,12 @@ export function apiKeys(executor: Executor): ApiKeys {
     () =>
       Call.createKey(...jsonBody(key, "key"));
   const page: ApiKeys["page"] = async (query, options) => {
-    const asked = queryString(copyMembers(query, "query"), []);
-    return executor.send(() => Call.listKeys(asked), checkCallOptions(options), hasRows);
+    const encoded = queryString(copyMembers(query, "query"), []);
+    return executor.send(() => Call.listKeys(encoded), checkCallOptions(options), hasRows);
   };
   return {
     async *list(query, options) {
-      yield* iterateRows(copyMembers(query, "query"), (asked) => page(asked, options), "before");
+      yield* iterateRows(copyMembers(query, "query"), (query) => page(query, options), "before");
     },
     page,
     create: async (key, options) => executor.send(creating(key), once(options), hasSecret),
@@ -109,7 +109,7 @@ export function apiKeys(executor: Executor): ApiKeys {
     rotate: async (id, options) =>
       executor.send(() => Call.rotateKey(stringArgument(id, "id")), once(options), hasSecret),
     revoke: async (id, options) => {
-      // A key that was revoked is revoked: the request can be repeated.
+      // Idempotent: revoking a revoked key succeeds.
       await executor.send(
         () => Call.revokeKey(stringArgument(id, "id")),
         checkCallOptions(options),

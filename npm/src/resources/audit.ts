@@ -1,4 +1,4 @@
-// The audit: who changed what, and who read credentials.
+// The audit log: changes, and reads of credentials.
 import { Call } from "glue";
 import { copyMembers, queryString } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -7,7 +7,7 @@ import type { Fault } from "../core/errors.js";
 import type { Names } from "../types/names.js";
 import { iterateRows } from "../core/pages.js";
 
-/** What an entry says was done. */
+/** The action that an entry records. */
 export type AuditAction = Names["AuditAction"];
 
 /** Who did it. */
@@ -32,7 +32,7 @@ export interface AuditTarget {
 export interface AuditEntry {
   /** Identifies the entry. Later entries have greater ids. */
   id: string;
-  /** When it happened; of reads that were counted together, the first one (RFC 3339). */
+  /** When it happened (RFC 3339). If reads were counted together, when the first one happened. */
   at: string;
   /** What was done. */
   action: AuditAction;
@@ -52,11 +52,11 @@ export interface AuditFilters {
   actor?: string | undefined;
   /** Only entries of this action, or of one of these. */
   actions?: AuditAction | readonly AuditAction[] | undefined;
-  /** Only entries about what has this id, or about the OAuth client of this platform. */
+  /** Only entries whose target has this id; for an OAuth client, the platform. */
   target?: string | undefined;
   /** Only entries about the connection with this id. */
   connection?: string | undefined;
-  /** Only entries from this time on (RFC 3339). */
+  /** Only entries at or after this time (RFC 3339). */
   from?: string | undefined;
   /** Only entries before this time (RFC 3339). */
   to?: string | undefined;
@@ -66,7 +66,7 @@ export interface AuditFilters {
   before?: string | undefined;
 }
 
-/** A page of the audit. */
+/** A page of the audit log. */
 export interface AuditPage {
   /** The entries, newest first. With several filters, there may be none although more follow. */
   rows: AuditEntry[];
@@ -74,11 +74,11 @@ export interface AuditPage {
   next: string | null;
 }
 
-/** The audit. Needs the scope `audit:read`, which only API keys can have. */
+/** The audit log. Needs the scope `audit:read`, which only API keys can have. */
 export interface Audit {
   /** Iterates over the entries, newest first. */
   list(filters?: AuditFilters, options?: CallOptions): AsyncIterable<AuditEntry>;
-  /** Returns one page, with a cursor to go on with. */
+  /** Returns one page, with a cursor to continue from. */
   page(filters?: AuditFilters, options?: CallOptions): Promise<AuditPage>;
   /** The errors that `list` and `page` would find, without a request. If there are none, the array is empty. */
   validateList(filters?: AuditFilters): readonly Fault[];
@@ -93,12 +93,12 @@ function isPage(json: unknown): boolean {
 export function audit(executor: Executor): Audit {
   const listing = (filters: object) => Call.listAudit(queryString(filters, ["actions"]));
   const page = async (filters: object | undefined, options: CallOptions | undefined): Promise<AuditPage> => {
-    const asked = copyMembers(filters, "filters");
-    return executor.send(() => listing(asked), checkCallOptions(options), isPage);
+    const query = copyMembers(filters, "filters");
+    return executor.send(() => listing(query), checkCallOptions(options), isPage);
   };
   return {
     async *list(filters, options) {
-      yield* iterateRows(copyMembers(filters, "filters"), (asked) => page(asked, options), "before");
+      yield* iterateRows(copyMembers(filters, "filters"), (query) => page(query, options), "before");
     },
     page: (filters, options) => page(filters, options),
     validateList: (filters) => executor.validateList(listing, filters),

@@ -49,19 +49,19 @@ export interface Connector {
   active: boolean;
 }
 
-/** Where a JSON response says how to get the next page of a list. */
+/** How to find the next page of a list in a JSON response. */
 export interface Pagination {
-  /** The JSON Pointer of the next page's address, or of the value of `parameter`. */
+  /** The JSON Pointer of the next page's URL, or of the value of `parameter`. */
   next: string;
-  /** The query parameter that takes the value; null if it is an address. */
+  /** The query parameter that takes the value; null if the value is a URL. */
   parameter: string | null;
-  /** The JSON Pointer of the list whose last item has the value; null if the response itself has it. */
+  /** The JSON Pointer of the array whose last item contains the value; null if the response itself contains it. */
   items: string | null;
-  /** The JSON Pointer of what is true if there is another page; null if the value says it. */
+  /** The JSON Pointer of a member that is true if there is another page; null if the presence of the value says so. */
   more: string | null;
 }
 
-/** A connector with how users connect to its platform, and where the platform's API is. */
+/** A connector, with the ways to connect to its platform and the servers of the platform's API. */
 export interface ConnectorDetail extends Connector {
   /** The ways to connect, the preferred one first. */
   authMethods: AuthMethod[];
@@ -73,15 +73,15 @@ export interface ConnectorDetail extends Connector {
   documentationUrl: string | null;
   /** The licence of the imported OpenAPI document; null if unknown. */
   license: { name: string | null; url: string | null } | null;
-  /** A request that succeeds only with good credentials; null if unknown. */
+  /** A request that succeeds only with valid credentials; null if unknown. */
   verify: VerifyRequest | null;
-  /** How to find out whose account it is; null if unknown. `id` and `name` are JSON Pointers into the answer. */
+  /** The request that identifies the account; null if unknown. `id` and `name` are JSON Pointers into the response. */
   account: (PlatformRequest & { id: string; name: string | null }) | null;
-  /** Where responses say that a list goes on, besides the header `Link`: the first that says it counts. */
+  /** Where responses state the next page of a list, in addition to the header `Link`. The first match applies. */
   pagination: Pagination[];
 }
 
-/** Something that a platform can do. */
+/** An operation of a platform's API. */
 export interface Action {
   /** A title in one line. */
   title: string;
@@ -150,7 +150,7 @@ export interface Connectors {
   /** The errors that `list` would find in these filters, without a request. If there are none, the array is empty. */
   validateList(filters?: ConnectorFilters): readonly Fault[];
   /**
-   * Retrieves a connector with how users connect to its platform.
+   * Retrieves a connector, with the ways to connect to its platform.
    *
    * @throws {NotFoundError} if the catalog has no such platform
    */
@@ -160,7 +160,7 @@ export interface Connectors {
 /** The actions of each platform. Needs the scope `catalog:read`, and `connections:call` to run them. */
 export interface Actions {
   /**
-   * Searches the actions of all platforms, the best match first: ask as you would ask a person. `total` is exact up to
+   * Searches the actions of all platforms, the best match first; `q` can be a phrase in plain English. `total` is exact up to
    * 10,000; see `totalIsMinimum`.
    */
   search(query: ActionSearch, options?: CallOptions): List<Action>;
@@ -174,7 +174,7 @@ export interface Actions {
    */
   validateList(platform: string, filters?: ActionFilters): readonly Fault[];
   /**
-   * Retrieves an action with what it takes and how it is authorized.
+   * Retrieves an action, with its parameters and the ways to authorize it.
    *
    * @throws {NotFoundError} if there is no such platform, or if the platform has no such action
    */
@@ -186,10 +186,10 @@ export interface Actions {
   ): Promise<ActionDetail & { responses: ActionResponse[] }>;
   get(platform: string, key: string, query?: ActionQuery, options?: CallOptions): Promise<ActionDetail>;
   /**
-   * Runs an action as a connected account, and returns what the platform answers, whatever its status. Never retried.
+   * Runs an action as a connected account, and returns the platform's response, whatever its status. Never retried.
    *
-   * @throws {ValidationError} if the input is not what the action takes: `errors` lists everything that is wrong
-   * @throws {ServerError} if the platform can't be reached, or does not answer in time
+   * @throws {ValidationError} if the input does not match the action: `errors` lists all errors
+   * @throws {ServerError} if the platform can't be reached, or does not respond in time
    */
   run(connection: string, key: string, input: ActionInput, options?: CallOptions): Promise<ActionAnswer>;
 }
@@ -226,8 +226,8 @@ export function actions(executor: Executor): Actions {
     get: async (platform: string, key: string, query?: ActionQuery, options?: CallOptions) =>
       executor.send<ActionDetail & { responses: ActionResponse[] }>(
         () => {
-          const asked = queryString(copyMembers(query, "query"), []);
-          return Call.getAction(stringArgument(platform, "platform"), stringArgument(key, "key"), asked);
+          const encoded = queryString(copyMembers(query, "query"), []);
+          return Call.getAction(stringArgument(platform, "platform"), stringArgument(key, "key"), encoded);
         },
         checkCallOptions(options),
         (json) => Array.isArray((json as Partial<ActionDetail> | null)?.parameters),

@@ -1,4 +1,4 @@
-// Attempts to connect an account to a platform.
+// Attempts to connect accounts.
 import { Call } from "glue";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -35,11 +35,11 @@ export interface NewConnectAttempt {
   scopes?: readonly string[] | undefined;
   /** Where the browser returns to afterwards, with `connect=<id>` in the query. Its origin must be allowed. */
   returnUrl?: string | undefined;
-  /** Whether another account at the platform may take the place of the one that was connected. Default: `false`. */
+  /** Whether a reconnect may switch to another account at the platform. Default: `false`. */
   allowOtherAccount?: boolean | undefined;
   /**
-   * Whether to return a link in each case. Where the user has to enter a key, fill in a field or choose a method, the link
-   * leads to the connect window. Default: `false`.
+   * Whether to always return a link. If the user has to enter a key, fill in a field or choose a method, the link leads to
+   * the connect window. Default: `false`.
    */
   link?: boolean | undefined;
 }
@@ -56,7 +56,7 @@ export interface PendingAttempt {
   expiresAt: string;
 }
 
-/** What has become of an attempt. */
+/** The status of an attempt. */
 export type AttemptStatus = "pending" | "succeeded" | "failed" | "expired";
 
 /** Why an attempt failed. */
@@ -76,7 +76,7 @@ export interface ConnectAttempt {
   id: string;
   /** The platform's identifier. */
   platform: string;
-  /** What has become of it. */
+  /** The status of the attempt. */
   status: AttemptStatus;
   /** The connection, if it succeeded. */
   connection: Connection | null;
@@ -90,7 +90,7 @@ export interface ConnectAttempt {
 export interface AttemptSummary extends Pick<ConnectAttempt, "id" | "platform" | "status" | "error" | "expiresAt"> {
   /** The id of one of the connector's `authMethods`. */
   authMethod: string;
-  /** Whose connection it is to be. */
+  /** The identity that the connection belongs to. */
   identity: string;
   /** The type of the identity. */
   identityType: IdentityType;
@@ -122,14 +122,14 @@ export interface AttemptPage {
   next: string | null;
 }
 
-/** How to ask for an attempt. */
+/** Options for retrieving an attempt. */
 export interface AttemptQuery {
-  /** How many seconds the service may wait until the attempt is over, before it answers: 1–25. Default: not at all. */
+  /** How many seconds the service may wait for the attempt to end before it responds: 1–25. Default: it does not wait. */
   wait?: number | undefined;
 }
 
 /**
- * Attempts to connect accounts, for servers, and for pages that do without the window of `vault.connect`. Needs the scope
+ * Attempts to connect accounts, for servers, and for pages that do not use the window of `vault.connect`. Needs the scope
  * `connections:connect`.
  */
 export interface ConnectAttempts {
@@ -140,10 +140,10 @@ export interface ConnectAttempts {
   start(attempt: NewConnectAttempt, options?: CallOptions): Promise<Connection | PendingAttempt>;
   /**
    * The errors that `start` would find in this attempt, without a request. If there are none, the array is empty. Only the
-   * service knows what the platform's methods take.
+   * service knows the fields of the platform's methods.
    */
   validateStart(attempt: NewConnectAttempt): readonly Fault[];
-  /** Returns what has become of an attempt that you started. */
+  /** Returns an attempt that you started. */
   get(id: string, query?: AttemptQuery, options?: CallOptions): Promise<ConnectAttempt>;
   /**
    * Iterates over attempts, the newest first; they are kept for at least a day after they expired. Needs the scope
@@ -158,9 +158,9 @@ export interface ConnectAttempts {
 export function connectAttempts(executor: Executor): ConnectAttempts {
   const starting = (attempt: NewConnectAttempt) => () => Call.connect(...jsonBody(attempt, "attempt"));
   const page: ConnectAttempts["page"] = async (filters, options) => {
-    const asked = queryString(copyMembers(filters, "filters"), ["status"]);
+    const encoded = queryString(copyMembers(filters, "filters"), ["status"]);
     return executor.send(
-      () => Call.listAttempts(asked),
+      () => Call.listAttempts(encoded),
       checkCallOptions(options),
       (json) => Array.isArray((json as Partial<AttemptPage> | null)?.rows),
     );
@@ -174,14 +174,14 @@ export function connectAttempts(executor: Executor): ConnectAttempts {
     get: async (id, query, options) =>
       executor.send(
         () => {
-          const asked = queryString(copyMembers(query, "query"), []);
-          return Call.getAttempt(stringArgument(id, "id"), asked);
+          const encoded = queryString(copyMembers(query, "query"), []);
+          return Call.getAttempt(stringArgument(id, "id"), encoded);
         },
         checkCallOptions(options),
         (json) => typeof (json as Partial<ConnectAttempt> | null)?.status === "string",
       ),
     async *list(filters, options) {
-      yield* iterateRows(copyMembers(filters, "filters"), (asked) => page(asked, options), "before");
+      yield* iterateRows(copyMembers(filters, "filters"), (query) => page(query, options), "before");
     },
     page,
   };

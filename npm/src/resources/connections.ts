@@ -144,8 +144,8 @@ export interface Connections {
   /** The errors that `setName` would find in this name, without a request. If there are none, the array is empty. */
   validateSetName(name: string | null): readonly Fault[];
   /**
-   * Creates a connection. Never retried: if a response is lost, a retry could not tell its own connection from one that
-   * somebody else has created.
+   * Creates a connection. Never retried: if a response is lost, a retry could not distinguish its own connection from
+   * one that another caller created.
    */
   create(connection: NewConnection, options?: CallOptions): Promise<Connection>;
   /**
@@ -154,14 +154,14 @@ export interface Connections {
    */
   validateCreate(connection: NewConnection): readonly Fault[];
   /**
-   * Deletes a connection; with `ifMatch`, only if nobody has changed it. If a response is lost and the retry finds no
+   * Deletes a connection; with `ifMatch`, only if it has not changed. If a response is lost and the retry finds no
    * connection, the call succeeds.
    */
   delete(id: string, options?: ChangeOptions): Promise<void>;
   /** Returns the health of a connection: its state, the reason, and who must act. */
   status(id: string, options?: CallOptions): Promise<ConnectionStatus>;
   /**
-   * Finds out at once whether a connection works, and returns it as it is then. Never retried. While the service waits after
+   * Checks now whether a connection works, and returns its updated state. Never retried. While the service waits after
    * a failure, it throws a `RateLimitError`.
    */
   check(id: string, options?: CallOptions): Promise<Connection>;
@@ -198,10 +198,10 @@ export function connections(executor: Executor): Connections {
     Call.setCredentials(stringArgument(id, "id"), ...jsonBody(credentials, "credentials"));
   const creating = (connection: NewConnection) => () => Call.createConnection(...jsonBody(connection, "connection"));
 
-  const change = async (make: BuildRequest, options: ChangeOptions | undefined): Promise<Connection> => {
-    const how = checkCallOptions(options, ["signal", "ifMatch"]);
-    // A retry would find the version that the first try has changed.
-    return executor.send(make, { ...how, repeatable: how.ifMatch === undefined }, isConnection);
+  const change = async (build: BuildRequest, options: ChangeOptions | undefined): Promise<Connection> => {
+    const checked = checkCallOptions(options, ["signal", "ifMatch"]);
+    // With `ifMatch`, a retry after a lost response would find the version that the first attempt has changed.
+    return executor.send(build, { ...checked, repeatable: checked.ifMatch === undefined }, isConnection);
   };
 
   return {
@@ -221,11 +221,11 @@ export function connections(executor: Executor): Connections {
       executor.send(creating(connection), { ...checkCallOptions(options), repeatable: false }, isConnection),
     validateCreate: (connection) => executor.validate(creating(connection)),
     delete: async (id, options) => {
-      // Retried with `ifMatch`, too: a connection that the first try has deleted is gone.
-      const how = { ...checkCallOptions(options, ["signal", "ifMatch"]), deletes: true };
+      // Retried with `ifMatch` too: if the first attempt succeeded, the retry finds no connection.
+      const sendOptions = { ...checkCallOptions(options, ["signal", "ifMatch"]), deletes: true };
       await executor.send(
         () => Call.deleteConnection(stringArgument(id, "id")),
-        how,
+        sendOptions,
         (_, status) => status === 204,
       );
     },
@@ -244,8 +244,8 @@ export function connections(executor: Executor): Connections {
     getCredentials: async (id, query, options) =>
       executor.send(
         () => {
-          const asked = queryString(copyMembers(query, "query"), []);
-          return Call.getCredentials(stringArgument(id, "id"), asked);
+          const encoded = queryString(copyMembers(query, "query"), []);
+          return Call.getCredentials(stringArgument(id, "id"), encoded);
         },
         checkCallOptions(options),
         (json) => typeof (json as Partial<Credentials> | null)?.type === "string",

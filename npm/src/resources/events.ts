@@ -1,4 +1,4 @@
-// Events: what happened in the vault.
+// The events of the vault.
 import { Call } from "glue";
 import { copyMembers, queryString } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -8,10 +8,10 @@ import type { Fault } from "../core/errors.js";
 import type { Names } from "../types/names.js";
 import { iterateRows } from "../core/pages.js";
 
-/** What an event says has happened. */
+/** The type of an event. */
 export type EventType = Names["EventType"];
 
-/** Why something happened. */
+/** The reason for an event. */
 export interface EventReason {
   /** The reason, for programs. */
   code: string;
@@ -21,7 +21,7 @@ export interface EventReason {
   httpStatus: number | null;
 }
 
-/** Something that happened. */
+/** An event of a type, with its data. */
 export interface EventOf<Type extends EventType, Data> {
   /** Identifies the event. Later events have greater ids. */
   id: string;
@@ -29,11 +29,11 @@ export interface EventOf<Type extends EventType, Data> {
   type: Type;
   /** When it happened (RFC 3339). */
   occurredAt: string;
-  /** What it is about, and why it happened if there is something to be said. */
+  /** The resource that the event is about, and the reason, if one is known. */
   data: Data & { reason?: EventReason };
 }
 
-/** Something that happened to a connection. `data.connection` is the connection just after that. */
+/** An event of a connection. `data.connection` is the connection immediately afterwards. */
 export type ConnectionEvent = EventOf<
   Exclude<Extract<EventType, `connection.${string}`>, "connection.called">,
   { connection: Connection; account: PlatformAccount | null }
@@ -43,13 +43,13 @@ export type ConnectionEvent = EventOf<
 export interface PlatformCall {
   /** The method of the request to the platform. */
   method: string;
-  /** The key of the action that was run. Absent if a request was passed on. */
+  /** The key of the action that was run. Absent if the call was proxied. */
   action?: string;
-  /** The path that was passed on, without its query, at most 500 characters of it. Absent if an action was run. */
+  /** The path of a proxied call, without its query, truncated to 500 characters. Absent if an action was run. */
   path?: string;
   /** The status of the platform's response; null without one. */
   status: number | null;
-  /** The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait. */
+  /** The error code, if the platform did not respond; `caller_disconnected` if the caller closed the connection. */
   error: string | null;
   /** Milliseconds until the platform's response began. */
   durationMs: number;
@@ -65,7 +65,7 @@ export type CallEvent = EventOf<
   { connection: Connection; account: PlatformAccount | null; call: PlatformCall }
 >;
 
-/** A call that an agent asked for, and about which its user was asked. */
+/** A call of an agent that needed its user's approval. */
 export interface DecidedCall {
   /** The method of the request to the platform. */
   method: string;
@@ -75,7 +75,7 @@ export interface DecidedCall {
   approval: string;
   /** The id of the API key as which the agent acts. */
   keyId: string;
-  /** The user who has decided. */
+  /** The user who decided. */
   identity: string;
 }
 
@@ -85,19 +85,19 @@ export type DecisionEvent = EventOf<
   { connection: Connection; account: PlatformAccount | null; call: DecidedCall }
 >;
 
-/** A platform rejects an OAuth client. Connections that need it can't be renewed until it is corrected. */
+/** A platform rejects an OAuth client. Connections that need it can't be refreshed until it is corrected. */
 export type OauthClientEvent = EventOf<
   Extract<EventType, `oauth_client.${string}`>,
   { oauthClient: { platform: string; clientId: string } }
 >;
 
-/** A platform has revoked what a deleted connection held, or has not: `data.reason.code` is `refused` or `expired`. */
+/** The grant of a deleted connection was revoked, or could not be: `data.reason.code` is then `refused` or `expired`. */
 export type GrantEvent = EventOf<Extract<EventType, `grant.${string}`>, { grant: { id: string; platform: string } }>;
 
 /** The service has disabled a webhook. */
 export type WebhookEvent = EventOf<Extract<EventType, `webhook.${string}`>, { webhook: { id: string } }>;
 
-/** Something that happened in the vault. */
+/** An event of the vault. */
 export type VaultEvent = ConnectionEvent | CallEvent | DecisionEvent | GrantEvent | OauthClientEvent | WebhookEvent;
 
 /** Which events to list. */
@@ -116,7 +116,7 @@ export interface EventFilters {
 
 /** A page of events. */
 export interface EventPage {
-  /** The events, in the order asked for. With `types`, there may be none although more follow. */
+  /** The events, in the requested order. With `types`, there may be none although more follow. */
   rows: VaultEvent[];
   /** The cursor for `after`. If it is the one that you passed, you have read all events so far. */
   next: string;
@@ -126,7 +126,7 @@ export interface EventPage {
 export interface Events {
   /** Iterates over the events, oldest first unless `order` says otherwise, and ends when there are no more so far. */
   list(filters?: EventFilters, options?: CallOptions): AsyncIterable<VaultEvent>;
-  /** Returns one page, with a cursor to store and to go on with. */
+  /** Returns one page, with a cursor to store and continue from. */
   page(filters?: EventFilters, options?: CallOptions): Promise<EventPage>;
   /** The errors that `list` and `page` would find, without a request. If there are none, the array is empty. */
   validateList(filters?: EventFilters): readonly Fault[];
@@ -141,13 +141,13 @@ function isPage(json: unknown): boolean {
 export function events(executor: Executor): Events {
   const listing = (filters: object) => Call.listEvents(queryString(filters, ["types"]));
   const page = async (filters: object | undefined, options: CallOptions | undefined): Promise<EventPage> => {
-    const asked = copyMembers(filters, "filters");
-    return executor.send(() => listing(asked), checkCallOptions(options), isPage);
+    const query = copyMembers(filters, "filters");
+    return executor.send(() => listing(query), checkCallOptions(options), isPage);
   };
   return {
     async *list(filters, options) {
       // Without `after`, an empty page with a cursor may still be followed by others.
-      yield* iterateRows(copyMembers(filters, "filters"), (asked) => page(asked, options), "after");
+      yield* iterateRows(copyMembers(filters, "filters"), (query) => page(query, options), "after");
     },
     page: (filters, options) => page(filters, options),
     validateList: (filters) => executor.validateList(listing, filters),

@@ -1,4 +1,4 @@
-// OAuth clients: the registrations of your app at platforms.
+// OAuth clients: registrations of your app at platforms.
 import { Call } from "glue";
 import { jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -10,7 +10,7 @@ import type { List, Paging } from "../core/pages.js";
 export interface OauthClient {
   /** The platform's identifier. */
   platform: string;
-  /** The id of the connector's auth method; null for whichever uses OAuth. */
+  /** The id of the connector's auth method; null for the first that uses OAuth. */
   authMethod: string | null;
   /** The client's id at the platform. */
   clientId: string;
@@ -24,23 +24,23 @@ export interface OauthClient {
   variables: Record<string, string>;
   /** The page of your app where users start to connect; null for none. */
   startUrl: string | null;
-  /** Whether authorization requests use PKCE (RFC 7636); null for what the catalog says. */
+  /** Whether authorization requests use PKCE (RFC 7636); null for the catalog's value. */
   pkce: "S256" | "none" | null;
   /** The redirect URI to register at the platform. */
   redirectUri: string;
-  /** Since when the platform has rejected the client (RFC 3339); null while it has not. Setting it clears this. */
+  /** Since when the platform has rejected the client (RFC 3339); null if it has not. Setting the client clears this. */
   rejectedSince: string | null;
-  /** When it was set first (RFC 3339). */
+  /** When it was first set (RFC 3339). */
   createdAt: string;
-  /** When it was set last (RFC 3339). */
+  /** When it was last set (RFC 3339). */
   updatedAt: string;
-  /** Only what `set` returns may have them: what may be wrong with the client, such as that it asks for no scopes. */
+  /** Possible mistakes in the client, such as that it requests no scopes. Only in the result of `set`. */
   warnings?: string[];
 }
 
 /** The registration of your app at a platform. */
 export interface NewOauthClient {
-  /** The id of one of the connector's `authMethods`. Default: whichever uses OAuth. */
+  /** The id of one of the connector's `authMethods`. Default: the first that uses OAuth. */
   authMethod?: string | undefined;
   /** The client's id at the platform. */
   clientId: string;
@@ -57,7 +57,7 @@ export interface NewOauthClient {
   variables?: Readonly<Record<string, string>> | undefined;
   /** The page of your app where users start to connect, for visits that begin at the platform. */
   startUrl?: string | undefined;
-  /** Whether authorization requests use PKCE. Default: as the catalog says. */
+  /** Whether authorization requests use PKCE. Default: the catalog's value. */
   pkce?: "S256" | "none" | undefined;
 }
 
@@ -76,11 +76,11 @@ export interface OauthClients {
    * service knows whether the platform exists.
    */
   validateSet(client: NewOauthClient): readonly Fault[];
-  /** Deletes the client for a platform. Connections that need it can't be renewed afterwards. */
+  /** Deletes the client for a platform. Connections that need it can't be refreshed afterwards. */
   delete(platform: string, options?: CallOptions): Promise<void>;
 }
 
-/** A valid platform, for checks that are about the rest of a call. */
+/** A valid platform, for validating the rest of a call. */
 const ANY_PLATFORM = "any";
 
 /** @internal */

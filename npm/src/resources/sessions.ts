@@ -1,4 +1,4 @@
-// API keys and short-lived tokens: what they may do, and creating tokens.
+// Short-lived tokens, and the permissions of the current key or token.
 import { Call } from "glue";
 import { jsonBody } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -14,7 +14,7 @@ export type Scope = Names["Scope"];
 /** A scope of a short-lived token. */
 export type SessionScope = Names["SessionScope"];
 
-/** The API key or the token. Only tokens have the members after `expiresAt`. */
+/** The API key or the token of the client. Only tokens have the members after `expiresAt`. */
 export interface Whoami {
   /** The account that it belongs to. */
   account: string;
@@ -42,7 +42,7 @@ export interface Whoami {
 
 /** A short-lived token for a browser. `JSON.stringify` includes the token, because you send it to the page. */
 export interface Session {
-  /** The token: `st_test_…` or `st_live_…`. It is used like an API key. */
+  /** The token: `st_test_…` or `st_live_…`. Use it like an API key. */
   token: string;
   /** When the token expires (RFC 3339). */
   expiresAt: string;
@@ -74,7 +74,7 @@ export interface NewSession {
   identity: string;
   /** Only connections of this identity type. Default: all types. */
   identityType?: IdentityType | undefined;
-  /** The scopes of the token, some of those of the API key. Default: those of the key's scopes that only read. */
+  /** The scopes of the token, a subset of those of the API key. Default: the key's read-only scopes. */
   scopes?: readonly SessionScope[] | undefined;
   /** Only these platforms of the catalog, at most 20, both in the vault and in the catalog. Default: all platforms. */
   platforms?: readonly string[] | undefined;

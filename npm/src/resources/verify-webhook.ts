@@ -1,22 +1,22 @@
-// Checks what arrives at a webhook: Standard Webhooks, by Web Crypto, which Node, Deno, Bun, Workers and browsers have.
+// Verifies webhook requests (Standard Webhooks). Uses Web Crypto, which Node, Deno, Bun, Workers and browsers have.
 import { VaultError } from "../core/errors.js";
 import type { EventOf, VaultEvent } from "./events.js";
 import { isOf } from "../core/realm.js";
 
-/** What `webhooks.test` sends. */
+/** The event that `webhooks.test` sends. */
 export type WebhookTestEvent = Omit<EventOf<never, { webhook: { id: string } }>, "type"> & { type: "webhook.test" };
 
-/** A request of which the body has been read already, as frameworks for Node have it. */
+/** A request whose body has already been read, as in frameworks for Node. */
 export interface WebhookRequest {
   /** The headers, by name, or a `Headers`. */
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body as it arrived: not parsed and written again, which would change it. */
+  /** The body exactly as received. Parsing and serializing it again would change it. */
   body: string | Uint8Array;
 }
 
-/** How strict to be. */
+/** Options of `verifyWebhook`. */
 export interface VerifyOptions {
-  /** How many seconds a request may be old, or ahead of the clock. Default: 300. */
+  /** How many seconds the timestamp may differ from the clock. Default: 300. */
   toleranceSeconds?: number | undefined;
 }
 
@@ -24,12 +24,12 @@ const PREFIX = "whsec_";
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /**
- * Returns the event that a webhook has received, if the service has sent it: if a secret has signed it, and not long ago. An
- * event can arrive more than once: its `id` is the same each time.
+ * Returns the event of a webhook request after verifying its signature and timestamp. An event can arrive more than once:
+ * its `id` is the same each time.
  *
- * @param request the request, whose body nobody has read yet; or its headers and its body as it arrived
- * @param secret what `webhooks.create` or `rotate` returned; several while one replaces another
- * @throws {VaultError} with the code `invalid_signature` if the service has not sent it; answer with a 400 then
+ * @param request a request whose body has not been read; or the headers and the body as received
+ * @param secret the secret that `webhooks.create` or `rotate` returned; several while one replaces another
+ * @throws {VaultError} with the code `invalid_signature` if the request is not a valid request of the service; respond with 400 then
  */
 export async function verifyWebhook(
   request: Request | WebhookRequest,
@@ -37,27 +37,29 @@ export async function verifyWebhook(
   { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS }: VerifyOptions = {},
 ): Promise<VaultEvent | WebhookTestEvent> {
   const [id, sent, signatures] = ["id", "timestamp", "signature"].map((name) => header(request, `webhook-${name}`));
-  if (!id || !sent || !signatures) throw refused("it lacks a header `webhook-id`, `-timestamp` or `-signature`");
+  if (!id || !sent || !signatures)
+    throw invalidSignature("it lacks a header `webhook-id`, `-timestamp` or `-signature`");
   const age = Date.now() / 1000 - Number(sent);
-  if (!/^\d+$/.test(sent) || !(Math.abs(age) <= toleranceSeconds)) throw refused("its time is not that of now");
+  if (!/^\d+$/.test(sent) || !(Math.abs(age) <= toleranceSeconds))
+    throw invalidSignature("its timestamp is outside the tolerance");
   const body = await bodyOf(request);
-  const signed = joined(new TextEncoder().encode(`${id}.${sent}.`), body);
+  const signed = concatenate(new TextEncoder().encode(`${id}.${sent}.`), body);
   const keys = await Promise.all((typeof secret === "string" ? [secret] : secret).map(keyOf));
-  const checks = signatures.split(" ").flatMap((one) => {
-    const bytes = one.startsWith("v1,") ? fromBase64(one.slice(3)) : undefined;
+  const checks = signatures.split(" ").flatMap((signature) => {
+    const bytes = signature.startsWith("v1,") ? fromBase64(signature.slice(3)) : undefined;
     return bytes ? keys.map((key) => crypto.subtle.verify("HMAC", key, bytes, signed)) : [];
   });
-  if (!(await Promise.all(checks)).includes(true)) throw refused("no secret has signed it");
+  if (!(await Promise.all(checks)).includes(true)) throw invalidSignature("its signature matches no secret");
   return JSON.parse(new TextDecoder().decode(body));
 }
 
-const refused = (why: string) =>
+const invalidSignature = (why: string) =>
   new VaultError(`The request does not come from the service: ${why}.`, { code: "invalid_signature" });
 
 function header({ headers }: Request | WebhookRequest, name: string): string | undefined {
   if (typeof (headers as Headers).get === "function") return (headers as Headers).get(name) ?? undefined;
-  const found = Object.entries(headers).find(([known]) => known.toLowerCase() === name)?.[1];
-  return typeof found === "string" ? found : found?.[0];
+  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return typeof value === "string" ? value : value?.[0];
 }
 
 async function bodyOf(request: Request | WebhookRequest): Promise<Uint8Array<ArrayBuffer>> {
@@ -65,7 +67,7 @@ async function bodyOf(request: Request | WebhookRequest): Promise<Uint8Array<Arr
   const { body } = request;
   if (typeof body === "string") return new TextEncoder().encode(body);
   if (isOf("Uint8Array", body)) return new Uint8Array(body);
-  throw new VaultError("`body` must be the text or the bytes that arrived, not what was parsed from them.", {
+  throw new VaultError("`body` must be the string or the bytes as received, not a parsed value.", {
     code: "invalid_argument",
   });
 }
@@ -76,7 +78,7 @@ function keyOf(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
-/** The bytes of a base64 text; undefined if it is none. */
+/** Decodes base64; undefined if it is invalid. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -85,7 +87,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+function concatenate(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(one.length + other.length);
   bytes.set(one);
   bytes.set(other, one.length);

@@ -1,4 +1,4 @@
-// Webhooks: where the service sends events.
+// Webhooks.
 import { Call } from "glue";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -7,7 +7,7 @@ import type { Fault } from "../core/errors.js";
 import type { EventType } from "./events.js";
 import { iterateRows } from "../core/pages.js";
 
-/** A webhook: where events are sent. */
+/** A webhook, to which events are sent. */
 export interface Webhook {
   /** Identifies the webhook. */
   id: string;
@@ -21,7 +21,7 @@ export interface Webhook {
   active: boolean;
   /** Since when deliveries have failed (RFC 3339); null if the last one succeeded. */
   failingSince: string | null;
-  /** Why the service has disabled it: its URL answered 410, or nothing was delivered for 5 days. */
+  /** Why the service has disabled it: its URL responded with 410, or nothing was delivered for 5 days. */
   disabled: { code: "gone" | "no_success"; httpStatus: number | null } | null;
   /** When it was created (RFC 3339). */
   createdAt: string;
@@ -29,9 +29,9 @@ export interface Webhook {
   updatedAt: string;
 }
 
-/** A webhook whose secret was made just now. */
+/** A webhook with its newly generated secret. */
 export interface WebhookWithSecret extends Webhook {
-  /** What signs deliveries, for `verifyWebhook`. Store it: it is returned only once. */
+  /** The secret that signs deliveries, for `verifyWebhook`. Store it: it is returned only once. */
   secret: string;
 }
 
@@ -47,22 +47,22 @@ export interface NewWebhook {
   active?: boolean | undefined;
 }
 
-/** An update of a webhook: what is omitted stays. */
+/** An update of a webhook. Omitted members do not change. */
 export type WebhookChanges = Partial<NewWebhook>;
 
-/** What a receiver answered to a test. */
+/** The result of a test. */
 export interface WebhookTest {
-  /** Whether it answered with a 2xx. */
+  /** Whether the receiver responded with a 2xx. */
   delivered: boolean;
-  /** The status of its answer. */
+  /** The status of the response. */
   httpStatus: number | null;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error: "unreachable" | "timed_out" | "address_refused" | null;
   /** How long it took, in milliseconds. */
   durationMs: number;
 }
 
-/** The events to send once more. */
+/** The events to send again. */
 export interface Replay {
   /** The id of the first event. */
   from: string;
@@ -70,18 +70,18 @@ export interface Replay {
   to?: string | null | undefined;
 }
 
-/** How many events are sent once more. */
+/** The result of `replay`. */
 export interface Replayed {
-  /** How many this call has queued: at most 1,000. */
+  /** How many events were queued: at most 1,000. */
   queued: number;
   /** The `from` of the next call; null if there are no more. */
   next: string | null;
 }
 
-/** What can become of an event at a webhook. */
+/** The state of a delivery. */
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-/** What became of an event at a webhook. */
+/** The delivery of an event to a webhook. */
 export interface Delivery {
   /** The event's id. */
   event: string;
@@ -95,11 +95,11 @@ export interface Delivery {
   attempts: number;
   /** When it was last sent (RFC 3339). */
   lastAttemptAt: string | null;
-  /** When it is sent next (RFC 3339); null if it is over. */
+  /** When it is sent next (RFC 3339); null if it is not sent again. */
   nextAttemptAt: string | null;
-  /** The status of the last answer. */
+  /** The status of the last response. */
   httpStatus: number | null;
-  /** Why there was no answer, or `webhook_inactive`. */
+  /** Why there was no response, or `webhook_inactive`. */
   error: string | null;
   /** How long the last attempt took, in milliseconds. */
   durationMs: number | null;
@@ -142,11 +142,11 @@ export interface Webhooks {
   validateUpdate(changes: WebhookChanges): readonly Fault[];
   /** Deletes a webhook. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** Gives the webhook a new secret. For 24 hours, the one before signs too. Never retried. */
+  /** Replaces the secret. For 24 hours, the previous one also signs. Never retried. */
   rotate(id: string, options?: CallOptions): Promise<WebhookWithSecret>;
-  /** Sends an event of the type `webhook.test` at once, and returns what the receiver answered. Never retried. */
+  /** Sends an event of the type `webhook.test` immediately, and returns the result. Never retried. */
   test(id: string, options?: CallOptions): Promise<WebhookTest>;
-  /** Sends events once more, at most 1,000. */
+  /** Sends events again, at most 1,000. */
   replay(id: string, replay: Replay, options?: CallOptions): Promise<Replayed>;
   /** Iterates over the deliveries, those of the latest events first. */
   deliveries(id: string, query?: DeliveryQuery, options?: CallOptions): AsyncIterable<Delivery>;
@@ -154,7 +154,7 @@ export interface Webhooks {
   deliveryPage(id: string, query?: DeliveryQuery, options?: CallOptions): Promise<DeliveryPage>;
 }
 
-/** A valid id, for checks that are about the rest of a call. */
+/** A valid id, for validating the rest of a call. */
 const ANY_ID = "any";
 
 const hasRows = (json: unknown) => Array.isArray((json as { rows?: unknown } | null)?.rows);
@@ -163,18 +163,18 @@ const hasSecret = (json: unknown) => typeof (json as Partial<WebhookWithSecret> 
 
 /** @internal */
 export function webhooks(executor: Executor): Webhooks {
-  const of = (id: string, make: (id: string) => Call) => () => make(stringArgument(id, "id"));
+  const forWebhook = (id: string, build: (id: string) => Call) => () => build(stringArgument(id, "id"));
   const once = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
   const creating =
     (webhook: NewWebhook): BuildRequest =>
     () =>
       Call.createWebhook(...jsonBody(webhook, "webhook"));
   const updating = (id: string, changes: WebhookChanges) =>
-    of(id, (id) => Call.updateWebhook(id, ...jsonBody(changes, "changes")));
+    forWebhook(id, (id) => Call.updateWebhook(id, ...jsonBody(changes, "changes")));
   const deliveryPage: Webhooks["deliveryPage"] = async (id, query, options) => {
-    const asked = queryString(copyMembers(query, "query"), []);
+    const encoded = queryString(copyMembers(query, "query"), []);
     return executor.send(
-      of(id, (id) => Call.listDeliveries(id, asked)),
+      forWebhook(id, (id) => Call.listDeliveries(id, encoded)),
       checkCallOptions(options),
       hasRows,
     );
@@ -190,28 +190,28 @@ export function webhooks(executor: Executor): Webhooks {
     },
     create: async (webhook, options) => executor.send(creating(webhook), once(options), hasSecret),
     validateCreate: (webhook) => executor.validate(creating(webhook)),
-    get: async (id, options) => executor.send(of(id, Call.getWebhook), checkCallOptions(options), isWebhook),
+    get: async (id, options) => executor.send(forWebhook(id, Call.getWebhook), checkCallOptions(options), isWebhook),
     update: async (id, changes, options) => executor.send(updating(id, changes), checkCallOptions(options), isWebhook),
     validateUpdate: (changes) => executor.validate(updating(ANY_ID, changes)),
     delete: async (id, options) => {
-      const how = { ...checkCallOptions(options), deletes: true };
-      await executor.send(of(id, Call.deleteWebhook), how, (_, status) => status === 204);
+      const sendOptions = { ...checkCallOptions(options), deletes: true };
+      await executor.send(forWebhook(id, Call.deleteWebhook), sendOptions, (_, status) => status === 204);
     },
-    rotate: async (id, options) => executor.send(of(id, Call.rotateWebhook), once(options), hasSecret),
+    rotate: async (id, options) => executor.send(forWebhook(id, Call.rotateWebhook), once(options), hasSecret),
     test: async (id, options) =>
       executor.send(
-        of(id, Call.testWebhook),
+        forWebhook(id, Call.testWebhook),
         once(options),
         (json) => typeof (json as Partial<WebhookTest> | null)?.delivered === "boolean",
       ),
     replay: async (id, replay, options) =>
       executor.send(
-        of(id, (id) => Call.replayEvents(id, ...jsonBody(replay, "replay"))),
+        forWebhook(id, (id) => Call.replayEvents(id, ...jsonBody(replay, "replay"))),
         checkCallOptions(options),
         (json) => typeof (json as Partial<Replayed> | null)?.queued === "number",
       ),
     async *deliveries(id, query, options) {
-      yield* iterateRows(copyMembers(query, "query"), (asked) => deliveryPage(id, asked, options), "before");
+      yield* iterateRows(copyMembers(query, "query"), (query) => deliveryPage(id, query, options), "before");
     },
     deliveryPage,
   };

@@ -1,13 +1,13 @@
-// What an action takes and answers.
+// The details of an action: parameters, body, authorization and responses.
 import type { Action } from "../resources/catalog.js";
 
-/** A JSON Schema (2020-12), as far as the service keeps it. `true` and `{}` allow anything. */
+/** A JSON Schema (2020-12), as far as the service stores it. `true` and `{}` allow anything. */
 export type JsonSchema = boolean | JsonSchemaObject;
 
 /** The type of a JSON value. */
 export type JsonType = "string" | "number" | "integer" | "boolean" | "array" | "object" | "null";
 
-/** A JSON Schema that is not just true or false. Any member can be absent, and there can be others. */
+/** A JSON Schema other than true or false. All members are optional, and there can be others. */
 export interface JsonSchemaObject {
   /** A JSON Pointer to a definition: a `#`, then the path. */
   $ref?: string;
@@ -50,21 +50,21 @@ export interface JsonSchemaObject {
   [keyword: string]: unknown;
 }
 
-/** What is sent besides the body. */
+/** A parameter of an action. */
 export interface ActionParameter {
-  /** As the platform names it. */
+  /** The platform's name of the parameter. */
   name: string;
   /** Where it is sent. */
   in: "path" | "query" | "header" | "cookie";
-  /** Whether the platform needs it. */
+  /** Whether the platform requires it. */
   required: boolean;
-  /** Its values. A `$ref` leads into the answer: `#/input/$defs/…`. */
+  /** The schema of its values. A `$ref` points into the response: `#/input/$defs/…`. */
   schema: JsonSchema;
-  /** How a list or an object is written: `style` of OpenAPI. */
+  /** How a list or an object is serialized: `style` of OpenAPI. */
   style: string;
-  /** Whether each value of a list or an object stands for itself: `explode` of OpenAPI. */
+  /** Whether each value of a list or an object is serialized separately: `explode` of OpenAPI. */
   explode: boolean;
-  /** True if reserved characters of its value are sent as they are: `allowReserved` of OpenAPI. */
+  /** True if reserved characters are sent unescaped: `allowReserved` of OpenAPI. */
   allowReserved?: true;
   /** The media type of the value, for a parameter that has one instead of a style. */
   contentType: string | null;
@@ -72,27 +72,27 @@ export interface ActionParameter {
 
 /** The body of a request to the platform. */
 export interface RequestBody {
-  /** Whether the platform needs it. */
+  /** Whether the platform requires it. */
   required: boolean;
-  /** The media types that the platform takes. The schema describes the first. */
+  /** The media types that the platform accepts. The schema describes the first. */
   contentTypes: string[];
-  /** Its content. A `$ref` leads into the answer: `#/input/$defs/…`. */
+  /** The schema of the content. A `$ref` points into the response: `#/input/$defs/…`. */
   schema: JsonSchema;
-  /** Of a form: how members are written of which the document says so, like parameters of a query. */
+  /** For a form: how its members are serialized, where the platform's document specifies it. */
   encoding?: Record<string, MemberEncoding>;
 }
 
-/** How a member of a form is written. */
+/** How a member of a form is serialized. */
 export interface MemberEncoding {
-  /** How a list or an object is written, as in OpenAPI. */
+  /** How a list or an object is serialized, as in OpenAPI. */
   style: string;
-  /** Whether its values stand for themselves, as in OpenAPI. */
+  /** Whether its values are serialized separately, as in OpenAPI. */
   explode: boolean;
-  /** Whether reserved characters stay as they are. */
+  /** Whether reserved characters are sent unescaped. */
   allowReserved?: boolean;
-  /** The media types that a part may have, comma-separated. */
+  /** The allowed media types of a part, comma-separated. */
   contentType?: string;
-  /** The headers that a part may have. */
+  /** The allowed headers of a part. */
   headers?: string[];
 }
 
@@ -100,15 +100,15 @@ export interface MemberEncoding {
 export interface ActionAuth {
   /** The id of one of the connector's auth methods. */
   method: string;
-  /** The scopes that are needed; empty if none are known. */
+  /** The required scopes; empty if none are known. */
   scopes: string[];
 }
 
-/** What the platform answers with one status. */
+/** A response of the platform, by its status. */
 export interface ActionResponse {
   /** The status: `200`, `4XX` or `default`, for example. */
   status: string;
-  /** When it is answered. Can be empty. */
+  /** When the platform returns it. Can be empty. */
   description: string;
   /** The media type; null without a body. */
   contentType: string | null;
@@ -116,7 +116,7 @@ export interface ActionResponse {
   schema: JsonSchema | null;
 }
 
-/** An action with what it takes and how it is authorized. */
+/** An action, with its parameters and the ways to authorize it. */
 export interface ActionDetail extends Action {
   /** The path below the server. A part in braces is a parameter. */
   path: string;
@@ -124,32 +124,32 @@ export interface ActionDetail extends Action {
   server: string | null;
   /** What the action does. Can be empty. */
   description: string;
-  /** Whether the platform advises against it. */
+  /** Whether the platform has deprecated it. */
   deprecated: boolean;
-  /** The platform's documentation of it; null if unknown. */
+  /** The platform's documentation of the action; null if unknown. */
   documentationUrl: string | null;
-  /** What is sent besides the body. */
+  /** The parameters of path, query, header and cookie. */
   parameters: ActionParameter[];
   /** The body; null if there is none. */
   requestBody: RequestBody | null;
-  /** The media types in which it answers when it succeeds, the preferred one first; empty if unknown. */
+  /** The media types of successful responses, the preferred one first; empty if unknown. */
   responseTypes: string[];
   /**
-   * The ways to authorize it; any one is enough. Empty if it needs none, or none of the connector's methods is enough.
+   * The ways to authorize it; any one is sufficient. Empty if it needs none, or if none of the connector's methods is sufficient.
    */
   auth: ActionAuth[];
   /**
-   * All that the action takes as one JSON Schema, for validators and tools: an object with the members `path`, `query`,
-   * `header`, `cookie` and `body`, as far as the action has them. With `for: "model"`, one flat object instead.
+   * The whole input as one JSON Schema, for validators and tools: an object with those of the members `path`, `query`,
+   * `header`, `cookie` and `body` that the action has. With `for: "model"`, one flat object instead.
    */
   input: JsonSchemaObject;
-  /** What the platform answers. Only with `include: "responses"`. */
+  /** The platform's responses. Only with `include: "responses"`. */
   responses?: ActionResponse[];
 }
 
-/** What to retrieve of an action. */
+/** Options for retrieving an action. */
 export interface ActionQuery {
-  /** `responses` adds what the platform answers. */
+  /** `responses` adds the platform's responses. */
   include?: "responses" | undefined;
   /**
    * `model`: `input` is one flat object that the tool definitions of models allow. Run the action with `{ arguments }`

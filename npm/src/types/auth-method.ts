@@ -1,9 +1,9 @@
-// How users connect to a platform.
+// The ways to connect to a platform.
 import type { Names } from "./names.js";
 
-/** A base address of a platform's API. */
+/** A base URL of a platform's API. */
 export interface ConnectorServer {
-  /** An absolute URL. Each `{name}` in it stands for the field of that name. */
+  /** An absolute URL. `{name}` is replaced with the field of that name. */
   url: string;
   /** What the server is for. */
   description: string | null;
@@ -19,13 +19,13 @@ export interface PlatformRequest {
   body: unknown;
 }
 
-/** A request that shows whether the platform accepts credentials: a 2xx says that it does. */
+/** A request that verifies credentials: the platform accepts them if it responds with a 2xx. */
 export interface VerifyRequest extends PlatformRequest {
-  /** The statuses with which the platform rejects credentials. All others but 2xx say nothing about them. */
+  /** The statuses with which the platform rejects credentials. All others except 2xx are inconclusive. */
   rejected: number[];
   /**
-   * What a response contains if it rejects the credentials, whatever its status; null if none does. An array as `value` lists
-   * several.
+   * The content of a response that rejects the credentials, whatever its status; null if there is none. An array as `value`
+   * lists alternatives.
    */
   rejectedWhen: { pointer: string; value: unknown } | null;
 }
@@ -38,12 +38,11 @@ interface MethodOf<Type extends string> {
   id: string;
   /** The type of the method. */
   type: Type;
-  /** What the user is asked for. */
+  /** The fields that the user fills in. */
   fields: AuthField[];
   /**
-   * Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the
-   * token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the
-   * OAuth client.
+   * Headers of every request to the platform. In a value, `{name}` is replaced with the field of that name, or with the
+   * member of the token response. With OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced too.
    */
   headers: Record<string, string>;
   /** Query parameters of every request to the platform, as in `headers`. */
@@ -64,15 +63,15 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   refreshUrl: string | null;
   /** Where tokens are revoked (RFC 7009); null if unknown. */
   revocationUrl: string | null;
-  /** The scopes that can be asked for. */
+  /** The scopes that can be requested. */
   scopes: { name: string; description: string }[];
-  /** What stands between scopes. */
+  /** The separator between scopes. */
   scopeSeparator: string;
   /** The method of PKCE (RFC 7636). */
   pkce: "S256" | "none";
   /** How the client authenticates at `tokenUrl`. */
   tokenAuth: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw" | "private_key_jwt" | "none";
-  /** What the platform calls the parameter `client_id`. */
+  /** The platform's name of the parameter `client_id`. */
   clientIdParameter: string;
   /** More parameters of the authorization request. */
   authorizationParameters: Record<string, string>;
@@ -80,7 +79,7 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   tokenParameters: Record<string, string>;
   /** A template of the parameter `redirect_uri`; null for the service's callback address. */
   redirectUri: string | null;
-  /** The parameters of the redirect that the exchange of the code repeats. */
+  /** The parameters of the redirect that are repeated in the token request. */
   callbackParameters: string[];
   /** The form of the token request. */
   tokenBody: "form" | "json";
@@ -90,21 +89,21 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   revocationBody: "form" | "json";
   /** The token that a revocation request names. */
   revocationToken: "refresh_token" | "access_token";
-  /** The JSON Pointer of the object with the tokens; null for the whole answer. */
+  /** The JSON Pointer of the object with the tokens; null for the whole response. */
   tokenPointer: string | null;
-  /** The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other. */
+  /** The JSON Pointer of the object with the tokens, if `tokenPointer` has none; null if there is no other. */
   tokenFallback: string | null;
-  /** The members of the token answer that are kept. */
+  /** The members of the token response that are stored. */
   tokenMembers: string[];
-  /** What the platform calls the parameter `code` of the redirect. */
+  /** The platform's name of the parameter `code` of the redirect. */
   codeParameter: string;
-  /** The unit in which the platform says how long an access token is valid. */
+  /** The unit of the access token's lifetime in the token response. */
   expiresUnit: "s" | "ms";
   /** The request that exchanges the first access token for one that is valid for longer; null if there is none. */
   longLivedToken: AccessTokenRequest | null;
-  /** The request that renews an access token by itself, without a refresh token; null if there is none. */
+  /** The request that refreshes an access token without a refresh token; null if there is none. */
   accessTokenRefresh: AccessTokenRequest | null;
-  /** Where the platform says the values of fields, which then need not be filled in. */
+  /** Fields whose values the platform supplies, so that the user does not fill them in. */
   fieldSources: FieldSource[];
 }
 
@@ -114,19 +113,19 @@ export interface AccessTokenRequest {
   method: "GET" | "POST";
   /** An absolute URL. */
   url: string;
-  /** All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name. */
+  /** All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced. */
   parameters: Record<string, string>;
 }
 
-/** Where the platform says the value of a field. */
+/** Where the platform supplies the value of a field. */
 export interface FieldSource {
   /** The field's name. */
   field: string;
-  /** What says it: the redirect, the token response, or the response to the connector's `account` request. */
+  /** Where the value is: in the redirect, the token response, or the response to the connector's `account` request. */
   from: "callback" | "token" | "account";
   /** The name of a parameter of the redirect, or a JSON Pointer into the response. */
   at: string;
-  /** What the platform says, with `{field}` in place of the value; null if it says the value alone. */
+  /** A template of what the platform supplies, with `{field}` in place of the value; null if it supplies the value alone. */
   template: string | null;
 }
 
@@ -136,15 +135,15 @@ export interface ApiKeyMethod extends MethodOf<"api_key"> {
   in: "header" | "query" | "cookie";
   /** The name of the header, parameter or cookie. */
   name: string;
-  /** What comes before the key. Can be empty. A space follows if it ends with a letter or a digit. */
+  /** The prefix of the key. Can be empty. A space follows if it ends with a letter or a digit. */
   prefix: string;
 }
 
 /** A user name and a password (RFC 7617). */
 export interface BasicMethod extends MethodOf<"basic"> {
-  /** What the platform calls the user name. */
+  /** The platform's name of the user name. */
   usernameLabel: string;
-  /** What the platform calls the password. */
+  /** The platform's name of the password. */
   passwordLabel: string;
   /** A template of the user name; null if the user enters it in the field `username`. */
   username: string | null;
@@ -166,7 +165,7 @@ export interface AwsMethod extends MethodOf<"aws_sigv4"> {
   regions: string[];
 }
 
-/** Something that the user is asked for. */
+/** A field that the user fills in. */
 export interface AuthField {
   /** Its name in requests to connect. */
   name: string;
@@ -174,14 +173,14 @@ export interface AuthField {
   label: string;
   /** Help with filling it in. */
   description: string | null;
-  /** Whether it must not be shown. */
+  /** Whether its value must be hidden. */
   secret: boolean;
   /** Whether it must be filled in. */
   required: boolean;
   /** A regular expression that the whole value matches. */
   pattern: string | null;
-  /** All values that it may have; null for any. */
+  /** The allowed values; null for any. */
   enum: string[] | null;
-  /** The value if it is left empty. */
+  /** The value if the field is left empty. */
   default: string | null;
 }

@@ -9,7 +9,7 @@ export type IdentityType = Names["IdentityType"];
  * The state of a connection.
  * - `operational`: healthy
  * - `degraded`: a token refresh failed, and a retry is pending
- * - `failed`: does not work until somebody reconnects it
+ * - `failed`: does not work until the user reconnects it
  * - `unknown`: could not be determined
  */
 export type ConnectionState = Names["ConnectionState"];
@@ -56,13 +56,13 @@ export interface PlatformAccount {
   name: string | null;
 }
 
-/** A connection with the account that it leads to. */
+/** A connection with its account at the platform. */
 export interface ConnectionWithAccount extends Connection {
   /** The account at the platform; null if it is not known. */
   account: PlatformAccount | null;
 }
 
-/** Whether a response is a connection. @internal */
+/** @internal */
 export function isConnection(json: unknown): boolean {
   const { id, key, version } = (json ?? {}) as Partial<Connection>;
   return [id, key, version].every((value) => typeof value === "string");

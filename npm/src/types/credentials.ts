@@ -1,4 +1,4 @@
-// The credentials of connections, and what the service knows of their health.
+// The credentials of connections, and their health.
 import type { Names } from "./names.js";
 import type { ConnectionState, PlatformAccount } from "./connection.js";
 
@@ -70,7 +70,7 @@ export interface AwsCredentials {
 /** The type of credentials. */
 export type CredentialType = Names["CredentialType"];
 
-/** Credentials that another service held: those of their type, and no others. */
+/** Credentials to import from another service. Only the members of their type are allowed. */
 export interface NewCredentials {
   /** The type of the credentials. */
   type: CredentialType;
@@ -78,7 +78,7 @@ export interface NewCredentials {
   authMethod?: string | undefined;
   /** OAuth 2.0: the access token. */
   accessToken?: string | undefined;
-  /** OAuth 2.0: the refresh token, with which the service renews the access token. */
+  /** OAuth 2.0: the refresh token, with which the service refreshes the access token. */
   refreshToken?: string | undefined;
   /** OAuth 2.0: when the access token expires (RFC 3339); null if unknown. */
   expiresAt?: string | null | undefined;
@@ -104,9 +104,9 @@ export interface NewCredentials {
   fields?: Readonly<Record<string, string>> | undefined;
 }
 
-/** How to ask for credentials. */
+/** Options for retrieving credentials. */
 export interface CredentialsQuery {
-  /** Whether to renew an access token that is still valid. Default: `false`. */
+  /** Whether to refresh an access token that is still valid. Default: `false`. */
   refresh?: boolean | undefined;
 }
 
@@ -116,23 +116,23 @@ export interface ConnectionStatus {
   state: ConnectionState;
   /** Since when it has been in that state (RFC 3339). */
   since: string;
-  /** Why it is in that state; null if there is nothing to say. */
+  /** Why it is in that state; null if no reason is recorded. */
   reason: { code: string; detail: string; httpStatus: number | null } | null;
   /** Who must act: your `user`, you as the holder of the `account`, or `nobody`. */
   actor: "user" | "account" | "nobody";
-  /** How many renewals have failed since the last success. */
+  /** How many refreshes have failed since the last success. */
   attempts: number;
-  /** When the next renewal is due (RFC 3339); null if none is. */
+  /** When the next refresh is due (RFC 3339); null if none is. */
   nextAttemptAt: string | null;
   /** When the access token expires (RFC 3339); null if unknown. */
   expiresAt: string | null;
-  /** When the access token was last renewed (RFC 3339); null if never. */
+  /** When the access token was last refreshed (RFC 3339); null if never. */
   lastRefreshedAt: string | null;
   /** The scopes that the platform granted. */
   scopes: string[];
-  /** The scopes that were asked for, or granted before, and that the platform does not grant now. */
+  /** The scopes that were requested, or granted before, but are not granted now. */
   missingScopes: string[];
-  /** Whether the vault holds credentials of the connection. */
+  /** Whether the vault stores credentials of the connection. */
   holdsCredentials: boolean;
   /** The connected account; null if it is not known. */
   account: PlatformAccount | null;

@@ -1,4 +1,4 @@
-// Connector and connection keys, and their parts.
+// Keys of connectors and connections, and parsing them.
 import { ready } from "wasm";
 import * as glue from "glue";
 import { stringArgument } from "../core/arguments.js";

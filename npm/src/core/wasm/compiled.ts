@@ -1,6 +1,5 @@
-// A Cloudflare Worker imports the module, because Workers compile modules when they are deployed, and never later.
+// For Cloudflare Workers: imports the module, because Workers compile modules only when they are deployed.
 import module from "./connector-vault.wasm";
 import { start } from "./start.js";
 
-/** Starts the module. */
 export const ready = () => start(() => module);

@@ -1,20 +1,19 @@
-// The default entry contains the module as text: no bundler has to know about it.
+// For the default entry, which contains the module as a string, so that bundlers need no configuration.
 import { frequent, text } from "module";
 import { start } from "./start.js";
 import { decode } from "./decode.js";
 import type { LoadedModule } from "./module.js";
 
-// A Cloudflare Worker may not compile bytes. A bundle for Node that runs there can import the compiled module if that is
-// beside it. Not written into `import`: bundlers would look for the file, and most of them can't read it.
-const beside = { wasm: "./connector-vault.wasm" };
+// Cloudflare Workers can't compile bytes. A bundle for Node that runs there can import the compiled module if it is in the same
+// folder. The path is not a literal in `import`, because bundlers would try to load the file.
+const sibling = { wasm: "./connector-vault.wasm" };
 let compiled: LoadedModule | undefined;
 if (globalThis.navigator?.userAgent === "Cloudflare-Workers")
-  import(/* webpackIgnore: true */ /* @vite-ignore */ beside.wasm).then(
+  import(/* webpackIgnore: true */ /* @vite-ignore */ sibling.wasm).then(
     (imported: { default: LoadedModule }) => {
       compiled = imported.default;
     },
     () => {},
   );
 
-/** Starts the module. */
 export const ready = () => start(() => compiled ?? decode({ frequent, text }));

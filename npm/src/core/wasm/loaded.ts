@@ -1,9 +1,9 @@
-// Whoever uses `connector-vault/slim` loads the module.
+// For `connector-vault/slim`: the caller loads the module.
 import { isCompiled, isStarted, noModule, start } from "./start.js";
 import type { LoadedModule } from "./module.js";
 import { isOf } from "../realm.js";
 
-/** Where the module comes from: its URL, a response, its bytes, or the compiled module. */
+/** The module's URL, a response, its bytes, or the compiled module. */
 export type ModuleSource = string | URL | Request | Response | LoadedModule;
 
 let loading: Promise<void> | undefined;
@@ -29,25 +29,25 @@ export function init(source: ModuleSource | Promise<ModuleSource>): Promise<void
   return loading;
 }
 
-/** The module that a source contains, compiled off the main thread if possible. */
+/** Loads a source and compiles it, off the main thread if possible. */
 async function compiled(source: ModuleSource | Promise<ModuleSource>): Promise<LoadedModule> {
-  const given = await Promise.resolve(source).catch((cause) => {
+  const resolved = await Promise.resolve(source).catch((cause) => {
     throw noModule("The WebAssembly module could not be loaded.", cause);
   });
-  if (isCompiled(given)) return given as LoadedModule;
-  const bytes = isBytes(given) ? given : await fetched(given as string | URL | Request | Response);
+  if (isCompiled(resolved)) return resolved as LoadedModule;
+  const bytes = isBytes(resolved) ? resolved : await download(resolved as string | URL | Request | Response);
   try {
     return await WebAssembly.compile(bytes as BufferSource);
   } catch {
-    // Compiling it synchronously fails with the error that all entries have.
+    // `start` compiles it again, synchronously, and throws the error that all entries have.
     return bytes;
   }
 }
 
-async function fetched(source: string | URL | Request | Response): Promise<ArrayBuffer> {
+async function download(source: string | URL | Request | Response): Promise<ArrayBuffer> {
   try {
     const response = isResponse(source) ? source : await fetch(source);
-    if (!response.ok) throw new Error(`The answer has the status ${response.status}.`);
+    if (!response.ok) throw new Error(`The response has the status ${response.status}.`);
     return await response.arrayBuffer();
   } catch (cause) {
     throw noModule("The WebAssembly module could not be loaded.", cause);
@@ -57,7 +57,7 @@ async function fetched(source: string | URL | Request | Response): Promise<Array
 const isBytes = (source: unknown): source is ArrayBuffer | ArrayBufferView =>
   ArrayBuffer.isView(source) || isOf("ArrayBuffer", source);
 
-/** Whether this is a response, also one of another realm. */
+/** Not by `instanceof`: the response can come from another realm. */
 function isResponse(source: string | URL | Request | Response): source is Response {
   const { arrayBuffer, status } = (source ?? {}) as Partial<Response>;
   return typeof arrayBuffer === "function" && typeof status === "number";

@@ -1,4 +1,4 @@
-// The WebAssembly module, before it is started.
+// The types of the WebAssembly module.
 
 /** A compiled module. Node's types don't declare one. */
 type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } }

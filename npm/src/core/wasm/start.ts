@@ -7,13 +7,15 @@ import { isOf } from "../realm.js";
 
 export let isStarted = false;
 
-/** Starts a module, unless one runs already, and compiles it first if it is bytes. */
+/** Starts the module, unless it is already running. Compiles it first if it is bytes. */
 export function start(module: () => LoadedModule): void {
   if (isStarted) return;
   try {
-    const given = module();
-    const compiled = isCompiled(given) ? (given as WebAssembly.Module) : new WebAssembly.Module(given as BufferSource);
-    // The glue would keep any module, also a wrong one.
+    const source = module();
+    const compiled = isCompiled(source)
+      ? (source as WebAssembly.Module)
+      : new WebAssembly.Module(source as BufferSource);
+    // Checked first: the glue keeps the first module that it gets, even a wrong one.
     if (!WebAssembly.Module.exports(compiled).some(({ name }) => name === "isApiKey"))
       throw new TypeError("It is another module.");
     initSync({ module: compiled });
@@ -27,15 +29,15 @@ export function start(module: () => LoadedModule): void {
   }
 }
 
-/** Whether this is a compiled module. Next.js compiles it in one realm, and runs edge functions in another. */
-export const isCompiled = (given: unknown): boolean => isOf("WebAssembly.Module", given);
+/** Next.js compiles the module in one realm, and runs edge functions in another. */
+export const isCompiled = (source: unknown): boolean => isOf("WebAssembly.Module", source);
 
-/** An error of the module itself. */
+/** The error if the module can't be loaded or started. */
 export function noModule(message: string, cause?: unknown): VaultError {
   return new VaultError(message, { code: "no_webassembly", cause });
 }
 
-/** Runs a check of the module. A problem that it throws becomes the error that the service's response would become. */
+/** Calls the module. A problem that it throws becomes the error of the same response from the service. */
 export function checked<T>(body: () => T): T {
   try {
     return body();
@@ -43,7 +45,7 @@ export function checked<T>(body: () => T): T {
     if (error instanceof VaultError) throw error;
     const { status, code, detail, errors } = (error ?? {}) as Partial<ValidationError & { detail: string }>;
     if (typeof detail === "string") throw new ValidationError(detail, { status, code, errors });
-    // Not known to happen; the caller should still see a reason.
+    // Not known to happen.
     throw new VaultError("This package failed.", { code: "internal", cause: error });
   }
 }
