@@ -1,4 +1,4 @@
-// The icons of well-known brands: the site has logos/<slug>.svg for each slug that providers.toml names.
+// Icons of well-known brands. The site serves logos/<slug>.svg for each slug in providers.toml.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as icons from "simple-icons";
@@ -6,7 +6,7 @@ import type { SimpleIcon } from "simple-icons";
 import type { Plugin } from "vite";
 
 const PROVIDERS = join(import.meta.dirname, "..", "providers.toml");
-// What WCAG 2 (1.4.11) asks for: at least 3 : 1 between an icon and what is behind it.
+// WCAG 2 (1.4.11) requires a contrast of at least 3:1 between an icon and its background.
 const BRIGHTEST = 1.05 / 3 - 0.05;
 
 export function logos(): Plugin {
@@ -19,9 +19,9 @@ export function logos(): Plugin {
   };
 }
 
-/** The logos that a `providers.toml` names, by slug. Throws if a slug has no icon that may be used. */
+/** The logos that `providers.toml` refers to, by slug. Throws if a slug has no icon that may be used. */
 export function logosOf(providers: string): Map<string, string> {
-  // Its types know a default export besides, which is not there.
+  // The package's types also declare a default export, which does not exist.
   const all = Object.values(icons) as SimpleIcon[];
   const known = new Map(all.map((icon) => [icon.slug, icon]));
   const found = new Map<string, string>();
@@ -29,7 +29,7 @@ export function logosOf(providers: string): Map<string, string> {
   for (const [, slug = ""] of providers.matchAll(/^\s*logo\s*=\s*["'](.*?)["']/gm)) {
     const icon = known.get(slug);
     if (!icon) faults.push(`the package simple-icons has no icon \`${slug}\``);
-    // The package is CC0; the licences of some icons ask for more.
+    // The package itself is CC0, but some icons have licences with other conditions.
     else if (icon.license && icon.license.type !== "CC0-1.0")
       faults.push(`the icon \`${slug}\` has a licence of its own, ${icon.license.type}`);
     else found.set(slug, tile(icon));
@@ -39,7 +39,7 @@ export function logosOf(providers: string): Map<string, string> {
   return found;
 }
 
-/** The icon on a tile of the brand's colour: white, or black where the colour is too bright for that. */
+/** The icon on a tile of the brand's colour: white, or black if the colour is too bright. */
 function tile({ hex, path }: SimpleIcon) {
   const ink = luminance(hex) > BRIGHTEST ? "#000" : "#fff";
   return (

@@ -1,11 +1,12 @@
-// The site: the console and the API reference, and the files of public/ as they are. `npm run build:site` runs this.
+// Builds the site: console, API reference, connect window, and the files of public/ unchanged. `npm run build:site`
+// runs this.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 import { guides } from "./guides";
 import { logos } from "./logos";
 
-/** The licence texts of Swagger UI and its parts, which must go wherever its code goes. */
+/** Licence texts of Swagger UI and its dependencies, which must be distributed with its code. */
 function licences(): Plugin {
   const folder = join(import.meta.dirname, "..", "node_modules", "swagger-ui-dist");
   const source = () =>
@@ -20,7 +21,7 @@ function licences(): Plugin {
   };
 }
 
-/** Lets the console ask for the WebAssembly module at once, instead of when its script has been read and runs. */
+/** Preloads the WebAssembly module, so that it does not wait for the console's script. */
 function preloadWasm(): Plugin {
   return {
     name: "preload-wasm",
@@ -48,19 +49,19 @@ function preloadWasm(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [licences(), guides(), logos(), preloadWasm()],
-  // Where wrangler.toml says that the assets are.
+  // The assets folder in wrangler.toml.
   build: {
     outDir: "dist",
     emptyOutDir: true,
-    // What every browser has that the npm package runs in.
+    // Supported by every browser in which the npm package runs.
     target: "es2022",
-    // A file of its own for everything: the Content-Security-Policy knows no inlined one.
+    // Everything in its own file: the Content-Security-Policy allows no inline assets.
     assetsInlineLimit: 0,
-    // The other one refuses what charts.css has: custom properties registered without an initial value.
+    // The default minifier rejects custom properties without an initial value, which charts.css has.
     cssMinify: "esbuild",
-    // Kilobytes, before they are compressed: Swagger UI comes as one piece.
+    // In kB, uncompressed: Swagger UI is a single bundle.
     chunkSizeWarningLimit: 1600,
-    // No script that Vite would write into a page.
+    // Vite must not add an inline script to the pages.
     modulePreload: { polyfill: false },
     rollupOptions: { input: { console: "index.html", reference: "docs.html", connect: "connect.html" } },
   },

@@ -30,8 +30,8 @@ export function App() {
 }
 
 /**
- * What the address leads to: an end user's link opens one page, a key opens the console. Its failure is told in its place, and
- * keeps the frame around it.
+ * Renders the page for the current address. A link of an end user opens a single page, an API key the whole console. If
+ * rendering fails, the header stays usable.
  */
 function CurrentView() {
   const [path] = useLocation();

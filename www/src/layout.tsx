@@ -1,4 +1,4 @@
-// What is around every view.
+// The frame around every view.
 import { onlineManager } from "@tanstack/preact-query";
 import { Moon, Sun } from "lucide-preact";
 import type { Scope } from "connector-vault/slim";
@@ -36,7 +36,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** What stands above every page: the ways through the site, whose session it is, and what happened to it. */
+/** The header: navigation, session and notices about it. */
 export function Header() {
   const session = useMaybeSession();
   const state = useSessionState();
@@ -78,7 +78,7 @@ export function Header() {
   );
 }
 
-/** Views that only those find in the menu whose key can read them. */
+/** Views that appear in the menu only with this scope. */
 const REQUIRED_SCOPES: Partial<Record<string, Scope>> = {
   "/events": "events:read",
   "/webhooks": "webhooks:read",
@@ -99,7 +99,7 @@ function Navigation() {
     <nav aria-label="Main">
       {views.map(([href, name]) => {
         const current = isCurrent(href) ? "page" : undefined;
-        // The reference is a page of its own.
+        // The reference is a separate page.
         return href === "/docs" ? (
           <a key={href} href={href} aria-current={current}>
             {name}
@@ -114,7 +114,7 @@ function Navigation() {
   );
 }
 
-/** Whose vault this is, in which of its two worlds. */
+/** The account or identity, and its environment. */
 function Account({ session: { who } }: { session: Session }) {
   const owner = who.identity ?? who.account;
   const remainingMs = Date.parse(who.expiresAt ?? "") - useNow(who.expiresAt);

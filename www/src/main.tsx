@@ -1,4 +1,4 @@
-// The console: what it draws follows from the session, the address, and what the service answers.
+// The console's entry point.
 import { render } from "preact";
 import { App } from "./app";
 import { ErrorBoundary } from "./components/error-boundary";

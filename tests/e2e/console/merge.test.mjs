@@ -37,8 +37,8 @@ describe("a three-way merge", () => {
     test(`of tags: from "${base}", "${theirs}" and "${mine}" make "${both}"`, () =>
       assert.equal(mergeTags([...base], [...theirs], [...mine]).join(""), both));
   }
-  for (const [base, theirs, mine, merged, clashes] of FIELDS) {
+  for (const [base, theirs, mine, merged, conflicts] of FIELDS) {
     test(`of fields: ${[base, theirs, mine].map((one) => JSON.stringify(one)).join(" ")}`, () =>
-      assert.deepEqual(mergeFields(base, theirs, mine), { merged, clashes }));
+      assert.deepEqual(mergeFields(base, theirs, mine), { merged, conflicts }));
   }
 });

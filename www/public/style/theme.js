@@ -1,9 +1,9 @@
-// Light or dark: as the system has it, unless the reader has chosen. Every page loads this before it is drawn, so that
-// none shows the other theme first.
+// Follows the system's theme unless the user has chosen one. Every page loads this first, so that it never flashes the
+// other theme.
 {
   const STORED = "theme";
 
-  /** Lets the style sheet know of a choice; anything else leaves it to the system. */
+  /** Applies a stored choice. Any other value means the system's theme. */
   const show = (choice) => {
     const { dataset } = document.documentElement;
     if (choice === "light" || choice === "dark") dataset.theme = choice;
@@ -13,22 +13,21 @@
     try {
       show(localStorage.getItem(STORED));
     } catch {
-      // A browser that stores nothing has no choice to follow.
+      // Storage is unavailable: follow the system.
     }
   };
 
   showStored();
-  // Another tab has chosen.
+  // Another tab changed the theme.
   addEventListener("storage", ({ key }) => {
     if (key === STORED || key === null) showStored();
   });
-  /** Shows a theme in all tabs, now and from now on. */
   window.chooseTheme = (theme) => {
     show(theme);
     try {
       localStorage.setItem(STORED, theme);
     } catch {
-      // It holds for this page.
+      // Storage is unavailable: the choice applies to this page only.
     }
   };
 }

@@ -1,22 +1,22 @@
-// How to run an action: through the vault, and at the platform itself. What is in angle brackets is to be filled in.
+// Code samples for an action: through the vault, and directly to the platform. Placeholders are in angle brackets.
 import type { ActionDetail, ActionInput, AuthMethod, JsonSchema } from "connector-vault/slim";
 import { type ApiCall, toJson, shellQuote } from "../components/snippet";
 import { type Definitions, definitionsOf, flatten, typesOf, allowedValues } from "./schema";
 
-/** Stands for the content of a file. */
+/** Placeholder for the content of a file. */
 const FILE = "@<file>";
-/** Values of a body that are written out: objects may require objects like themselves. */
+/** Limits the size of an example body: schemas can be recursive. */
 const MAX_VALUES = 200;
-/** Objects in objects that are written out. */
+/** Limits the depth of an example body. */
 const MAX_DEPTH = 8;
 
-/** The connection and the input of a run, as far as somebody has chosen them. */
+/** The connection and input that the user has chosen so far in "Try it". */
 export interface RunInput {
   connection?: string;
   input?: ActionInput;
 }
 
-/** The run through the vault. What is required and has not been chosen is to be filled in. */
+/** The request to run the action through the vault. Missing required values become placeholders. */
 export function runCall(
   { key, input: schema }: ActionDetail,
   { connection = "<connection>", input }: RunInput,
@@ -34,7 +34,10 @@ export function runCall(
   };
 }
 
-/** The platform's own request in a shell, authorized with this method; `common` are the headers of all of the connector's methods. */
+/**
+ * A curl command for the platform's own API, authorized with this method. `common` are headers of all the connector's
+ * methods.
+ */
 export function platformCurl(
   action: ActionDetail,
   method: AuthMethod | undefined,
@@ -47,7 +50,7 @@ export function platformCurl(
   const query = required.filter((one) => one.in === "query").map((one) => queryParameter(one.name, valueOf(one)));
   const templates = { ...lowerCaseNames(common), ...lowerCaseNames(method?.headers ?? {}) };
   const templateText = [...Object.values(templates), ...Object.values(method?.query ?? {})].join();
-  // What a template names goes there and nowhere else.
+  // A secret that a template contains is sent there only.
   const secret = method && SECRET_VARIABLES[method.type];
   const isInTemplate = secret !== undefined && templateText.includes(`{${secret}}`);
   const isKey = method?.type === "api_key" && !isInTemplate;
@@ -55,12 +58,13 @@ export function platformCurl(
   query.push(
     ...Object.entries(method?.query ?? {}).map(([name, value]) => queryParameter(name, withPlaceholders(value))),
   );
-  // Amazon's documents tell operations apart by a fragment, which is never sent: a parameter says the same.
+  // Amazon's OpenAPI documents distinguish operations by a URL fragment, which is never sent. A parameter has the same
+  // value.
   const [place = ""] = path.split("#");
   const address = `${(server ?? "https://<server>").replace(/\/$/, "")}${place}`
     .replaceAll("{", "<")
     .replaceAll("}", ">");
-  // Some paths have a query already.
+  // Some paths already contain a query.
   const url = query.length > 0 ? `${address}${address.includes("?") ? "&" : "?"}${query.join("&")}` : address;
   const cookies = required.filter((one) => one.in === "cookie").map((one) => `${one.name}=${valueOf(one)}`);
   if (isKey && method.in === "cookie") cookies.push(`${method.name}=<key>`);
@@ -78,7 +82,7 @@ export function platformCurl(
 
 const header = (name: string, value: string) => `-H ${shellQuote(`${name}: ${value}`)}`;
 
-/** The variable of templates that stands for the secret of a type. */
+/** The template variable that stands for the secret, by method type. */
 const SECRET_VARIABLES: Partial<Record<AuthMethod["type"], string>> = {
   oauth2: "accessToken",
   bearer: "token",
@@ -88,13 +92,13 @@ const SECRET_VARIABLES: Partial<Record<AuthMethod["type"], string>> = {
 const lowerCaseNames = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** A template with what is to be filled in. */
+/** Replaces template variables with placeholders. */
 const withPlaceholders = (template: string) => template.replace(/\{([\w. -]+)\}/g, "<$1>");
 
-/** What stands before a secret: after a word, with a space. */
+/** A prefix that is a word is separated from the secret by a space. */
 const withSpace = (prefix: string) => (/[a-z0-9]$/i.test(prefix) ? `${prefix} ` : prefix);
 
-/** A parameter of the query; what is to be filled in stays readable. */
+/** A query parameter. Placeholders are not percent-encoded, so that they stay readable. */
 function queryParameter(name: string, value: unknown): string {
   const text = String(value);
   return `${encodeURIComponent(name)}=${text.startsWith("<") ? text : encodeURIComponent(text)}`;
@@ -133,7 +137,7 @@ function bodyOptions({ requestBody }: ActionDetail, definitions: Definitions): s
   }
   if (media === "application/x-www-form-urlencoded")
     return fields.map(([name, field]) => `--data-urlencode ${shellQuote(`${name}=${toText(field)}`)}`);
-  // With -F, a value that begins with @ or < would be read from a file: none but the reader's own is.
+  // With -F, curl reads a value that begins with @ or < from a file, so only the file placeholder uses it.
   if (media.startsWith("multipart/"))
     return fields.map(([name, field]) => {
       const option = field === FILE ? "-F" : "--form-string";
@@ -144,14 +148,14 @@ function bodyOptions({ requestBody }: ActionDetail, definitions: Definitions): s
 
 const toText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The value that a schema suggests; undefined if it suggests none. */
+/** A value that the schema itself suggests, if any. */
 function suggestedValue(schema: JsonSchema, definitions: Definitions): unknown {
   const flat = flatten(schema, definitions);
   const { const: constant, default: fallback, examples } = flat.keywords;
   return constant ?? fallback ?? examples?.[0] ?? allowedValues(flat)?.[0];
 }
 
-/** A value with only what is required. */
+/** An example value that contains required members only. */
 function exampleValue(
   schema: JsonSchema,
   definitions: Definitions,

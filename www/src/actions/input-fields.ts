@@ -1,28 +1,27 @@
-// The input of an action as fields to fill in: a line for a text or a number, a list for a choice, JSON for all else.
+// The input of an action as form fields: text, number, choice, or JSON for everything else.
 import type { ActionInput, JsonSchema } from "connector-vault/slim";
 import { type Definitions, flatten, typesOf, allowedValues, formatValue } from "./schema";
 
 const LOCATIONS = ["path", "query", "header", "cookie", "body"] as const;
 type Location = (typeof LOCATIONS)[number];
 
-/** Something to fill in. */
 export interface InputField {
-  /** Where it stands in the input: `/query/page`, or `/body` for a body in one piece. */
+  /** JSON pointer into the input, such as `/query/page`, or `/body` for a body that is one field. */
   pointer: string;
   place: Location;
-  /** The name of the parameter, or of the body's member; undefined for a body in one piece. */
+  /** Name of the parameter or body member. Undefined for a body that is one field. */
   name: string | undefined;
   schema: JsonSchema;
   isRequired: boolean;
   kind: "text" | "number" | "choice" | "json";
-  /** The values of a choice. */
+  /** The options of a choice. */
   values: unknown[];
 }
 
-/** What has been filled in, by pointer. */
+/** What the user entered, by pointer. */
 export type FieldValues = Record<string, string>;
 
-/** What there is to fill in, place by place, what is required first. */
+/** The fields by location, required ones first. */
 export function inputFieldsOf(input: JsonSchema, definitions: Definitions): InputField[] {
   const whole = flatten(input, definitions);
   return LOCATIONS.flatMap((place) => {
@@ -61,10 +60,9 @@ function inputFieldOf(
   return of(type === "string" ? "text" : "json");
 }
 
-/** The word for a value of a choice. */
 export const wordOf = (value: unknown) => formatValue(value);
 
-/** The input that was filled in, and what is no JSON, by pointer. What is empty is left out. */
+/** The input from what the user entered, and invalid JSON by pointer. Empty fields are omitted. */
 export function parseInput(
   entries: readonly InputField[],
   filled: FieldValues,
@@ -73,7 +71,7 @@ export function parseInput(
   const faults: FieldValues = {};
   for (const { pointer, place, name, kind, values, isRequired } of entries) {
     const text = filled[pointer] ?? "";
-    // What holds something required is there, so that what is missing is told of each field.
+    // Locations with required members are always sent, so that the service reports each missing member.
     if (name !== undefined && isRequired) input[place] ??= {};
     if (text === "") continue;
     let value: unknown = text;

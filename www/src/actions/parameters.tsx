@@ -10,7 +10,7 @@ const LOCATIONS = [
 ] as const;
 const COLUMNS = ["Name", "Type", "Description"];
 
-/** What is sent besides the body, by where it is sent. */
+/** The parameters of an action, grouped by location. */
 export function Parameters({ parameters, definitions }: { parameters: ActionParameter[]; definitions: Definitions }) {
   return (
     <section class="section" aria-labelledby="parameters">
@@ -77,7 +77,7 @@ function Row({ parameter, definitions }: { parameter: ActionParameter; definitio
   );
 }
 
-/** How a list is written, if not as usual. */
+/** How a list is serialized, unless it is the default. */
 function Serialization({
   parameter: { in: place, style, explode },
   type,

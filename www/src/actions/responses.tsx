@@ -6,7 +6,7 @@ import { InlineMarkdown } from "../components/inline-markdown";
 import { definitionsOf } from "./schema";
 import { Schema } from "./schema-view";
 
-/** What an action answers, asked for when somebody opens it. */
+/** The responses of an action, loaded when the section is opened. */
 export function Responses({ platform, action }: { platform: string; action: string }) {
   const [isOpen, setOpen] = useState(false);
   const query = useResponses(platform, action, isOpen);
@@ -36,7 +36,7 @@ export function Responses({ platform, action }: { platform: string; action: stri
   );
 }
 
-/** The tones of statuses, by their first digit. */
+/** Badge tones by the first digit of the status. */
 export const STATUS_TONES: Record<string, string> = { 2: "good", 3: "calm", 4: "warn", 5: "bad" };
 
 function Response({ response: { status, description, contentType, schema } }: { response: ActionResponse }) {

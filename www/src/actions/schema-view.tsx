@@ -1,4 +1,4 @@
-// Shows a JSON Schema as a tree, of which only what somebody opens is drawn.
+// Shows a JSON Schema as a tree. Only expanded levels are rendered.
 import type { JsonSchema } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -18,10 +18,9 @@ import {
   formatValue,
 } from "./schema";
 
-/** Values that are shown at once. */
 const MAX_SHOWN_VALUES = 12;
 
-/** A schema: what it is, and all that is directly below it. */
+/** A schema with its first level. */
 export function Schema({ schema, definitions }: { schema: JsonSchema; definitions: Definitions }) {
   const flat = flatten(schema, definitions);
   const inner = nestedSchemaOf(flat, definitions);
@@ -36,7 +35,7 @@ export function Schema({ schema, definitions }: { schema: JsonSchema; definition
   );
 }
 
-/** What a schema says about its values: description, default and the like. */
+/** The keywords of a schema: description, default, examples, pattern. */
 export function SchemaFacts({ flat }: { flat: FlatSchema }) {
   const { description, default: usual, examples, pattern } = flat.keywords;
   const values = allowedValues(flat);
@@ -90,12 +89,12 @@ function Values({ values }: { values: unknown[] }) {
 interface ContentProps {
   flat: FlatSchema;
   isItem: boolean;
-  /** What the title above has said. */
+  /** The title above, which is not repeated. */
   titleShown?: string;
   definitions: Definitions;
 }
 
-/** What is below a level: properties, alternatives, items or members. */
+/** The next level: properties, alternatives, items or members. */
 function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
   const { properties, required, keywords } = flat;
   const { items, prefixItems, additionalProperties } = keywords;
@@ -211,7 +210,7 @@ function AlternativeList({ choice: { isExclusive, schemas }, isTitled, definitio
 
 interface PropertyItemProps {
   name: ComponentChildren;
-  /** What screen readers say that can be opened. */
+  /** Name of the element for screen readers. */
   what: string;
   schema: JsonSchema;
   isRequired?: boolean;
@@ -246,7 +245,7 @@ export const RequiredBadge = () => (
   </span>
 );
 
-/** What is below a level, once somebody opens it. */
+/** An expandable next level. */
 export function SchemaDetails({
   flat,
   what,

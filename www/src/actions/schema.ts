@@ -1,45 +1,44 @@
-// What a JSON Schema says, one level at a time: definitions may refer to themselves, so nothing here follows all of them.
+// Reads JSON Schemas one level at a time: definitions can be recursive, so nothing here resolves all of them.
 import type { JsonSchema, JsonSchemaObject, JsonType } from "connector-vault/slim";
 
 export type Definitions = Record<string, JsonSchema>;
 
-/** Alternatives of which a value must match one, or at least one. */
+/** `oneOf` (exclusive) or `anyOf`. */
 export interface Alternatives {
   isExclusive: boolean;
   schemas: JsonSchema[];
 }
 
-/** A schema together with what it refers to and all parts of its `allOf`. */
+/** A schema merged with its references and all parts of its `allOf`. */
 export interface FlatSchema {
   /** False if no value is valid. */
   isSatisfiable: boolean;
-  /** What it says besides the members below; the schema's own words come before those of its parts. */
+  /** Keywords other than the ones below. The schema's own take precedence over those of its parts. */
   keywords: JsonSchemaObject;
   properties: Map<string, JsonSchema>;
   required: Set<string>;
   choices: Alternatives[];
-  /** Whether null is an alternative to all this. */
+  /** Whether null is also valid. */
   isNullable: boolean;
-  /** The name of the definition that it is. */
+  /** Name of the definition. */
   name: string | undefined;
 }
 
-/** Ways through a schema end here. */
+/** Limits recursion in descriptions. */
 const MAX_DEPTH = 3;
-/** Alternatives that are named; of more, only the number is. */
+/** With more alternatives, only their number is shown. */
 const MAX_NAMED_ALTERNATIVES = 5;
 const UNSUPPORTED_KEYWORDS = ["if", "then", "else", "dependentSchemas", "contains", "propertyNames", "not"];
 
-/** The definitions that the schemas of an answer lead to. */
+/** The definitions that an action's schemas refer to. */
 export const definitionsOf = (schema: JsonSchema): Definitions =>
   (typeof schema === "object" && (schema.$defs as Definitions | undefined)) || {};
 
-/** `#/input/$defs/label` and `#/$defs/label` → `label` */
 const definitionName = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1);
 
 const isNull = (schema: JsonSchema) => typeof schema === "object" && schema.type === "null";
 
-/** The level of a schema that is seen at once. */
+/** Merges one level of a schema. */
 export function flatten(schema: JsonSchema, definitions: Definitions): FlatSchema {
   const flat: FlatSchema = {
     isSatisfiable: true,
@@ -73,7 +72,7 @@ function collect(schema: JsonSchema, definitions: Definitions, flat: FlatSchema,
   }
   const { name } = flat;
   for (const part of allOf) collect(part, definitions, flat, seen);
-  // One part of several is not the whole.
+  // With several parts, the name of one part does not describe the whole.
   if (allOf.length > 1) flat.name = name;
   for (const [schemas, isExclusive] of [
     [oneOf, true],
@@ -83,13 +82,12 @@ function collect(schema: JsonSchema, definitions: Definitions, flat: FlatSchema,
     const rest = schemas.filter((one) => !isNull(one));
     const [only] = rest;
     if (rest.length < schemas.length) flat.isNullable = true;
-    // "This or null" is all that most documents say with alternatives.
+    // Most documents use alternatives only to say "this or null".
     if (rest.length === 1 && only !== undefined) collect(only, definitions, flat, seen);
     else if (rest.length > 1) flat.choices.push({ isExclusive, schemas: rest });
   }
 }
 
-/** The types that a value may have. */
 export function typesOf({ keywords, properties }: FlatSchema): JsonType[] {
   const { type, items, prefixItems, additionalProperties } = keywords;
   if (type !== undefined) return Array.isArray(type) ? type : [type];
@@ -97,7 +95,7 @@ export function typesOf({ keywords, properties }: FlatSchema): JsonType[] {
   return items !== undefined || prefixItems !== undefined ? ["array"] : [];
 }
 
-/** What values a schema allows, in words: "array of string", "integer, 1–100", "string or null". */
+/** The allowed values in words: "array of string", "integer, 1–100", "string or null". */
 export function describeType(schema: JsonSchema, definitions: Definitions): string {
   const flat = flatten(schema, definitions);
   const { items = true } = flat.keywords;
@@ -130,13 +128,12 @@ function describeArray({ keywords: { items } }: FlatSchema, definitions: Definit
   return words === "any value" ? "array" : `array of ${words.includes(" or ") ? `(${words})` : words}`;
 }
 
-/** "one of 12 forms" */
 export const describeAlternatives = ({ isExclusive, schemas }: Alternatives) =>
   `${isExclusive ? "one of" : "any of"} ${schemas.length.toLocaleString("en")} forms`;
 
 function joinAlternatives(words: string[]): string {
   const distinct = [...new Set(words)];
-  // What a value can be comes before that it can be missing.
+  // Null comes last.
   distinct.sort((a, b) => Number(a === "null") - Number(b === "null"));
   const last = distinct.pop() ?? "any value";
   return distinct.length > 0 ? `${distinct.join(", ")} or ${last}` : last;
@@ -149,7 +146,6 @@ function typeOfValue(value: unknown): string {
   return typeof value;
 }
 
-/** Format, range and length. */
 function describeLimits(keywords: JsonSchemaObject): string[] {
   const { format, minLength, maxLength, minItems, maxItems, minProperties, maxProperties, multipleOf } = keywords;
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, uniqueItems } = keywords;
@@ -179,26 +175,25 @@ function describeRange(min: number | undefined, max: number | undefined, unit: s
 
 const formatNumber = (value: number | undefined) => value?.toLocaleString("en", { maximumFractionDigits: 20 });
 
-/** The values that are allowed; undefined for all. */
+/** The allowed values. Undefined if there is no restriction. */
 export function allowedValues({ keywords }: FlatSchema): unknown[] | undefined {
   if (keywords.const !== undefined) return [keywords.const];
   return keywords.enum;
 }
 
-/** A value as somebody would write it. */
 export const formatValue = (value: unknown) =>
   typeof value === "string" && value !== "" ? value : JSON.stringify(value);
 
-/** What is below a level. */
+/** The next level of a schema. */
 export interface NestedSchema {
-  /** What holds it: the value itself, or each item of it. */
+  /** The value itself, or each of its items. */
   flat: FlatSchema;
   isItem: boolean;
-  /** What can be opened: "3 properties". */
+  /** Label of the toggle: "3 properties". */
   title: string;
 }
 
-/** What can be opened below a level; undefined if there is nothing more to say. */
+/** The next level, or undefined if there is nothing more to show. */
 export function nestedSchemaOf(flat: FlatSchema, definitions: Definitions): NestedSchema | undefined {
   const own = nestedTitle(flat, definitions);
   if (own) return { flat, isItem: false, title: own };
@@ -212,7 +207,7 @@ export function nestedSchemaOf(flat: FlatSchema, definitions: Definitions): Nest
     : undefined;
 }
 
-/** Whether there is more to say of a schema than words can. */
+/** Whether the schema contains more than its description in words. */
 function hasNestedSchema(schema: JsonSchema, definitions: Definitions, depth: number): boolean {
   const flat = flatten(schema, definitions);
   if (nestedTitle(flat, definitions)) return true;
@@ -220,7 +215,7 @@ function hasNestedSchema(schema: JsonSchema, definitions: Definitions, depth: nu
   return typeof items === "object" && (depth >= MAX_DEPTH || hasNestedSchema(items, definitions, depth + 1));
 }
 
-/** Names what a level contains: "3 properties", "one of 2 forms". */
+/** Label of the next level: "3 properties", "one of 2 forms". */
 function nestedTitle(flat: FlatSchema, definitions: Definitions): string | undefined {
   const { properties, choices, keywords } = flat;
   const count = properties.size + patternPropertiesOf(flat).length;
@@ -233,7 +228,7 @@ function nestedTitle(flat: FlatSchema, definitions: Definitions): string | undef
     : undefined;
 }
 
-/** Whether alternatives say more than their types. */
+/** Whether the alternatives contain more than their types. */
 const isInformative = ({ schemas }: Alternatives, definitions: Definitions) =>
   schemas.length > MAX_NAMED_ALTERNATIVES ||
   schemas.some((schema) => {
@@ -242,14 +237,13 @@ const isInformative = ({ schemas }: Alternatives, definitions: Definitions) =>
     return properties.size > 0 || choices.length > 0 || Object.keys(more).length > 0;
   });
 
-/** The schemas of properties by a pattern of their names. */
+/** Schemas of properties whose names match a pattern. */
 export const patternPropertiesOf = ({ keywords }: FlatSchema): [pattern: string, schema: JsonSchema][] =>
   Object.entries(keywords.patternProperties ?? {});
 
-/** The alternatives worth a list of their own. */
 export const informativeAlternatives = (flat: FlatSchema, definitions: Definitions) =>
   flat.choices.filter((choice) => isInformative(choice, definitions));
 
-/** Whether a schema has conditions that no list of properties can show. */
+/** Whether a schema has conditions that a list of properties can't show. */
 export const isConditional = ({ keywords }: FlatSchema) =>
   UNSUPPORTED_KEYWORDS.some((keyword) => keywords[keyword] !== undefined);

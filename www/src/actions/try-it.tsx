@@ -1,4 +1,4 @@
-// Runs an action as one of the connections, with what somebody fills in.
+// Runs an action with a connection and input that the user chooses.
 import { useQuery } from "@tanstack/preact-query";
 import type { ActionAnswer, ActionDetail, ActionInput, Connection } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
@@ -17,7 +17,7 @@ import { type InputField, type FieldValues, inputFieldsOf, parseInput, wordOf } 
 import { STATUS_TONES } from "./responses";
 import { type Definitions, describeType } from "./schema";
 
-/** How many connections are looked at for credentials. */
+/** How many connections are checked for credentials. */
 const MAX_CONNECTIONS = 20;
 const LOCATION_TITLES = {
   path: "In the path",
@@ -30,11 +30,11 @@ const LOCATION_TITLES = {
 interface Props {
   action: ActionDetail;
   definitions: Definitions;
-  /** Hears of what is chosen and filled in. */
+  /** Called when the user changes the connection or the input. */
   onInputChange: (chosen: RunInput) => void;
 }
 
-/** The section; a form once somebody opens it. */
+/** The section. The form is loaded when it is opened. */
 export function TryIt(props: Props) {
   const { may } = useSession();
   const [isOpen, setOpen] = useState(false);
@@ -58,7 +58,7 @@ export function TryIt(props: Props) {
   );
 }
 
-/** The connections of the platform, one of which is used. */
+/** Loads the platform's connections that have credentials. */
 function ConnectionLoader(props: Props) {
   const { vault } = useSession();
   const { platform } = props.action;
@@ -69,7 +69,7 @@ function ConnectionLoader(props: Props) {
         { platform, active: true, limit: MAX_CONNECTIONS },
         { signal },
       );
-      // Without credentials in the vault, nothing can be run.
+      // An action can only run with credentials in the vault.
       const statuses = await Promise.all(rows.map(({ id }) => vault.connections.status(id, { signal })));
       return { total, connections: rows.filter((_, at) => statuses[at]?.holdsCredentials) };
     },
@@ -242,7 +242,7 @@ function FieldInput({ entry, definitions, value, fault, onChange }: FieldInputPr
   return <TextField label={label} hint={hint} fault={fault} value={value} inputMode={mode} onInput={onChange} />;
 }
 
-/** What the platform answers. */
+/** The platform's response. */
 function RunResult({ answer: { status, headers, body, bodyTooLarge } }: { answer: ActionAnswer }) {
   const text = typeof body === "string" ? body : JSON.stringify(body, undefined, 2);
   return (

@@ -18,7 +18,7 @@ import { RequiredBadge, Schema } from "./schema-view";
 import { TryIt } from "./try-it";
 import "./actions.css";
 
-/** One action of a platform: what it takes, how it is authorized, and what it answers. */
+/** One action of a platform: its input, authorization and responses. */
 export function ActionView({ platform, action: key }: { platform: string; action: string }) {
   const query = useAction(platform, key);
   const { data: connector } = useConnector(platform);
@@ -163,7 +163,7 @@ function ActionFacts({ action, methods }: { action: ActionDetail; methods: AuthM
   );
 }
 
-/** The ways to authorize an action, and the scopes that each one needs. */
+/** The ways to authorize an action, each with its scopes. */
 function Authorization({ action: { auth }, methods }: { action: ActionDetail; methods: AuthMethod[] | undefined }) {
   if (auth.length === 0) return <span class="muted">{methods?.length === 0 ? "unknown" : "none needed"}</span>;
   return (

@@ -12,10 +12,9 @@ interface Props {
   focusAfter: () => HTMLElement | null;
 }
 
-/** What an agent calls itself, or where its description is. */
+/** The agent's name, or the URL of its description. */
 export const agentName = ({ client }: AgentGrant) => client.name ?? client.url ?? "An unnamed program";
 
-/** Asks before a grant ends. */
 export function RevokeGrant({ grant, onClose, onDone, focusAfter }: Props & { grant: AgentGrant }) {
   const { vault } = useSession();
   const invalidate = useInvalidateAgents();
@@ -48,7 +47,6 @@ export function RevokeGrant({ grant, onClose, onDone, focusAfter }: Props & { gr
   );
 }
 
-/** Asks before sign-in is switched off. */
 export function DisableSignIn({ onClose, onDone, focusAfter }: Props) {
   const { vault } = useSession();
   const invalidate = useInvalidateAgents();

@@ -11,7 +11,7 @@ import { useSession } from "../session/session";
 import { useInvalidateAgents } from "./hooks";
 
 interface Props {
-  /** What is edited; null for a new one. */
+  /** The sign-in to edit, or null to create one. */
   signIn: AgentSignIn | null;
   onClose: () => void;
   onSaved: () => void;
@@ -26,7 +26,7 @@ const IDENTITY_TYPE_OPTIONS: readonly (readonly [type: string, word: string])[] 
   ["project", "Project"],
 ];
 
-/** Configures who authenticates the users of agents. */
+/** Form for the OpenID provider or app that authenticates agents' users. */
 export const SignInForm = ({ signIn, onClose, onSaved, focusAfter }: Props) => (
   <Modal title="Sign-in for agents" kind="form" onClose={onClose} fallbackFocus={focusAfter}>
     <Form signIn={signIn} onClose={onClose} onSaved={onSaved} />

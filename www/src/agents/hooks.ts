@@ -1,4 +1,4 @@
-// How agents sign in, and what users granted to them.
+// Queries for agent sign-in and grants.
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/preact-query";
 import { NotFoundError } from "connector-vault/slim";
 import { useSession } from "../session/session";
@@ -6,7 +6,7 @@ import { useSession } from "../session/session";
 const AGENTS_KEY = ["agents"];
 const ROWS = 50;
 
-/** Who authenticates the users of agents; null if sign-in is off. */
+/** The sign-in configuration, or null if sign-in is off. */
 export function useSignIn() {
   const { vault } = useSession();
   return useQuery({
@@ -22,7 +22,7 @@ export function useSignIn() {
   });
 }
 
-/** The grants, newest first, page by page; of one identity, or of all if it is empty. */
+/** Grants, newest first. An empty `identity` means all. */
 export function useGrants(identity: string) {
   const { vault } = useSession();
   const only = identity === "" ? {} : { identity };
@@ -34,7 +34,6 @@ export function useGrants(identity: string) {
   });
 }
 
-/** Tells the views that a sign-in or a grant is otherwise than before. */
 export function useInvalidateAgents() {
   const client = useQueryClient();
   return () => client.invalidateQueries({ queryKey: AGENTS_KEY });

@@ -18,7 +18,6 @@ const heading = () => document.querySelector<HTMLElement>("h1");
 
 type Dialog = { what: "form" } | { what: "off" } | { what: "end"; grant: AgentGrant };
 
-/** How agents sign in, and what users granted to them. */
 export function AgentsView() {
   const { may } = useSession();
   const query = useSignIn();

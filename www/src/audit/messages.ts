@@ -1,4 +1,4 @@
-// The audit in words.
+// Labels of the audit log.
 import type { AuditAction, AuditActor, AuditTarget } from "connector-vault/slim";
 
 const ACTION_LABELS: Record<AuditAction, string> = {
@@ -27,10 +27,9 @@ const ACTION_LABELS: Record<AuditAction, string> = {
   "credentials.read": "Credentials read",
 };
 
-/** All actions. */
 export const AUDIT_ACTIONS = Object.keys(ACTION_LABELS) as AuditAction[];
 
-/** What was done; a service that is newer than this page may have actions that it does not know. */
+/** Falls back to the action's identifier: the service may be newer than this page. */
 export const actionLabel = (action: AuditAction): string => ACTION_LABELS[action] ?? action;
 
 const ACTOR_LABELS: Record<AuditActor["type"], string> = {
@@ -42,10 +41,9 @@ const ACTOR_LABELS: Record<AuditActor["type"], string> = {
   service: "The service",
 };
 
-/** What the actor is. */
 export const actorLabel = (type: AuditActor["type"]): string => ACTOR_LABELS[type] ?? type;
 
-/** Where the console shows a target; undefined if it does not. */
+/** Link to the target's page, if the console has one. */
 export function targetHref({ type, id }: AuditTarget, isDeleted: boolean): string | undefined {
   if (type === "connection") return isDeleted ? undefined : `/connections/${id}`;
   if (type === "webhook") return isDeleted ? undefined : `/webhooks/${encodeURIComponent(id)}`;

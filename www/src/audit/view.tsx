@@ -18,7 +18,7 @@ import "../events/events.css";
 const PAGE_SIZE = 50;
 const PARAMETERS = ["action", "actor", "target", "from", "to"] as const;
 
-/** The beginning of a day, where the reader is; what is no day is left as it is, to be named as a fault. */
+/** Start of a day in the user's time zone. Invalid input is passed on, so that validation reports it. */
 function startOfDay(day: string, days = 0): string {
   const [year, month, date] = day.split("-").map(Number);
   const start = new Date(year ?? Number.NaN, (month ?? 0) - 1, (date ?? 0) + days);
@@ -32,12 +32,12 @@ function filtersOf(values: Partial<Record<(typeof PARAMETERS)[number], string>>)
     ...(actor && { actor }),
     ...(target && { target }),
     ...(from && { from: startOfDay(from) }),
-    // The day itself is part of it.
+    // The range includes the last day.
     ...(to && { to: startOfDay(to, 1) }),
   };
 }
 
-/** Who changed what, and who read credentials: latest first. */
+/** The audit log, latest first. */
 export function AuditView() {
   const { vault } = useSession();
   const { values, change } = useUrlState(PARAMETERS);

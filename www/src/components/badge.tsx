@@ -1,6 +1,6 @@
 import type { ActionMethod, ConnectionState, ConnectorStatus } from "connector-vault/slim";
 
-/** Colours by what they mean: `good`, `warn`, `bad`, `calm`, or none. */
+/** Tones: `good`, `warn`, `bad`, `calm`, or none. */
 const STATE_TONES: Record<ConnectionState, string> = {
   operational: "good",
   degraded: "warn",

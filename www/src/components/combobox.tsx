@@ -4,21 +4,20 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Field } from "./field";
 
 export interface Option {
-  /** What is chosen. */
   value: string;
   content: ComponentChildren;
 }
 
 interface Props {
   label: string;
-  /** What the list is called. */
+  /** Accessible name of the list. */
   listName: string;
   text: string;
-  /** The options that match the text, the best first. */
+  /** Best match first. */
   options: readonly Option[];
-  /** Shown below the options, such as how many more there are. */
+  /** Below the options, such as how many more there are. */
   note?: string | undefined;
-  /** Stands in the field before the text. */
+  /** Shown inside the field, before the text. */
   prefix?: ComponentChildren;
   hint?: string | undefined;
   fault?: string | undefined;
@@ -27,14 +26,15 @@ interface Props {
   autofocus?: boolean;
   onInput: (text: string) => void;
   onChoose: (value: string) => void;
-  /** Enter was pressed and there was no option to choose. */
+  /** Enter was pressed while no option was active. */
   onEnter?: () => void;
   onFocusChange?: (isFocused: boolean) => void;
 }
 
 /**
- * A text field with a list of options: the combobox of the ARIA Authoring Practices, with "list autocomplete and automatic
- * selection". While somebody types, the best option is active; Enter or Tab chooses it, Escape closes the list.
+ * A text field with a list of options, after the combobox pattern of the ARIA Authoring Practices ("list autocomplete
+ * with automatic selection"). While the user types, the best option is active. Enter or Tab selects it, Escape closes
+ * the list.
  */
 export function Combobox({
   label,
@@ -97,7 +97,7 @@ export function Combobox({
           onEnter?.();
           return false;
         case "Escape":
-          // The second press is the dialog's, if the field is in one.
+          // If the list is closed, Escape belongs to the surrounding dialog.
           close();
           return isShown;
         case "Tab":
@@ -159,7 +159,7 @@ export function Combobox({
               <X size={16} aria-hidden="true" />
             </button>
           )}
-          {/* A press on it must not take the focus from the field. */}
+          {/* Keep the focus in the field when an option is pressed. */}
           <div class="options" hidden={!isShown} onMouseDown={(event) => event.preventDefault()}>
             <ul role="listbox" id={`${id}-list`} aria-label={listName} ref={list}>
               {isShown &&

@@ -1,18 +1,16 @@
-// Asks before something is done that can't be undone.
+// A confirmation dialog.
 import type { ComponentChildren } from "preact";
 import { Modal } from "./modal";
 import type { useSingleFlight } from "./use-single-flight";
 
 interface Props {
-  /** The question. */
   title: string;
-  /** What is done when the answer is yes. */
+  /** Runs when the user confirms. */
   mutation: Pick<ReturnType<typeof useSingleFlight>, "error" | "isPending" | "isInFlight"> & { run: () => void };
-  /** What the two answers are called, and the second one while it is being done. */
+  /** Labels of the buttons; `pending` replaces `confirm` while the mutation runs. */
   labels: { cancel: string; confirm: string; pending: string };
-  /** Whether something is lost by it. */
   isDestructive?: boolean;
-  /** What is told of an error, in sentences; false for nothing. */
+  /** The message for an error, or false to show none. */
   errorText: (error: unknown) => string | false;
   onClose: () => void;
   focusAfter?: () => HTMLElement | null;
@@ -32,7 +30,7 @@ export function Confirm({
 }: Props) {
   const { error, isPending } = mutation;
   const failed = error !== null && errorText(error);
-  // What is under way can't be called back, from the very moment on: what is drawn says so only later.
+  // A running mutation can't be cancelled. `isPending` is rendered later than it starts, so ask the mutation itself.
   const keep = () => !mutation.isInFlight() && onClose();
   return (
     <Modal title={title} kind="alert" onClose={keep} fallbackFocus={focusAfter}>

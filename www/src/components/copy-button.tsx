@@ -6,11 +6,10 @@ const MESSAGE_MS = 2_000;
 interface Props {
   text: string;
   label?: string;
-  /** Whether the label is shown, not only read out. */
+  /** Whether the label is visible, not only announced. */
   showLabel?: boolean;
 }
 
-/** Copies a text, and says so. */
 export function CopyButton({ text, label = "Copy", showLabel = false }: Props) {
   const [status, setStatus] = useState("");
   useEffect(() => {

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 
-/** Says that there is nothing, and what to do about it. */
 export function EmptyState({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -2,9 +2,9 @@ import { Component, type ComponentChildren } from "preact";
 import { CopyButton } from "./copy-button";
 
 interface Props {
-  /** Where this is: a failure of one place says nothing of another. */
+  /** Changing it clears the error. */
   place: string;
-  /** Undefined where nobody is signed in. */
+  /** Undefined when signed out. */
   onSignOut?: (() => void) | undefined;
   children: ComponentChildren;
 }
@@ -13,7 +13,7 @@ interface State {
   error?: unknown;
 }
 
-/** What helps whoever is asked about a failure; the address without its query, which may name people. */
+/** Details for the operator. The address has no query, which may contain personal data. */
 function detailsOf(error: unknown, place: string): string {
   const description = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}` : String(error);
   return [`Place: ${place}`, `Time: ${new Date().toISOString()}`, `Browser: ${navigator.userAgent}`, description].join(
@@ -21,7 +21,7 @@ function detailsOf(error: unknown, place: string): string {
   );
 }
 
-/** Draws its children; when drawing them fails, says what to do about it instead of leaving the page blank. */
+/** Shows an error message with next steps when rendering its children fails. */
 export class ErrorBoundary extends Component<Props, State> {
   static override getDerivedStateFromError(error: unknown): State {
     return { error: error ?? new Error("Something empty was thrown.") };

@@ -14,19 +14,19 @@ import { faultsOf, faultMessage } from "./faults";
 interface Explanation {
   title: string;
   detail: string;
-  /** The page about it. */
+  /** URL of the page about the error code. */
   helpUrl?: string;
   requestId?: string;
 }
 
-/** What is no problem of the service, although it answers with an error of its own kind. */
+/** Errors that the service returns but that are the platform's. */
 const PLATFORM_ERRORS: Partial<Record<string, string>> = {
   refresh_failed: "The platform gave no new access token",
   platform_unreachable: "The service can't reach the platform",
   platform_timeout: "The platform did not respond in time",
 };
 
-/** What went wrong, in words for a person. */
+/** A title and explanation for any error. */
 export function explainError(error: unknown): Explanation {
   if (!(error instanceof VaultError))
     return { title: "The console failed", detail: `Reload the page. (${String(error)})` };
@@ -52,17 +52,17 @@ export function explainError(error: unknown): Explanation {
   return { title: "This request is not valid", detail, ...told };
 }
 
-/** The same in a sentence or two. */
+/** The explanation as one or two sentences. */
 export function describeError(error: unknown): string {
   const { title, detail } = explainError(error);
   return `${title}. ${detail}`;
 }
 
-/** Whether what was there before is still worth seeing: the question could not be answered, for now. */
+/** Whether the failure is temporary, so that stale data is still worth showing. */
 export const isTransient = (error: unknown) =>
   [ConnectionError, TimeoutError, RateLimitError, ServerError].some((kind) => error instanceof kind);
 
-/** Tells a failure, with a way to go on. */
+/** An error with its details, and a button to retry. */
 export function ErrorMessage({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { title, detail, helpUrl, requestId } = explainError(error);
   return (
@@ -94,7 +94,6 @@ export function ErrorMessage({ error, onRetry }: { error: unknown; onRetry?: () 
   );
 }
 
-/** What is wrong with each part of what was asked. */
 function FaultList({ error }: { error: unknown }) {
   const faults = faultsOf(error);
   if (faults.length === 0) return null;

@@ -1,7 +1,7 @@
-// What the service's rules have against what was filled in, for the field that it is about.
+// Finds and formats the validation errors of a field.
 import type { Fault, VaultError } from "connector-vault/slim";
 
-/** What is wrong with a parameter, or with the member of a body that a pointer leads to, in a sentence of its own. */
+/** The message for a parameter or body member, as a sentence. */
 export function faultAt(faults: readonly Fault[], location: string): string | undefined {
   const found = faults.find(
     ({ parameter, pointer }) => parameter === location || pointer === location || pointer?.startsWith(`${location}/`),
@@ -9,7 +9,7 @@ export function faultAt(faults: readonly Fault[], location: string): string | un
   return found && faultMessage(found);
 }
 
-/** The sentence of a fault. It stands at its field, so it begins without the field's name. */
+/** The fault as a sentence. It appears next to its field, so the field's name is removed. */
 export function faultMessage({ detail, suggestion }: Fault): string {
   const rest = detail.replace(/^`[^`]*` /, "").replaceAll("`", "");
   const isNamed = suggestion !== undefined && rest.split(/[^\w-]+/).includes(suggestion);
@@ -17,5 +17,5 @@ export function faultMessage({ detail, suggestion }: Fault): string {
   return message.charAt(0).toUpperCase() + message.slice(1);
 }
 
-/** The faults that a refused call tells. */
+/** The faults of a rejected request. */
 export const faultsOf = (error: unknown): readonly Fault[] => (error as Partial<VaultError> | undefined)?.errors ?? [];

@@ -3,11 +3,11 @@ import { useId } from "preact/hooks";
 
 interface Props {
   label: string;
-  /** What may be filled in. */
+  /** Help text. */
   hint?: ComponentChildren;
-  /** What is wrong with what is filled in. */
+  /** Validation error. */
   fault?: string | undefined;
-  /** Draws what is filled in, with what ties it to its label and to what is said about it. */
+  /** Renders the control with the attributes that link it to its label, hint and error. */
   children: (ties: InputAttributes) => ComponentChildren;
 }
 
@@ -17,7 +17,7 @@ export interface InputAttributes {
   "aria-describedby": string | undefined;
 }
 
-/** Something to fill in, under its label and above what is to be said about it. */
+/** A form field with label, control, error and hint. */
 export function Field({ label, hint, fault, children }: Props) {
   const id = useId();
   const described = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(" ");
@@ -48,7 +48,6 @@ type InputProps = Omit<Props, "children"> &
     onInput: (text: string) => void;
   };
 
-/** A line of text. */
 export function TextField({ label, hint, fault, onInput, ...input }: InputProps) {
   return (
     <Field label={label} hint={hint} fault={fault}>

@@ -1,7 +1,7 @@
 const TOKEN = /(`[^`]+`|\[[^\]]+\]\(https?:[^\s)]+\))/;
 const LINK = /^\[(.+)\]\((.+)\)$/;
 
-/** A sentence that somebody wrote in Markdown, of which code and links are told apart. */
+/** Text with Markdown's inline code and links. */
 export const InlineMarkdown = ({ text }: { text: string }) => (
   <>
     {text.split(TOKEN).map((part, at) => {

@@ -1,4 +1,4 @@
-/** Stands for what has been asked for. */
+/** Placeholder while data loads. */
 export function Loading({ what, rows = 6 }: { what: string; rows?: number }) {
   return (
     <div class="loading" role="status">

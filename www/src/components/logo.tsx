@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 
 const TINTS = 6;
 
-/** The letters that stand for a name. */
 function monogram(name: string): string {
   const words = name.match(/[\p{L}\p{N}]+/gu) ?? ["?"];
   const letters = words.length > 1 ? words.slice(0, 2).map((word) => [...word][0]) : [...(words[0] ?? "?")].slice(0, 2);
@@ -11,18 +10,18 @@ function monogram(name: string): string {
 
 const tint = (name: string) => [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % TINTS;
 
-/** Whether the service itself has a logo: other hosts would learn what is looked at. */
+/** Whether the logo is on this origin. Loading it from elsewhere would reveal to other hosts what the user views. */
 const isSameOrigin = (image: string) => new URL(image, location.href).origin === location.origin;
 
 interface Props {
   name: string;
   image?: string | undefined;
   size?: number;
-  /** The app's own logo, which its operator may have on another host. */
+  /** The app's own logo, which may be on another host. */
   isAppLogo?: boolean;
 }
 
-/** A logo that the service has, or the first letters of the name. The name stands beside it. */
+/** A logo, or else the name's initials. Decorative: the name is always next to it. */
 export function Logo({ name, image, size = 40, isAppLogo = false }: Props) {
   const [failedImage, setFailedImage] = useState<string>();
   if (!image || failedImage === image || !(isAppLogo || isSameOrigin(image))) {

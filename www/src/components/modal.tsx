@@ -4,20 +4,19 @@ import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
   title: ComponentChildren;
-  /** A drawer stands at the side; an alert asks something that has to be answered, and a form what has to be filled in. */
+  /** `drawer`: at the side; `alert`: a question; `form`: fields to fill in. */
   kind: "drawer" | "alert" | "form";
-  /** Only a button in it closes it, neither Escape nor a cross: what it shows can't be shown again. */
+  /** Only a button inside closes it, because its content can't be shown again. */
   mustConfirm?: boolean;
-  /** Whoever is in it wants to leave it. */
   onClose: () => void;
-  /** Who gets the focus when whatever had it before is gone. */
+  /** Where to move the focus if the element that opened the dialog no longer exists. */
   fallbackFocus?: (() => HTMLElement | null | undefined) | undefined;
   children: ComponentChildren;
 }
 
 /**
- * A dialog that is open as long as it is drawn. It keeps the focus, and gives it back. Its title has it first; in a form, the
- * field with `autofocus`.
+ * A modal dialog, open while it is mounted. It traps the focus and restores it afterwards. Initially the title has the
+ * focus, or in a form the field with `autofocus`.
  */
 export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus, children }: Props) {
   const dismiss = () => !mustConfirm && onClose();
@@ -28,7 +27,7 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // Closed before it is taken out of the page: only so the browser gives the focus back.
+    // Close it before it is removed: only then does the browser restore the focus.
     return () => element?.close();
   }, []);
   useEffect(
@@ -42,7 +41,7 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
 
   const onKeyDown = (event: JSX.TargetedKeyboardEvent<HTMLDialogElement>) => {
     if (event.key !== "Escape" || event.isComposing) return;
-    // One dialog at a time, and not without being asked.
+    // Escape closes one dialog at a time, and only if the caller agrees.
     event.stopPropagation();
     event.preventDefault();
     dismiss();
@@ -65,7 +64,7 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
         dismiss();
       }}
       onClose={() => {
-        // A browser may close it by force; whether it goes is not the browser's to say.
+        // Browsers can force a dialog to close. Reopen it and let the caller decide.
         if (!dialog.current?.isConnected) return;
         dialog.current.showModal();
         dismiss();
@@ -86,7 +85,7 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
   );
 }
 
-/** Gives the focus to the first field of a form that may be drawn later than its dialog, or to the button that sends it. */
+/** Focuses the first field of a form, or its submit button. For forms that are rendered after their dialog. */
 export function useFocusFirst(form: RefObject<HTMLFormElement>) {
   useEffect(() => {
     form.current?.querySelector<HTMLElement>("input:not([type=checkbox]), select, [type=submit]")?.focus();

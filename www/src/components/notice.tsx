@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** What has been done, for those who see it and those who hear it. The place is there before the words, so that they are read. */
+/** A status message. The live region is rendered before its text, so that screen readers announce it. */
 export const Notice = ({ children }: { children: ComponentChildren }) => (
   <div role="status">
     {children && (

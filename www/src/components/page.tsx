@@ -3,19 +3,18 @@ import { useEffect, useRef } from "preact/hooks";
 
 interface Props {
   title: string;
-  /** Where this view belongs. */
   breadcrumb?: ComponentChildren;
-  /** Beside the title: how many there are. */
+  /** Shown next to the title, such as the number of rows. */
   count?: ComponentChildren;
-  /** What can be done here. */
+  /** Buttons next to the title. */
   actions?: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** Whether the address has led to another view since the page was loaded. */
+/** Whether the user has navigated since the page loaded. */
 let hasNavigated = false;
 
-/** A view under its title, which gets the focus when one comes from another view. */
+/** A view with its title, which receives the focus after navigation. */
 export function Page({ title, breadcrumb, count, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -3,12 +3,11 @@ import { Link } from "wouter-preact";
 interface Props {
   page: number;
   pages: number;
-  /** Where the neighbours are; undefined when there is none. */
+  /** Undefined if there is no such page. */
   previous: string | undefined;
   next: string | undefined;
 }
 
-/** Leads to the neighbouring pages. */
 export function Pager({ page, pages, previous, next }: Props) {
   if (pages <= 1 && page <= 1) return null;
   const step = (name: string, href: string | undefined) =>
@@ -32,13 +31,13 @@ export function Pager({ page, pages, previous, next }: Props) {
   );
 }
 
-/** The same for a list whose pages have numbers in the address. */
+/** A pager for lists with the page number in the address. */
 export function NumberedPager({
   page,
   pages,
   hrefOf,
 }: Pick<Props, "page" | "pages"> & { hrefOf: (values: { page: string | undefined }) => string }) {
-  // Before the first page past the end lies the last one.
+  // Beyond the end, the previous page is the last one.
   const before = Math.min(page - 1, Math.max(pages, 1));
   const to = (number: number) => hrefOf({ page: number > 1 ? String(number) : undefined });
   return (

@@ -7,23 +7,23 @@ interface Props<Data> {
   query: Pick<UseQueryResult<Data>, "data" | "error" | "isFetching" | "isPending" | "isPlaceholderData"> & {
     refetch: () => unknown;
   };
-  /** What is asked for: "connectors". */
+  /** Name of the data for screen readers: "connectors". */
   what: string;
-  /** Lines to draw while nothing is there. */
+  /** Number of placeholder rows. */
   rows?: number;
   children: (data: Data) => ComponentChildren;
 }
 
 /**
- * Draws an answer; before there is one, that it is being waited for, and when there is none, why. What could not be asked
- * again stays, with a note.
+ * Shows the data of a query, a placeholder while it loads, or the error. If a refetch fails temporarily, the old data
+ * stays with a warning.
  */
 export function QueryView<Data>({ query, what, rows, children }: Props<Data>) {
   const { data, error, isFetching, isPending, isPlaceholderData, refetch } = query;
   const isStale = data !== undefined && isTransient(error);
   if (error && !isFetching && !isStale) return <ErrorMessage error={error} onRetry={() => void refetch()} />;
   if (isPending || data === undefined) return <Loading what={what} {...(rows !== undefined && { rows })} />;
-  // An older answer stays until the new one is there, and looks it.
+  // Previous data stays, marked as busy, until the new data arrives.
   return (
     <>
       {isStale && (

@@ -11,24 +11,24 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
 
-/** The unit in which a distance is told. */
+/** The largest unit that fits the distance. */
 const unitOf = (distance: number) =>
   UNITS.find(([, step]) => Math.abs(distance) >= step) ?? (["second", 1_000] as const);
 
-/** How long ago, or how soon, in words. */
+/** "3 hours ago", "in 2 days". */
 export function formatRelative(at: string, now = Date.now()): string {
   const distance = Date.parse(at) - now;
   const [unit, length] = unitOf(distance);
   return RELATIVE.format(Math.round(distance / length), unit);
 }
 
-/** The time. It draws again as often as words about a moment may change. */
+/** The current time, updated as often as the relative text can change. */
 export function useNow(at: string | null): number {
   const [tick, setTick] = useState(0);
   useEffect(() => {
     if (at === null) return;
     const [, length] = unitOf(Date.parse(at) - Date.now());
-    // What is days away changes while nobody looks.
+    // Days and longer change too slowly to be worth a timer.
     if (length > 3_600_000) return;
     const timer = setTimeout(() => setTick(tick + 1), length / 2);
     return () => clearTimeout(timer);
@@ -36,10 +36,10 @@ export function useNow(at: string | null): number {
   return Date.now();
 }
 
-/** The moment, in the reader's own time zone. */
+/** The time in the user's time zone. */
 export const formatExact = (at: string) => EXACT.format(new Date(at));
 
-/** A moment: how long ago, and exactly. */
+/** A relative time, with the exact one as its title. */
 export function RelativeTime({ at, showExact = false }: { at: string; showExact?: boolean }) {
   const now = useNow(at);
   return (
@@ -50,7 +50,7 @@ export function RelativeTime({ at, showExact = false }: { at: string; showExact?
   );
 }
 
-/** For how long something has been so. */
+/** How long ago, without "ago". */
 export function Duration({ at }: { at: string }) {
   const distance = useNow(at) - Date.parse(at);
   const [unit, length] = unitOf(distance);
@@ -62,6 +62,6 @@ export function Duration({ at }: { at: string }) {
   );
 }
 
-/** When something is due. Once that moment has passed, it can happen at any time. */
+/** When something is due. After that, it can happen at any moment. */
 export const DueTime = ({ at, showExact = false }: { at: string; showExact?: boolean }) =>
   Date.parse(at) > useNow(at) ? <RelativeTime at={at} showExact={showExact} /> : <>any moment now</>;

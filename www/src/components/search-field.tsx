@@ -8,16 +8,16 @@ interface Props {
   placeholder?: string;
   value: string;
   maxLength?: number;
-  /** Fewer characters are not told while somebody types; Enter tells them all the same. */
+  /** Shorter input is not searched while the user types. Enter always searches. */
   minLength?: number;
   hint?: string | undefined;
   fault?: string | undefined;
-  /** What is told of what was typed, besides white space around it. */
+  /** Normalizes the trimmed input. */
   normalize?: (text: string) => string;
   onChange: (value: string) => void;
 }
 
-/** A text that is told once its writer pauses. */
+/** A search field that reports its value when the user pauses. */
 export function SearchField({
   value,
   maxLength = 100,
@@ -30,7 +30,7 @@ export function SearchField({
   const [typed, setTyped] = useState(value);
   const timer = useRef<number>();
   const told = useRef(value);
-  // The address changed by other means: the back button, or a link.
+  // The address changed through the back button or a link.
   useEffect(() => {
     if (value === told.current) return;
     clearTimeout(timer.current);

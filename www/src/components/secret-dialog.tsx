@@ -7,11 +7,11 @@ interface Props {
   secret: string;
   onClose: () => void;
   focusAfter: () => HTMLElement | null;
-  /** What it is for. */
+  /** What the secret is for. */
   children: ComponentChildren;
 }
 
-/** Shows a secret that was generated just now. Only its button closes it: the secret can't be shown again. */
+/** Shows a new secret. Only its button closes the dialog, because the secret can't be shown again. */
 export const SecretDialog = ({ title, secret, onClose, focusAfter, children }: Props) => (
   <Modal title={title} kind="alert" mustConfirm onClose={onClose} fallbackFocus={focusAfter}>
     <div class="section">

@@ -1,4 +1,4 @@
-// The call behind a view, for those who want it in a program.
+// Shows the API request behind a view.
 import { useState } from "preact/hooks";
 import { CopyButton } from "./copy-button";
 
@@ -9,20 +9,20 @@ export interface ApiCall {
   /** Path and query. */
   path: string;
   body?: unknown;
-  /** The same call with the npm package. */
+  /** The same request with the npm package. */
   javascript: string;
 }
 
-/** Quotes a text for a shell. */
+/** Quotes a string for a shell. */
 export const shellQuote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A value as JSON: on one line if that is short. */
+/** On one line if it is short. */
 export function toJson(value: unknown): string {
   const line = JSON.stringify(value);
   return line.length > MAX_LINE_LENGTH ? JSON.stringify(value, undefined, 2) : line;
 }
 
-/** The call in a shell; the key is in `$KEY`. */
+/** The request as a curl command, with the key in `$KEY`. */
 export function curl({ method, path, body }: ApiCall): string {
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}${shellQuote(location.origin + path)}`,
@@ -32,13 +32,12 @@ export function curl({ method, path, body }: ApiCall): string {
   return lines.join(" \\\n  ");
 }
 
-/** The call in JavaScript. */
 export const javascript = (call: ApiCall) => `import { ConnectorVault } from "connector-vault";
 
 const vault = new ConnectorVault({ baseUrl: ${JSON.stringify(location.origin)}, secret: process.env.KEY });
 ${call.javascript}`;
 
-/** What a JavaScript object looks like, on one line. */
+/** An object as a JavaScript literal on one line. */
 export function toLiteral(value: object): string {
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return members.length === 0
@@ -46,7 +45,6 @@ export function toLiteral(value: object): string {
     : `{ ${members.map(([name, member]) => `${name}: ${JSON.stringify(member)}`).join(", ")} }`;
 }
 
-/** Path with query. */
 export function pathWithQuery(path: string, query: object = {}): string {
   const search = new URLSearchParams(
     Object.entries(query)
@@ -61,7 +59,7 @@ const LANGUAGES = [
   ["JavaScript", javascript],
 ] as const;
 
-/** A call that is shown once somebody asks for it. */
+/** A collapsed API request. */
 export const Snippet = ({ call, title = "API request" }: { call: ApiCall; title?: string }) => (
   <details class="snippet">
     <summary>{title}</summary>
@@ -69,7 +67,7 @@ export const Snippet = ({ call, title = "API request" }: { call: ApiCall; title?
   </details>
 );
 
-/** Shows a call in one of the languages. */
+/** The request in the selected language. */
 export function CodeTabs({ call }: { call: ApiCall }) {
   const [selected, setSelected] = useState(0);
   const [, format] = LANGUAGES[selected] ?? LANGUAGES[0];

@@ -1,8 +1,7 @@
-// What the browser keeps. One that may keep nothing refuses even the question.
+// Access to web storage. Browsers that block storage throw on any access.
 
 type StorageArea = "localStorage" | "sessionStorage";
 
-/** What is kept under a name; undefined where nothing is, or may be. */
 export function readStorage(place: StorageArea, name: string): string | undefined {
   try {
     return window[place].getItem(name) ?? undefined;
@@ -11,12 +10,12 @@ export function readStorage(place: StorageArea, name: string): string | undefine
   }
 }
 
-/** Keeps a value under a name, or with undefined forgets it; where nothing may be kept, the page's memory has to do. */
+/** Stores a value, or removes it if undefined. If storage is blocked, the value lives in memory only. */
 export function writeStorage(place: StorageArea, name: string, value: string | undefined): void {
   try {
     if (value === undefined) window[place].removeItem(name);
     else window[place].setItem(name, value);
   } catch {
-    // Nothing is kept.
+    // Storage is blocked.
   }
 }

@@ -3,12 +3,11 @@ import { EmptyState } from "./empty-state";
 
 interface Props {
   title: string;
-  /** Names that may have been meant. */
   suggestions: readonly string[];
   hrefOf: (name: string) => string;
 }
 
-/** Says that nothing has the name in the address, and which names may have been meant. */
+/** An unknown name in the address, with similar names. */
 export function Suggestions({ title, suggestions, hrefOf }: Props) {
   return (
     <EmptyState title={title}>

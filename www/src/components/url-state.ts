@@ -1,10 +1,10 @@
-// What is shown follows from the address: a link, a reload and the back button bring the same view.
+// View state lives in the URL, so that links, reloads and the back button restore it.
 import { useCallback, useMemo } from "preact/hooks";
 import { useLocation, useSearch } from "wouter-preact";
 
 export type QueryValues<Name extends string> = Partial<Record<Name, string>>;
 
-/** The address of this view with other values; an undefined or empty one goes. */
+/** The URL of a path with changed query parameters. Undefined and empty values are removed. */
 export function withQuery(path: string, search: string, values: Record<string, string | undefined>): string {
   const query = new URLSearchParams(search);
   for (const [name, value] of Object.entries(values)) {
@@ -15,8 +15,8 @@ export function withQuery(path: string, search: string, values: Record<string, s
 }
 
 /**
- * The values that the address has for some names, the addresses of other values, and a way there. Typing replaces the
- * address instead of adding to the history.
+ * The query parameters with these names, a function for links that change them, and one that navigates there. Typing
+ * replaces the history entry instead of adding one.
  */
 export function useUrlState<Name extends string>(names: readonly Name[]) {
   const [path, navigate] = useLocation();
@@ -36,7 +36,7 @@ export function useUrlState<Name extends string>(names: readonly Name[]) {
   );
   const change = useCallback(
     (changes: Record<string, string | undefined>, options?: { replace?: boolean }) => {
-      // Whoever tells of a change may have been drawn before another one.
+      // The caller may have rendered before a later change.
       const here = location.search.slice(1);
       const href = withQuery(path, here, changes);
       if (href !== path + (here && `?${here}`)) navigate(href, options);
@@ -46,6 +46,6 @@ export function useUrlState<Name extends string>(names: readonly Name[]) {
   return { values, hrefOf, change };
 }
 
-/** A whole number of the address; what is none counts as absent. */
+/** A positive integer from the URL; anything else counts as absent. */
 export const positiveInteger = (text: string | undefined) =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;

@@ -1,16 +1,16 @@
-// Changes, for people who press twice, and go on before the answer is there.
+// Mutations that can't run twice at once, for users who press twice or leave before the response arrives.
 import { useMutation, type MutationFunction, type UseMutationOptions } from "@tanstack/preact-query";
 import { useEffect, useRef } from "preact/hooks";
 
-/** A change that is asked for once, however fast its button is pressed again: what is drawn says so only later. */
+/** A mutation that ignores further calls while it runs. A ref guards it, because `isPending` is rendered too late. */
 export function useSingleFlight<Data, Variables = void>(
   options: Omit<UseMutationOptions<Data, unknown, Variables>, "onSettled" | "mutationFn"> & {
     mutationFn: MutationFunction<Data, Variables>;
   },
 ) {
   const inFlight = useRef(false);
-  // The query library takes over new options after the page was drawn: Enter right after the last letter would ask with
-  // what was there before.
+  // The query library takes over new options after rendering. Without this, Enter right after the last keystroke would
+  // send the previous input.
   const latest = useRef(options.mutationFn);
   latest.current = options.mutationFn;
   const mutation = useMutation<Data, unknown, Variables>({
@@ -26,7 +26,7 @@ export function useSingleFlight<Data, Variables = void>(
   return { ...mutation, run: run, isInFlight: () => inFlight.current };
 }
 
-/** Whether somebody still looks at what asked: whoever has gone on is not to be led anywhere by a late answer. */
+/** Whether the component is still mounted. A late response must not navigate a user who has left. */
 export function useIsMounted(): () => boolean {
   const isMounted = useRef(true);
   useEffect(() => {

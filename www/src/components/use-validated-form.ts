@@ -1,4 +1,4 @@
-// Forms that show what is wrong with them once somebody has tried to send them.
+// Forms that show validation errors after the first submit.
 import type { Fault } from "connector-vault/slim";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -9,8 +9,8 @@ import type { useSingleFlight } from "./use-single-flight";
 type Mutation = Pick<ReturnType<typeof useSingleFlight<unknown, never>>, "error" | "isError" | "isInFlight" | "reset">;
 
 /**
- * The state of a form that asks for a change. `own` are the faults that show without the service; `isValid` says whether the
- * change may be asked for, if that takes more than that there are none.
+ * State of a form that submits a mutation. `localFaults` are found without the service. `isValid` overrides the
+ * default, which is that there are none.
  */
 export function useValidatedForm(change: Mutation, localFaults: readonly Fault[], isValid = localFaults.length === 0) {
   const form = useRef<HTMLFormElement>(null);
@@ -26,7 +26,7 @@ export function useValidatedForm(change: Mutation, localFaults: readonly Fault[]
     form,
     isTried: isSubmitted,
     faults: isSubmitted ? [...localFaults, ...faultsOf(error)] : [],
-    /** Changes what is filled in, unless the change is asked for already. */
+    /** Applies a change, unless the form is being submitted. */
     edit: (fill: () => void) => {
       if (change.isInFlight()) return;
       fill();

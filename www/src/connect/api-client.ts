@@ -1,5 +1,5 @@
-// What the window asks the service for. The few requests are written here, so that nobody waits for the WebAssembly module
-// of the npm package: its types are all that the window takes from it.
+// API client of the connect window. It sends its few requests itself, so that users do not wait for the WebAssembly
+// module of the npm package; only its types are used.
 import type {
   ConnectAttempt,
   Connection,
@@ -12,29 +12,29 @@ import type {
   Whoami,
 } from "connector-vault/slim";
 
-/** How long the service may hold an answer about an attempt, in seconds. */
+/** How long the service may hold a request for an attempt, in seconds. */
 const WAIT_SECONDS = 25;
-/** Platforms take their time to answer, and the service waits for them. */
+/** Long, because the service waits for platforms. */
 const TIMEOUT_MS = 60_000;
-/** The pause after a question about an attempt that got no answer, in milliseconds. */
+/** Pause after a failed request for an attempt, in milliseconds. */
 const RETRY_PAUSE_MS = 2_000;
-/** The pauses before what could not be read is read again, in milliseconds. */
+/** Pauses before each retry of a read, in milliseconds. */
 const RETRY_MS = [500, 1_000];
 const PAGE_SIZE = 30;
 
-/** The members of a problem document that the window needs. */
+/** The members of a problem document that the window uses. */
 interface Problem {
   code: string;
   detail: string;
   errors?: readonly Fault[];
   requestId?: string;
-  /** The connection that there is already. */
+  /** The existing connection. */
   connectionId?: string;
 }
 
-/** A request that the service refused, or that got no answer of the service. */
+/** An error response, or no response at all. */
 export class ApiError extends Error {
-  /** The HTTP status; undefined without an answer of the service. */
+  /** Undefined if there was no valid response. */
   readonly status: number | undefined;
   readonly code: string;
   readonly errors: readonly Fault[];
@@ -53,7 +53,7 @@ export class ApiError extends Error {
 
 export const isExpired = (error: unknown) => error instanceof ApiError && error.status === 401;
 
-/** Whether a failure may be over soon. */
+/** Whether a retry may succeed. */
 const isTransient = (error: unknown) =>
   error instanceof ApiError && (error.status === undefined || error.status === 429 || error.status >= 500);
 
@@ -67,11 +67,10 @@ export interface FailedConnection {
   connector: Connector | undefined;
 }
 
-/** Exchanges the code of a link for its token. Fails with 401 if that has happened before, or the code has expired. */
+/** Exchanges the code of a link for its token. Fails with 401 if the code was already used or has expired. */
 export const exchange = async (code: string): Promise<string> =>
   (await request<{ token: string }>("/connect/token", { method: "POST", headers: { "x-connect-code": code } })).token;
 
-/** The service, for whoever holds a token. */
 export class ApiClient {
   readonly #token: string;
 
@@ -85,8 +84,8 @@ export class ApiClient {
   connection = (id: string) => this.#read<Connection>(`/v1/vault/connections/${encodeURIComponent(id)}`);
 
   /**
-   * The first platforms that accounts can be connected to and that match a text. Without one, those for which the app has an
-   * OAuth client and those that its operator has enabled, if there are any: nobody looks through a whole catalog.
+   * Searches connectable platforms. Without a query, returns those with an OAuth client or enabled by the operator, if
+   * any: a whole catalog is too long to scroll through.
    */
   async findPlatforms(q: string, isChosen: boolean, signal: AbortSignal): Promise<ConnectorPage> {
     const list = (more: Record<string, string>) => {
@@ -102,13 +101,12 @@ export class ApiClient {
     return { rows, total: all.total };
   }
 
-  /** Whether the app has an OAuth client for a platform. */
   async hasClient(platform: string): Promise<boolean> {
     const query = new URLSearchParams({ platform, hasOauthClient: "true", limit: "1" });
     return (await this.#read<ConnectorPage>(`/v1/available-connectors?${query}`)).total > 0;
   }
 
-  /** The connections that have stopped working, each with its connector if that can be had. */
+  /** Failed connections, each with its connector if it can be loaded. */
   async findFailed(): Promise<FailedConnection[]> {
     const pages = [true, false].map((active) =>
       this.#read<{ rows: ConnectionWithAccount[] }>(
@@ -122,20 +120,20 @@ export class ApiClient {
     return failed.map((connection) => ({ connection, connector: byPlatform.get(connection.platform) }));
   }
 
-  /** A connector's name and logo. A user who wants to reconnect can do without. */
+  /** Optional: reconnecting also works without a name and logo. */
   async #findConnector(platform: string): Promise<Connector | undefined> {
     const query = new URLSearchParams({ platform, limit: "1" });
     const found = await this.#read<ConnectorPage>(`/v1/available-connectors?${query}`).catch(() => undefined);
     return found?.rows[0];
   }
 
-  /** Connects an account, or begins an attempt that goes on at the platform. */
+  /** Connects an account, or starts an attempt that continues at the platform. */
   start = (attempt: NewConnectAttempt) =>
     this.#send<Connection | PendingAttempt>("/v1/vault/connect", { body: attempt });
 
   attempt = (id: string) => this.#read<ConnectAttempt>(`/v1/vault/connect/${id}`);
 
-  /** Waits until an attempt is over. `hurry` ends a wait early, to ask at once. */
+  /** Waits until an attempt ends. An event on `wake` checks immediately. */
   async outcomeOf(id: string, signal: AbortSignal, wake: EventTarget): Promise<ConnectAttempt> {
     for (let wait = true; ; ) {
       const controller = new AbortController();
@@ -147,7 +145,7 @@ export class ApiClient {
         const address = `/v1/vault/connect/${id}${wait ? `?wait=${WAIT_SECONDS}` : ""}`;
         const attempt = await this.#send<ConnectAttempt>(address, { signal: controller.signal });
         if (attempt.status !== "pending") return attempt;
-        // A service that holds no answers is not to be asked without end.
+        // Avoid a tight loop if the service does not hold requests.
         if (wait && Date.now() - startedAt < RETRY_PAUSE_MS) await pause(RETRY_PAUSE_MS, signal);
         wait = true;
       } catch (error) {
@@ -162,7 +160,7 @@ export class ApiClient {
     }
   }
 
-  /** Reads something, which can be tried again. */
+  /** A read, which is safe to retry. */
   async #read<Body>(address: string, signal?: AbortSignal): Promise<Body> {
     for (const ms of RETRY_MS) {
       try {
@@ -184,13 +182,12 @@ export class ApiClient {
   }
 }
 
-/** Sends a request once. */
 async function request<Body>(address: string, init: RequestInit, signal?: AbortSignal): Promise<Body> {
   const signals = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])];
   let response: Response;
   let text: string;
   try {
-    // Its secrets are for this service only, so it follows no redirect.
+    // The request contains secrets of this service only, so it must not follow a redirect.
     response = await fetch(address, { ...init, signal: AbortSignal.any(signals), redirect: "error" });
     text = await response.text();
   } catch {
@@ -202,7 +199,7 @@ async function request<Body>(address: string, init: RequestInit, signal?: AbortS
   throw new ApiError({ code, detail, ...more }, response.status);
 }
 
-/** The object that an answer holds; undefined if it holds none, as a page of a proxy. */
+/** Undefined if the body is not JSON, such as an error page of a proxy. */
 function parseObject(text: string): Partial<Problem> | undefined {
   try {
     return JSON.parse(text) ?? undefined;

@@ -10,7 +10,7 @@ interface Props {
   onBlur: () => void;
 }
 
-/** Something that the platform's method asks for. */
+/** An input for one field of an auth method. */
 export function AuthFieldInput({ field, value, fault, onInput, onBlur }: Props) {
   const { label, description, required, secret, name } = field;
   const common = { label: required ? label : `${label} (optional)`, hint: description ?? undefined, fault };
@@ -48,7 +48,6 @@ interface SecretProps extends Omit<Props, "field"> {
   isRequired: boolean;
 }
 
-/** A secret, which only its owner looks at. */
 function SecretField({ label, hint, fault, name, isRequired, value, onInput, onBlur }: SecretProps) {
   const [isShown, setShown] = useState(false);
   return (
@@ -76,7 +75,7 @@ function SecretField({ label, hint, fault, name, isRequired, value, onInput, onB
   );
 }
 
-/** What is wrong with a value, in the service's words; undefined if nothing is. */
+/** The validation error of a value, worded as the service does. */
 export function validateField({ required, pattern, enum: values, default: fallback }: AuthField, value: string) {
   if (value === "") return required && fallback === null ? "Is required." : undefined;
   if (values && !values.includes(value)) return `Must be one of ${values.join(", ")}.`;
@@ -87,7 +86,7 @@ function matches(pattern: string, value: string): boolean {
   try {
     return new RegExp(`^(?:${pattern})$`, "u").test(value);
   } catch {
-    // The service knows.
+    // The service validates it.
     return true;
   }
 }

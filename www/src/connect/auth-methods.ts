@@ -1,19 +1,22 @@
-// What methods ask of whom.
+// What auth methods require, and from whom.
 import type { AuthField, AuthMethod, ConnectorDetail } from "connector-vault/slim";
 
-/** Whether a method leads to the platform's own page. */
+/** Whether the method redirects to the platform's own page. */
 export const isRedirectMethod = (method: AuthMethod) =>
   method.type === "oauth2" && method.grant === "authorization_code";
 
-/** A connector with the methods that can work. Without an OAuth client, those of OAuth can't, unless there is no other. */
+/**
+ * The connector with the methods that can work. Without an OAuth client, OAuth methods can't, so they are removed
+ * unless there are no others.
+ */
 export function withUsableMethods(connector: ConnectorDetail, hasClient: boolean): ConnectorDetail {
   const others = connector.authMethods.filter(({ type }) => type !== "oauth2");
   return hasClient || others.length === 0 ? connector : { ...connector, authMethods: others };
 }
 
 /**
- * Whether a field decides whose host receives the app's secret or a token, by requests for tokens or by calls to the servers.
- * The service takes such a value from the app only, unless the catalog names all that there are.
+ * Whether a field decides which host receives the app's secret or a token. The service accepts such a value from the
+ * app only, unless the catalog lists all valid ones.
  */
 export const isSetByApp = (
   { servers }: Pick<ConnectorDetail, "servers">,
@@ -26,11 +29,11 @@ export const isSetByApp = (
     hostVariables(url ?? "").includes(name),
   );
 
-/** Whether the platform says the value of a field, so that nobody need be asked for it. */
+/** Whether the platform's callback contains the value, so that the user is not asked for it. */
 export const isReportedByPlatform = (method: AuthMethod, { name }: AuthField) =>
   method.type === "oauth2" && method.fieldSources.some(({ field }) => field === name);
 
-/** The variables of a host whose last two labels are not both in the template. */
+/** The variables in a host whose last two labels are not literal. */
 function hostVariables(template: string): string[] {
   const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];
   const end = host.slice(host.lastIndexOf("}") + 1);

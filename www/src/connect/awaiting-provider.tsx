@@ -3,14 +3,14 @@ import { useEffect, useState } from "preact/hooks";
 import type { Session } from "./session";
 import { Step } from "./step";
 
-/** How often to look whether somebody has closed the platform's page, in milliseconds. */
+/** How often to check whether the platform's page was closed, in milliseconds. */
 const POLL_MS = 500;
 
-/** An attempt that goes on at the platform. */
+/** An attempt that continues at the platform. */
 export interface ProviderAttempt {
   id: string;
   authorizationUrl: string;
-  /** The page of the platform; undefined if the browser opened none. */
+  /** The platform's page. Undefined if the browser opened no popup. */
   popup: Window | undefined;
 }
 
@@ -21,11 +21,11 @@ interface Props {
   onOutcome: (attempt: ConnectAttempt) => void;
   onError: (error: unknown) => void;
   onRestart: () => void;
-  /** The browser has brought this page back from the platform, where nothing has been decided. */
+  /** The back button returned here before the user decided at the platform. */
   onBack: () => void;
 }
 
-/** Waits for what happens at the platform. */
+/** Waits until the user has finished at the platform. */
 export function AwaitingProvider({
   session: { service, opensPopup },
   pending: { id, authorizationUrl, popup },
@@ -54,7 +54,7 @@ export function AwaitingProvider({
     service
       .outcomeOf(id, controller.signal, wake)
       .then(onOutcome, (error) => !controller.signal.aborted && onError(error));
-    // Whoever comes back has it asked again. Until then nobody waits for the answer.
+    // Poll again when the page is shown again; keep no request open until then.
     const onHide = () => !opensPopup && controller.abort();
     addEventListener("pagehide", onHide);
     const onShow = async ({ persisted }: PageTransitionEvent) => {

@@ -1,4 +1,4 @@
-// How the app looks in whose name the window asks.
+// The app's name, logo and colour.
 
 export interface Branding {
   name: string | null;
@@ -7,7 +7,7 @@ export interface Branding {
   url: string | null;
 }
 
-/** What the service knows of the app. The window works without it. */
+/** Undefined on failure: the window also works without branding. */
 export async function fetchBranding(): Promise<Branding | undefined> {
   try {
     const response = await fetch("/connect/app.json");
@@ -17,15 +17,15 @@ export async function fetchBranding(): Promise<Branding | undefined> {
   }
 }
 
-/** What WCAG 2 (1.4.3) asks for between a text and what is behind it. */
+/** WCAG 2 (1.4.3): minimum contrast of text. */
 const MIN_CONTRAST = 4.5;
-/** The lightest and the darkest that links stand on: `--surface` in the light theme, `--raised` in the dark one. */
+/** The hardest backgrounds for links: `--surface` in the light theme, `--raised` in the dark one. */
 const BACKGROUNDS = { light: [0xf6, 0xf7, 0xfa], dark: [0x1e, 0x21, 0x2c] } as const;
 const TEXT_COLORS = { dark: [0, 0, 0], light: [255, 255, 255] } as const;
 
 type Color = readonly number[];
 
-/** Gives the window the app's colour: as it is behind text that suits it, and for links as far as they can be read. */
+/** Applies the app's colour to buttons, and to links as far as they stay readable. */
 export function applyBrandColor(color: string | null): void {
   const { style } = document.documentElement;
   if (color === null || !/^#[\da-f]{6}$/i.test(color)) return;
@@ -40,7 +40,7 @@ export function applyBrandColor(color: string | null): void {
   style.setProperty("--accent", `light-dark(${css(light)}, ${css(dark)})`);
 }
 
-/** The colour, mixed with as much of the ink as it takes to be read. */
+/** Mixes in just enough of the text colour to reach the minimum contrast. */
 function readableColor(colour: Color, behind: Color, ink: Color): Color {
   for (let part = 0; part < 1; part += 0.05) {
     const mixed = colour.map((value, at) => Math.round(value + ((ink[at] ?? 0) - value) * part));
@@ -51,7 +51,7 @@ function readableColor(colour: Color, behind: Color, ink: Color): Color {
 
 const css = (colour: Color) => `rgb(${colour.join(" ")})`;
 
-/** The contrast of two colours, as WCAG 2 defines it. */
+/** Contrast ratio as WCAG 2 defines it. */
 export function contrast(one: Color, other: Color): number {
   const [a, b] = [luminance(one), luminance(other)];
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);

@@ -18,7 +18,7 @@ interface Props {
 
 const TITLE = "What do you want to connect?";
 
-/** Which platform to connect, or which connection to reconnect. */
+/** Lets the user choose a platform, or a failed connection to reconnect. */
 export function ChoosePlatform({ session: { service, may, who }, app, announce, onChoose, onError }: Props) {
   const [q, setQ] = useState("");
   const [failed, setFailed] = useState<FailedConnection[] | undefined>(may("connections:read") ? undefined : []);
@@ -29,7 +29,7 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
   useEffect(() => {
     const controller = new AbortController();
     const search = async () => {
-      // The app's server has chosen the platforms of a token that names some.
+      // If the token names platforms, the app has already chosen them.
       const next = await service.findPlatforms(q, (who.platforms ?? null) !== null, controller.signal);
       setPage(next);
       if (q !== "")
@@ -38,7 +38,7 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
     search().catch((error) => !controller.signal.aborted && onError(error));
     return () => controller.abort();
   }, [q]);
-  // Nothing moves once it is there: somebody may be about to press it.
+  // Render everything at once: content must not move under a user who is about to press it.
   if (failed === undefined || page === undefined)
     return (
       <Step title={TITLE}>

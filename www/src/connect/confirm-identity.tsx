@@ -1,14 +1,14 @@
-// The question that the window asks unless the app vouches for its user: anyone could have sent the link.
+// Asks the user to confirm their identity, unless the app vouches for it: anyone could have sent the link.
 import { useEffect, useState } from "preact/hooks";
 import { displayMode } from "./embedder";
 import { Step } from "./step";
 
-/** How long the page must have been visible before its button works, in milliseconds. */
+/** How long the page must be visible before its button works, in milliseconds. */
 const VISIBLE_MS = 700;
 
 /**
- * Whether the page has been visible for a moment. Otherwise a page on top could ask for a double-click and close itself after
- * the first click, so that the second one lands here.
+ * Whether the page has been visible for a moment. Otherwise a page on top could ask for a double-click and close itself
+ * after the first click, so that the second lands here (clickjacking).
  */
 function useVisibleForAWhile(): boolean {
   // In a frame, the button only opens a window that asks again.
@@ -39,7 +39,6 @@ interface Props {
   onConfirm: () => void;
 }
 
-/** Asks whether the reader is the identity that the window was opened for. */
 export function ConfirmIdentity({ identity, app, onConfirm }: Props) {
   const isSeen = useVisibleForAWhile();
   return (
@@ -68,7 +67,7 @@ const SEPARATE_WINDOW_TEXTS = {
   done: ["Your account is connected", "You can go on here."],
 } as const;
 
-/** What a frame shows while its user continues in a window of their own. */
+/** Shown in a frame while the user continues in a separate window. */
 export function SeparateWindow({ state }: { state: keyof typeof SEPARATE_WINDOW_TEXTS }) {
   const [title, text] = SEPARATE_WINDOW_TEXTS[state];
   return (

@@ -24,7 +24,7 @@ import {
   attemptFailureText,
 } from "./messages";
 
-/** What is to be connected: a platform, or a connection to it anew. */
+/** What to connect: a platform, or an existing connection. */
 interface Target {
   connector: ConnectorDetail;
   connection?: string | undefined;
@@ -41,7 +41,6 @@ type View =
   | { is: "done"; target: Target; connection: Connection }
   | { is: "failed"; trouble: FailureText; target?: Target | undefined; onRetry: () => void };
 
-/** The window from its opening to its end. */
 export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   const [branding, setBranding] = useState<Branding>();
   const [session, setSession] = useState<Session>();
@@ -49,7 +48,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   const [announcement, announce] = useState("");
   const isMounted = useRef(true);
   const app = branding?.name ?? DEFAULT_APP_NAME;
-  // For what has begun before the app's name was known.
+  // For callbacks that started before the name was loaded.
   const appName = useRef(app);
   appName.current = app;
   const namesFor = (platform: string): Names => ({ platform, app: appName.current });
@@ -74,7 +73,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   const notify: (...about: Tail<Parameters<typeof notifyEmbedder>>) => void = (about) =>
     notifyEmbedder(session?.listener, about);
 
-  /** Tells a failure; an expired token ends everything. */
+  /** Shows a failure. An expired token ends the session. */
   const showFailure = (error: unknown, onAgain: () => void, target?: Target, platform = target?.connector.name) => {
     if (isExpired(error)) return end("expired");
     const trouble = requestFailureText(error, namesFor(platform ?? "The platform"));
@@ -98,21 +97,22 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
     }
   }
 
-  /** Tells what has become of an attempt, in the popup that comes back from the platform. */
+  /** Shows the outcome of an attempt in the popup that returns from the platform. */
   async function resume(invitation: Invitation, { attempt: id, connection }: NonNullable<LaunchParams["resumed"]>) {
     const next = await invitation.open();
     const attempt = await next.service.attempt(id);
     const connector = await next.service.connector(attempt.platform);
     if (!isMounted.current) return;
     setSession(next);
-    // Nobody has confirmed on this page that they are the identity: seeing what became of the attempt needs no confirmation.
+    // The user has not confirmed their identity on this page. Seeing the outcome needs no confirmation, anything else
+    // does.
     if (!invitation.isFromApp) unconfirmed.current = invitation;
     const target = { connector, connection };
     if (attempt.status === "pending") retry(target);
     else finish(target, undefined, attempt, next.listener);
   }
 
-  /** Goes on for the identity that the window was opened for. */
+  /** Continues with the confirmed identity. */
   async function enter(invitation: Invitation) {
     const { platform, connection } = opening;
     unconfirmed.current = undefined;
@@ -130,13 +130,13 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
         await openPlatform(next, only);
       else setViewIfMounted({ is: "choose" });
     } catch (error) {
-      // If the answer to an exchange was lost, the code may be used up. Trying again then shows `used`.
+      // If the response to the exchange was lost, the code may be used up. Trying again then shows `used`.
       if (opening.code !== undefined && isExpired(error)) end("used");
       else showFailure(error, () => void enter(invitation));
     }
   }
 
-  /** Asks in a separate window, because the page around a frame can cover it and capture clicks. */
+  /** Continues in a separate window, because the page around a frame could cover it and capture clicks. */
   function continueInPopup({ token, listener }: Invitation) {
     const isOpen = openInPopup(opening, token, listener, ({ status }) => {
       if (status === "succeeded") setViewIfMounted({ is: "alone", state: "done" });
@@ -175,7 +175,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   const lastSubmission = useRef<FormState>();
   const unconfirmed = useRef<Invitation>();
 
-  /** Starts an attempt. To be called while the browser handles a click: only then it opens a page. */
+  /** Starts an attempt. Must run in a click handler: only then do browsers open a popup. */
   async function connect(target: Target, method: AuthMethod, values: Values): Promise<Rejection | undefined> {
     if (!session) return undefined;
     lastSubmission.current = { method, values };
@@ -208,7 +208,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
     }
   }
 
-  /** What of a refusal belongs into the form. Tells everything else. */
+  /** Returns the errors that belong to fields of the form. Shows any other failure as a step of its own. */
   function reject(error: unknown, target: Target): Rejection | undefined {
     const faults: Values = {};
     for (const fault of faultsOf(error)) {
@@ -246,7 +246,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
     setViewIfMounted({ is: "failed", trouble, target, onRetry: () => retry(target) });
   }
 
-  /** The same once more, or what is to be filled in for it. */
+  /** Repeats the attempt, or shows its form again. */
   function retry(target: Target) {
     const { method, values } = lastSubmission.current ?? {};
     if (unconfirmed.current) return setViewIfMounted({ is: "ask", invitation: unconfirmed.current });
@@ -404,7 +404,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
 
 type Tail<List> = List extends [unknown, ...infer Rest] ? Rest : never;
 
-/** A page of its own for the platform, which this one leads further. */
+/** Opens a popup, which is sent to the platform once its address is known. */
 function openPopup(): Window | undefined {
   const [width, height] = [600, 760];
   const [left, top] = [
@@ -417,14 +417,14 @@ function openPopup(): Window | undefined {
 interface LeaveButtonProps {
   session: Session | undefined;
   app: string;
-  /** The app's own address, for a page that was not told where to lead back to. */
+  /** The app's own address, for links without a return URL. */
   home: string | undefined;
-  /** Tells that the user leaves before the end. */
+  /** Reports that the user cancelled. */
   news?: () => void;
   isPrimary?: boolean;
 }
 
-/** The way out of the window, where there is one. */
+/** Closes the window or returns to the app, if possible. */
 function LeaveButton({ session, app, home, news, isPrimary = false }: LeaveButtonProps) {
   const kind = isPrimary ? "primary" : "";
   if (displayMode === "page") {

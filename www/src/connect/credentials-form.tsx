@@ -9,15 +9,14 @@ import { type FailureText, methodTitle } from "./messages";
 
 export type Values = Record<string, string>;
 
-/** A method, and what was entered for it. */
 export interface FormState {
   method: AuthMethod;
   values: Values;
 }
 
-/** What the service has against what was entered. */
+/** Why the service rejected the input. */
 export interface Rejection {
-  /** By the field's name. */
+  /** By field name. */
   faults: Values;
   failure?: FailureText | undefined;
 }
@@ -26,20 +25,19 @@ interface Props {
   connector: ConnectorDetail;
   isReconnect: boolean;
   app: string;
-  /** What to begin with, for somebody who comes back from the platform. */
+  /** Initial values, after returning from the platform. */
   entered: FormState | undefined;
-  /** Sends it; returns what the service has against it. */
+  /** Submits the form. Resolves with the reasons if the service rejects it. */
   onSubmit: (method: AuthMethod, values: Values) => Promise<Rejection | undefined>;
   onBack: (() => void) | undefined;
 }
 
-/** How to connect to a platform, and what it takes. */
 export function CredentialsForm({ connector, isReconnect, app, entered: initial, onSubmit, onBack }: Props) {
   const { authMethods, name, image } = connector;
   const [method, setMethod] = useState(initial?.method ?? (authMethods[0] as AuthMethod));
   const [values, setValues] = useState<Values>(() => ({ ...defaultsOf(authMethods), ...initial?.values }));
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
-  // The names of the fields that the service turned out to need from the user.
+  // Fields that are shown only because the service reported them as missing.
   const [requestedNames, setRequestedNames] = useState<readonly string[]>(() =>
     method.fields
       .filter((field) => mayBePreset(method, field) && initial?.values[field.name] !== undefined)
@@ -96,7 +94,7 @@ export function CredentialsForm({ connector, isReconnect, app, entered: initial,
     const hidden = method.fields.filter((field) => !fields.includes(field)).map((field) => field.name);
     const missing = hidden.filter((field) => result?.faults[field] !== undefined);
     if (missing.length === 0) return setRejection(result);
-    // Nobody has been asked for them, so nothing is wrong with them.
+    // The user has not seen these fields yet, so show no errors.
     setTouched(new Set());
     setRequestedNames([...missing, ...requestedNames]);
   };
@@ -167,8 +165,8 @@ export function CredentialsForm({ connector, isReconnect, app, entered: initial,
 }
 
 /**
- * Whether the app may have set a field's value for all users. The service knows, so the user is asked only once it turns out
- * to lack the value. A field that can stay empty is always shown, because the service would not miss it.
+ * Whether the app may have set the value for all users. Only the service knows, so the user is asked once it reports
+ * the value as missing. Optional fields are always shown, because the service never reports them.
  */
 const mayBePreset = (method: AuthMethod, field: AuthField) =>
   isReportedByPlatform(method, field) || (method.type === "oauth2" && field.required && field.default === null);

@@ -1,40 +1,40 @@
-// The page that opened the window, or contains it: it hears what becomes of it, if it is one that may hear that.
+// Communication with the embedder: the page that opened the window or contains it.
 import type { Connection, Whoami } from "connector-vault/slim";
 import { TOKEN } from "../session/link";
 import { type LaunchParams, launchUrl, originOf } from "./launch-params";
 
-/** How the window is shown. */
 export const displayMode = window.parent !== window ? "frame" : window.opener ? "popup" : "page";
 
-/** The embedder's answer to `waiting`: the token or code that it opened the window with. It vouches for nothing else. */
+/** The embedder's reply to `waiting`: the token or code that it opened the window with. It vouches for nothing else. */
 export interface Reply {
-  /** The embedder's origin, as the browser states it. */
+  /** The embedder's origin, as the browser reports it. */
   origin: string;
   token: string | undefined;
   /** The code of the embedder's `connectUrl`. */
   code: string | undefined;
 }
 
-/** What the embedder hears. */
+/** A message to the embedder. */
 export interface StatusMessage {
-  /** `pending`: the user is at the platform; `closed`: the user does not want to connect. */
+  /** `pending`: the user is at the platform; `closed`: the user cancelled. */
   status: "waiting" | "ready" | "pending" | "succeeded" | "failed" | "closed";
-  /** The id of the attempt. */
   attempt?: string;
   connection?: Connection;
-  /** Why it failed. */
   code?: string;
 }
 
 const TYPE = "connector-vault:connect";
-/** How long to wait for the embedder's answer, in milliseconds: if the window has a token or code already, and if not. */
+/** How long to wait for the embedder's reply, in milliseconds: with a token or code at hand, and without. */
 const [TIMEOUT_WITH_SECRET_MS, TIMEOUT_MS] = [2_000, 15_000];
 /** How often to ask, in milliseconds: a page may create its frame before it listens. */
 const REQUEST_INTERVAL_MS = 250;
 
 const embedder = (): Window | null => (displayMode === "frame" ? window.parent : window.opener);
 
-/** Asks the embedder what it opened the window with. Undefined if there is no embedder or it does not answer. */
+/**
+ * Asks the embedder for the token or code that it opened the window with. Undefined if there is no embedder or no
+ * reply.
+ */
 export function requestFromEmbedder(opening: LaunchParams): Promise<Reply | undefined> {
   const target = embedder();
   if (displayMode === "page" || !target) return Promise.resolve(undefined);
@@ -50,7 +50,7 @@ export function requestFromEmbedder(opening: LaunchParams): Promise<Reply | unde
       resolve(reply);
     };
     const onMessage = ({ source, origin, data }: MessageEvent) => {
-      // A sandboxed page has the opaque origin `null`, which identifies nobody.
+      // A sandboxed page has the opaque origin `null`, which several pages can share.
       if (source !== target || data?.type !== TYPE || originOf(origin) === undefined) return;
       const token = typeof data.token === "string" && TOKEN.test(data.token) ? data.token : undefined;
       end({ origin, token, code: codeFromUrl(data.connectUrl) });
@@ -62,13 +62,14 @@ export function requestFromEmbedder(opening: LaunchParams): Promise<Reply | unde
   });
 }
 
-/** The code of a `connectUrl`; undefined for anything else. */
 function codeFromUrl(url: unknown): string | undefined {
   if (typeof url !== "string") return undefined;
   return new URLSearchParams(url.split("#")[1]).get("code") ?? undefined;
 }
 
-/** Opens this window again as a popup and forwards its messages to `listener`. Returns false if the browser blocks it. */
+/**
+ * Opens this window again as a popup and forwards its messages to `listener`. Returns false if the browser blocks it.
+ */
 export function openInPopup(
   opening: LaunchParams,
   token: string | undefined,
@@ -87,8 +88,8 @@ export function openInPopup(
 }
 
 /**
- * Returns the origin that may hear what becomes of the window: the given one if the token is for its pages. If the token is
- * for all pages, the one from which the browser came here.
+ * The origin that may receive status messages: the given one if the token allows it. If the token allows all origins,
+ * it must be the referrer.
  */
 export function allowedListener({ origin }: LaunchParams, { origins }: Whoami): string | undefined {
   if (origin === undefined || origin === location.origin) return origin;
@@ -96,7 +97,6 @@ export function allowedListener({ origin }: LaunchParams, { origins }: Whoami): 
   return isMeant ? origin : undefined;
 }
 
-/** Tells the embedder what has happened. */
 export function notifyEmbedder(listener: string | undefined, message: StatusMessage): void {
   if (listener) embedder()?.postMessage({ type: TYPE, ...message }, listener);
 }

@@ -1,29 +1,28 @@
-// What the window is opened with: `/connect#code=cc_…&platform=github`. What follows `#` reaches no server. It leaves the
-// address before anything else happens, so that no history, bookmark or screenshot keeps it. The window stores nothing.
+// How the window is opened: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. It is removed
+// from the address at once, so that no history, bookmark or screenshot keeps it. Nothing is stored.
 import { TOKEN, signedPattern } from "../session/link";
 
 export interface LaunchParams {
-  /** A code that is exchanged for a token, once. Undefined if there is none, as after a reload, or if it can't be one. */
+  /** Exchanged once for a token. Undefined if it is absent, as after a reload, or malformed. */
   code: string | undefined;
-  /** A token, from a page that left itself for this one. */
+  /** A token from a page that navigated here itself. */
   token: string | undefined;
-  /** Whether there was something in place of a code or a token. */
+  /** Whether a code or token is present but malformed. */
   isDamaged: boolean;
-  /** The platform to connect. */
   platform: string | undefined;
-  /** The id of the connection to reconnect. */
+  /** The connection to reconnect. */
   connection: string | undefined;
-  /** The origin of the page that opened the window or contains it. */
+  /** Origin of the embedder. */
   origin: string | undefined;
-  /** Where a full page leads back to. */
+  /** Where a full page returns to. */
   returnUrl: string | undefined;
-  /** The attempt with which a popup comes back from the platform. */
+  /** The attempt with which a popup returns from the platform. */
   resumed: { attempt: string; connection: string | undefined } | undefined;
 }
 
 const CODE_PATTERN = signedPattern("cc");
 
-/** Takes it out of the address. */
+/** Reads the parameters and removes them from the address. */
 export function takeLaunchParams(): LaunchParams {
   const given = new URLSearchParams(location.hash.slice(1));
   const attempt = new URLSearchParams(location.search).get("connect");
@@ -44,7 +43,7 @@ export function takeLaunchParams(): LaunchParams {
   };
 }
 
-/** The address to which a popup comes back from the platform. Its page has no token, and asks the app for it again. */
+/** The return URL of a popup. It contains no token: the page asks the app for it again. */
 export function popupReturnUrl(
   { platform, connection, origin }: LaunchParams,
   reconnected: string | undefined,
@@ -54,7 +53,7 @@ export function popupReturnUrl(
   return `${location.origin}${location.pathname}#${members}`;
 }
 
-/** The address that opens the window with the same again, with the token if a page sent it. */
+/** The URL that opens the same window again, with the token if the embedder sent one. */
 export function launchUrl(
   { code, token, platform, connection, returnUrl }: LaunchParams,
   receivedToken: string | undefined,
@@ -70,7 +69,7 @@ export function launchUrl(
   return `${location.pathname}#${new URLSearchParams(given)}`;
 }
 
-/** The origin of a URL of the web; undefined for anything else. */
+/** Undefined unless it is an http or https URL. */
 export function originOf(url: string | undefined): string | undefined {
   try {
     const { origin, protocol } = new URL(url ?? "");

@@ -1,4 +1,4 @@
-// The window in which somebody connects an account to an app: `/connect#code=…`. It remembers nothing.
+// The window in which a user connects an account to an app: `/connect#code=…`. It stores nothing.
 import { render } from "preact";
 import "../style/base.css";
 import "../style/shared.css";
@@ -13,5 +13,5 @@ function draw() {
   if (place) render(<ConnectWindow key={number} opening={takeLaunchParams()} />, place);
 }
 draw();
-// Another link, opened in this very page.
+// Another link was opened in the same page.
 addEventListener("hashchange", draw);

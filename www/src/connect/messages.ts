@@ -1,19 +1,19 @@
-// What the window says of methods and failures, to somebody who wants to connect an account and knows nothing of this
-// service: what has happened, whose turn it is, and what to do.
+// Texts about methods and failures, for users who do not know this service: what happened, who must act, and what to
+// do.
 import type { AuthMethod } from "connector-vault/slim";
 import { ApiError } from "./api-client";
 
-/** Who are involved, by name. */
+/** Display names. */
 export interface Names {
   platform: string;
-  /** The app, or `NAMELESS`. */
+  /** The app's name, or `DEFAULT_APP_NAME`. */
   app: string;
 }
 
-/** What the app is called whose operator has given it no name. */
+/** Used if the operator has not configured a name. */
 export const DEFAULT_APP_NAME = "this app";
 
-/** Who can do something about a failure: the user, whoever runs the app, or nobody for now. */
+/** Who must act on a failure: the user, the app's team, or neither. */
 export type Actor = "user" | "app" | "nobody";
 
 export interface FailureText {
@@ -21,20 +21,19 @@ export interface FailureText {
   text: string;
   actor: Actor;
   code: string;
-  /** What the service says, for whoever runs the app. */
+  /** The service's own message, for the app's team. */
   detail?: string | undefined;
   requestId?: string | undefined;
-  /** The connection that there is already. */
+  /** The existing connection. */
   connectionId?: string | undefined;
 }
 
 export const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const uncapitalize = (text: string) => (/^.[A-Z]/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1));
 
-/** A method's name for people. */
 export function methodTitle(method: AuthMethod, platform: string): string {
   const labelOf = (name: string) => method.fields.find((field) => field.name === name)?.label;
-  // Some platforms want several secrets at once.
+  // Some platforms need several secrets.
   const secrets = method.fields.filter(({ secret, required }) => secret && required).map(({ label }) => label);
   const joined = secrets.map((label, index) => (index === 0 ? label : uncapitalize(label))).join(" and ");
   switch (method.type) {
@@ -56,7 +55,7 @@ export function methodTitle(method: AuthMethod, platform: string): string {
 
 type CodeText = readonly [title: string, text: string, turn: Actor];
 
-/** What became of an attempt that failed, or of a request, by its code. */
+/** Title, explanation and actor for a code of an attempt or a request. */
 function textForCode(code: string, { platform, app }: Names): CodeText | undefined {
   switch (code) {
     case "denied":
@@ -111,7 +110,7 @@ function textForCode(code: string, { platform, app }: Names): CodeText | undefin
     case "issuer_mismatch":
       return [`${platform} sent an unusable response`, "The sign-in can't be completed.", "app"];
     case "platform_unreachable":
-      // Whose network it is nobody knows.
+      // It is unknown whose network failed.
       return [
         `${platform} can't be reached`,
         `The service got no connection to ${platform}. Nothing has changed.`,
@@ -132,13 +131,11 @@ function textForCode(code: string, { platform, app }: Names): CodeText | undefin
   }
 }
 
-/** What to say of an attempt that failed or expired. */
 export function attemptFailureText({ code, detail }: { code: string; detail: string }, names: Names): FailureText {
   const [title, text, turn] = textForCode(code, names) ?? [`${names.platform} is not connected`, detail, "nobody"];
   return { title, text, actor: turn, code, detail };
 }
 
-/** What to say of a request that failed. */
 export function requestFailureText(error: unknown, names: Names): FailureText {
   if (!(error instanceof ApiError))
     return {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Step } from "./step";
 import { DEFAULT_APP_NAME, type FailureText, type Actor, capitalize } from "./messages";
 
-/** What has happened, whose turn it is, and what to do. */
+/** A failure: what happened, who must act, and what to do. */
 export function FailedStep({
   trouble,
   app,
@@ -45,7 +45,7 @@ export const StatusIcon = ({ tone, children }: { tone: "good" | "warn" | "bad"; 
   </span>
 );
 
-/** Why the window is of no use. */
+/** Reasons why the window can't be used. */
 export const END_TITLES = {
   missing: "Open this window again",
   damaged: "This link is damaged",
@@ -58,7 +58,7 @@ export const END_TITLES = {
 export type EndReason = keyof typeof END_TITLES;
 
 export function EndedStep({ reason, app, children }: { reason: EndReason; app: string; children?: ComponentChildren }) {
-  // Whoever reads this may see nothing else of the app.
+  // The reader may not have seen the app.
   const origin = app === DEFAULT_APP_NAME ? "the app" : app;
   const text = {
     missing: `Leaving or reloading it clears what it had. Go back to ${origin} and open it there.`,

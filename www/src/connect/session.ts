@@ -1,4 +1,4 @@
-// For whom the window asks, and what it may do.
+// The identity and token that the window acts for.
 import type { Scope, Whoami } from "connector-vault/slim";
 import { type Reply, allowedListener, displayMode } from "./embedder";
 import { type LaunchParams, originOf } from "./launch-params";
@@ -8,31 +8,34 @@ export interface Session {
   service: ApiClient;
   who: Whoami;
   may: (scope: Scope) => boolean;
-  /** The origin that hears what becomes of the window. */
+  /** The origin that receives status messages. */
   listener: string | undefined;
-  /** Where a full page leads back to. */
+  /** Where a full page returns to. */
   returnUrl: string | undefined;
   /**
-   * Whether the platform's page opens in a window of its own. A page and a popup go there themselves, unless the popup could
-   * not tell the app afterwards what has become of it.
+   * Whether the platform's page opens in a separate popup. Pages and popups navigate there themselves, unless a popup
+   * could not notify the app afterwards.
    */
   opensPopup: boolean;
 }
 
-/** What the window was opened with, before its user has confirmed that they are the identity. */
+/** What the window was opened with, before the user has confirmed their identity. */
 export interface Invitation {
   /** The identity that gets the connection. */
   identity: string;
-  /** Whether a page of the token's `origins` opened the window with it, so that nobody else can have sent it. */
+  /**
+   * Whether a page of the token's `origins` opened the window with this token or code, so that no other page can have
+   * sent it.
+   */
   isFromApp: boolean;
-  /** The token that the embedder has sent. */
+  /** The token that the embedder sent. */
   token: string | undefined;
-  /** The origin of the embedder, if it may hear what becomes of the window. */
+  /** The embedder's origin, if it may receive status messages. */
   listener: string | undefined;
   open: () => Promise<Session>;
 }
 
-/** Reads what the window was opened with. Undefined if there is no usable token or code. */
+/** Undefined if there is no usable token or code. */
 export async function readInvitation(opening: LaunchParams, reply: Reply | undefined): Promise<Invitation | undefined> {
   // An embedder vouches only for what it sends: other pages can change the window's address.
   const { token = opening.token } = reply ?? {};
@@ -63,11 +66,11 @@ export async function readInvitation(opening: LaunchParams, reply: Reply | undef
   return { identity, isFromApp, token: undefined, listener: allowedOrigin(reply, origins), open };
 }
 
-/** The embedder's origin if it is one of a token's. A token without origins is for the pages of all. */
+/** The embedder's origin if the token allows it. A token without origins allows all. */
 const allowedOrigin = (reply: Reply | undefined, origins: readonly string[] | null | undefined) =>
   reply && (origins?.includes(reply.origin) ?? true) ? reply.origin : undefined;
 
-/** What a code states: the identity, and the origins separated by commas. The service verifies it when it is exchanged. */
+/** The claims of a code: identity, and comma-separated origins. The service verifies them during the exchange. */
 function decodeClaims(code: string): { i?: string; o?: string } {
   const claims = code.replace(/^cc_(?:test|live)_/, "").split(".")[0] ?? "";
   try {
@@ -83,7 +86,7 @@ async function openSession(opening: LaunchParams, token: string, reply: Reply | 
   const who = await service.whoami();
   const returnOrigin = originOf(opening.returnUrl);
   const listener = allowedOrigin(reply, who.origins) ?? allowedListener(opening, who);
-  // Nobody is led to a page that the token is not for.
+  // Never redirect to a page that the token does not allow.
   const mayReturn =
     returnOrigin !== undefined && allowedListener({ ...opening, origin: returnOrigin }, who) !== undefined;
   return {

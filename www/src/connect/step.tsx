@@ -3,15 +3,15 @@ import { useEffect, useRef } from "preact/hooks";
 
 interface Props {
   title: string;
-  /** Beside the title. */
+  /** Shown next to the title. */
   icon?: ComponentChildren;
   children?: ComponentChildren;
 }
 
-/** Whether somebody has come from another step: the first one must not take the focus from the page around the window. */
+/** Whether a step was shown before. The first one must not take the focus from the surrounding page. */
 let hasNavigated = false;
 
-/** A step under its title, which gets the focus when one comes from another step. */
+/** A step with its title, which receives the focus on each change of step. */
 export function Step({ title, icon, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

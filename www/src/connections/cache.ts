@@ -1,4 +1,4 @@
-// What the views hold of connections, and how they learn of changes.
+// The query cache of connections, shared by all views.
 import { useQuery, useQueryClient } from "@tanstack/preact-query";
 import type { Connection } from "connector-vault/slim";
 import { useCallback } from "preact/hooks";
@@ -8,7 +8,7 @@ import type { ConnectionPage } from "./use-connections";
 const LISTS_KEY = ["connections", "list"];
 const connectionKey = (id: string) => ["connection", id];
 
-/** One connection; a list that has it just now lends its row. */
+/** One connection. A cached list provides the initial data. */
 export function useConnection(id: string) {
   const { vault } = useSession();
   const client = useQueryClient();
@@ -30,7 +30,7 @@ export function useConnection(id: string) {
   });
 }
 
-/** Tells all views that a connection is otherwise than before. */
+/** Updates the cached connection and lists after a change. */
 export function useConnectionCache() {
   const client = useQueryClient();
   const refresh = useCallback(() => {
@@ -51,7 +51,7 @@ export function useConnectionCache() {
         );
         refresh();
       };
-      // What was asked before may be answered after, and would bring back what was there before.
+      // A request sent before the change may return the old state, so cancel it first.
       if (client.isFetching({ queryKey }) > 0) void client.cancelQueries({ queryKey }).then(write);
       else write();
     },

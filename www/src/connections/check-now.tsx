@@ -6,7 +6,7 @@ import { useSession } from "../session/session";
 import { useConnectionCache } from "./cache";
 import { statusKey } from "./status";
 
-/** Has the service find out whether a connection works. */
+/** Checks the connection at its platform. */
 export function CheckNow({ connection: { id }, onGone }: { connection: Connection; onGone: () => void }) {
   const { vault } = useSession();
   const client = useQueryClient();
@@ -15,7 +15,7 @@ export function CheckNow({ connection: { id }, onGone }: { connection: Connectio
     mutationFn: () => vault.connections.check(id),
     onSuccess: (connection) => {
       update(connection);
-      // New tokens do not change the connection, but its status.
+      // A token refresh changes the status but not the connection.
       void client.invalidateQueries({ queryKey: statusKey(id) });
     },
     onError: (error) => error instanceof NotFoundError && error.code === "connection_not_found" && onGone(),

@@ -32,20 +32,19 @@ import { IDENTITY_TYPES } from "./filters";
 import { useConnectionCache } from "./cache";
 import { statusKey } from "./status";
 
-/** Less than what the console waits for an answer. */
+/** Shorter than the console's request timeout. */
 const WAIT_SECONDS = 10;
 const PAUSE_MS = 1_000;
 
 interface Props {
   platform: string;
-  /** What the platform is called. */
   name: string;
-  /** The connection to reconnect; without it, a new one is created. */
+  /** The connection to reconnect. Omit it to create one. */
   connection?: Connection;
   onClose: () => void;
 }
 
-/** Connects an account to a platform, or a connection again. */
+/** Connects an account, or reconnects an existing connection. */
 export function ConnectAccount({ platform, name, connection, onClose }: Props) {
   const query = useConnector(platform);
   return (
@@ -67,7 +66,7 @@ export function ConnectAccount({ platform, name, connection, onClose }: Props) {
   );
 }
 
-/** What is typed; nothing of it outlives the dialog, because there are secrets in it. */
+/** Contains secrets, so it lives only as long as the dialog. */
 interface FormValues {
   identity: string;
   identityType: IdentityType;
@@ -83,7 +82,7 @@ interface StepsProps {
   onClose: () => void;
 }
 
-/** The form, then the link that the user opens, then what became of it. */
+/** The steps: form, link for the user, outcome. */
 function Steps({ connector, connection, onClose }: StepsProps) {
   const { update } = useConnectionCache();
   const client = useQueryClient();
@@ -126,11 +125,11 @@ function Steps({ connector, connection, onClose }: StepsProps) {
   );
 }
 
-/** The fields that are asked for here. The service takes those of the app from its OAuth client. */
+/** The fields that the user fills in. Fields of the app come from its OAuth client. */
 const userFields = (connector: ConnectorDetail, method: AuthMethod) =>
   method.fields.filter((field) => !isSetByApp(connector, method, field));
 
-/** A value as it is sent. Only passwords may begin or end with a space. */
+/** Only passwords may begin or end with a space. */
 const fieldValue = ({ values }: FormValues, { name }: AuthField) =>
   (name === "password" ? values[name] : values[name]?.trim()) || "";
 
@@ -179,7 +178,7 @@ function Form({ connector, connection, typed, onChange, onResult, onClose }: For
     if (faultsOf(error).length > 0) focusFirstFault();
   }, [error]);
   const localFaults = vault.connectAttempts.validateStart(attempt);
-  // What the package can't know: who is connected is required of whoever comes with a key.
+  // The package can't validate this: with an API key, the identity is required.
   const identityFault = !connection && typed.identity.trim() === "" ? "Is required." : undefined;
   const faultOfField = (field: AuthField) => validateField(field, fieldValue(typed, field));
   const isValid =
@@ -314,13 +313,13 @@ interface AwaitUserProps {
   onClose: () => void;
 }
 
-/** The link for the user, until it is known what became of it. */
+/** Shows the link until the attempt ends. */
 function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone, onRestart, onClose }: AwaitUserProps) {
   const { vault } = useSession();
   const { data, error } = useQuery({
     queryKey: ["attempt", id],
     queryFn: ({ signal }) => vault.connectAttempts.get(id, { wait: WAIT_SECONDS }, { signal }),
-    // Asked again until it is over, whatever fails meanwhile.
+    // Poll until it ends, also after failures.
     refetchInterval: ({ state }) =>
       state.error instanceof NotFoundError || (state.data && state.data.status !== "pending") ? false : PAUSE_MS,
     refetchIntervalInBackground: true,
@@ -332,7 +331,7 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
     if (isDone && connection) onDone(connection);
   }, [isDone]);
   const intro = useRef<HTMLParagraphElement>(null);
-  // The form that had the focus is gone.
+  // The focused form has been removed.
   useEffect(() => intro.current?.focus(), []);
   const isOver = data !== undefined && data.status !== "pending";
   return (

@@ -10,7 +10,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Connects an account to a platform that is chosen first. */
+/** Connects an account after choosing a platform. */
 export function ConnectAnyAccount({ platforms, onClose }: Props) {
   const [text, setText] = useState("");
   const [isSubmitted, setSubmitted] = useState(false);

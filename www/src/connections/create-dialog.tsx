@@ -17,11 +17,11 @@ interface Props {
   platforms: Platforms | undefined;
   onClose: () => void;
   onCreated: (connection: Connection) => void;
-  /** The address of a connection. */
+  /** URL of a connection. */
   hrefOf: (id: string) => string;
 }
 
-/** Creates a connection. Its key, which can't be changed later, is shown while it is filled in. */
+/** Creates a connection record. Previews its key, which can't be changed later. */
 export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
   const { vault, who } = useSession();
   const { update } = useConnectionCache();
@@ -30,7 +30,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
   const formElement = useRef<HTMLFormElement>(null);
   const request = toConnection(form, platforms);
   const isMounted = useIsMounted();
-  // Drawn first: the field is known by what is wrong with it.
+  // Wait for rendering, which marks the invalid fields.
   const focusFirstFault = () =>
     requestAnimationFrame(() => formElement.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   const creating = useSingleFlight({
@@ -52,7 +52,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
     touched.has(name) || error ? faultAt(faults, `/${name}`) : undefined;
 
   const edit = (changes: Partial<CreateForm>) => {
-    // What is being created can't be changed any more.
+    // Ignore input while the request runs.
     if (creating.isInFlight()) return;
     change(changes);
     touch(...Object.keys(changes).filter((name) => name !== "platform"));
@@ -65,7 +65,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
     touch(...Object.keys(form));
     focusFirstFault();
   };
-  // What is under way can't be called back.
+  // A running request can't be cancelled.
   const close = () => !creating.isInFlight() && onClose();
   const cancel = () => {
     if (creating.isInFlight()) return;

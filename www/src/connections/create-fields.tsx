@@ -10,18 +10,16 @@ import { TagsInput } from "./tags-input";
 
 interface Props {
   form: CreateForm;
-  /** What is to be said against a field. */
   fault: (name: keyof CreateForm) => string | undefined;
-  /** All of it, for the tags. */
+  /** All faults, for the tags. */
   faults: readonly Fault[];
   platforms: Platforms | undefined;
-  /** What the session is confined to, which can't be chosen then. */
+  /** Restrictions of the session, which fix some fields. */
   who: Whoami;
   onChange: (changes: Partial<CreateForm>) => void;
   onBlur: (name: keyof CreateForm) => void;
 }
 
-/** What a new connection is made of. */
 export function CreateFields({ form, fault, faults, platforms, who, onChange, onBlur }: Props) {
   type Text = "identity" | "name" | "label" | "platformVersion";
   const text = (name: Text) => ({

@@ -1,4 +1,4 @@
-// A connection that is to be created, as it is filled in.
+// Form state for a new connection.
 import type { ConnectionState, Environment, IdentityType, NewConnection, Whoami } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { findPlatform, type Platforms } from "../connectors/platforms";
@@ -36,10 +36,10 @@ interface SavedForm {
   form: CreateForm;
 }
 
-/** What was filled in last and not created: it is there again after a sign-in, or when the dialog was closed by mistake. */
+/** The last unsubmitted form: restored after signing in again, or when the dialog was closed by mistake. */
 const savedForm = untilSignOut(() => ({ current: undefined as SavedForm | undefined }));
 
-/** What is filled in. Whoever is confined to an identity can create for that one only. */
+/** A session restricted to an identity can create connections for that one only. */
 export function useCreateForm({ account, environment, identity, identityType }: Whoami) {
   const saved = savedForm().current;
   const isOurs = saved?.account === account && saved.environment === environment && saved.identity === identity;
@@ -58,7 +58,7 @@ export const clearForm = () => {
   savedForm().current = undefined;
 };
 
-/** What is asked for; what was left empty is left out. */
+/** The request. Empty fields are omitted. */
 export function toConnection(
   { platform, identity, identityType, name, label, platformVersion, state, active, tags, text }: CreateForm,
   platforms: Platforms | undefined,
@@ -71,7 +71,7 @@ export function toConnection(
     platformVersion: platformVersion.trim(),
   };
   const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
-  // The validation reports what is missing or not a version.
+  // Validation reports missing and malformed values.
   return {
     ...(filled as Pick<NewConnection, keyof typeof given>),
     identityType,
@@ -81,6 +81,6 @@ export function toConnection(
   };
 }
 
-/** The key that the connection gets; what is not filled in yet is an ellipsis. */
+/** The future key, with an ellipsis for missing parts. */
 export const previewKey = (environment: Environment, { platform, label, identity }: Partial<NewConnection>) =>
   [environment, platform || "…", label || "default", identity || "…"].join("::");

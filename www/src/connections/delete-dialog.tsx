@@ -8,14 +8,13 @@ import { useConnectionCache } from "./cache";
 
 interface Props {
   connection: Connection;
-  /** What the platform is called. */
   platform: string;
   onClose: () => void;
-  /** It is gone, as `what` tells. */
+  /** Called with a message when the connection no longer exists. */
   onDeleted: (what: string) => void;
 }
 
-/** Asks before a connection is deleted, and deletes it as it was shown: what somebody else changed meanwhile is shown first. */
+/** Deletes a connection after confirmation. If it was changed in the meantime, shows the changes and asks again. */
 export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props) {
   const { vault } = useSession();
   const { update } = useConnectionCache();
@@ -67,7 +66,7 @@ export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props
   );
 }
 
-/** What two versions of a connection differ in, in sentences. */
+/** The differences between two versions, as sentences. */
 function differences(before: Connection, now: Connection): string[] {
   const fields = [
     ["name", (of: Connection) => of.name ?? "none"],

@@ -6,7 +6,6 @@ import { CopyButton } from "../components/copy-button";
 import { Logo } from "../components/logo";
 import { RelativeTime } from "../components/relative-time";
 
-/** What it connects. */
 export function PanelHeader({
   connection: { platform, description },
   connector,
@@ -25,7 +24,6 @@ export function PanelHeader({
   );
 }
 
-/** How it is doing. */
 export const StateLine = ({ connection: { state, active } }: { connection: Connection }) => (
   <span class="state-line">
     <StateBadge state={state} />{" "}
@@ -38,7 +36,7 @@ export const StateLine = ({ connection: { state, active } }: { connection: Conne
   </span>
 );
 
-/** Everything else that is stored of a connection. `name`: its name, which may be a form to change it. */
+/** All properties. `name` may be an editable field. */
 export function Details({ connection, name }: { connection: Connection; name: ComponentChildren }) {
   const {
     id,

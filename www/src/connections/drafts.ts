@@ -1,21 +1,20 @@
-// Changes of a connection that are not saved yet. They outlive the panel, which goes when a key expires.
+// Unsaved changes of connections. They outlive the panel, which unmounts when a key expires.
 import type { Connection } from "connector-vault/slim";
 import { useCallback, useState } from "preact/hooks";
 import { untilSignOut } from "../session/store";
 
 export interface Draft<Values> {
-  /** The connection that is being changed, as it was read. */
+  /** The version that is being edited. */
   base: Connection;
   values: Values;
 }
 
-/** By the connection's id and the name of what is changed. */
+/** By connection id and part. */
 const drafts = untilSignOut(() => new Map<string, Map<string, Draft<unknown>>>());
 
-/** What is kept: the very object, until something is changed. */
+/** Returns the same object until it changes. */
 export const findDraft = <Values>(id: string, part: string) => drafts().get(id)?.get(part) as Draft<Values> | undefined;
 export const hasDraft = (id: string | undefined) => id !== undefined && drafts().has(id);
-/** Drops what is kept of a connection. */
 export const dropDraft = (id: string) => void drafts().delete(id);
 
 function saveDraft(id: string, part: string, draft: Draft<unknown> | undefined): void {
@@ -26,7 +25,7 @@ function saveDraft(id: string, part: string, draft: Draft<unknown> | undefined):
   else drafts().delete(id);
 }
 
-/** The draft of a part of a connection; there is one only while `isChanged` says so of its values. */
+/** The draft of one part of a connection. It is stored only while `isChanged` returns true. */
 export function useDraft<Values>(
   connection: Connection,
   part: string,

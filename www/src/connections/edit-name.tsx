@@ -17,7 +17,6 @@ const NAME: EditablePart<Values> = {
   merge: mergeUnlessConflicting,
 };
 
-/** The name of a connection, to be changed. */
 export function EditName({ connection, onGone }: { connection: Connection; onGone: () => void }) {
   return (
     <EditableField

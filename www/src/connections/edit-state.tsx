@@ -20,7 +20,7 @@ const toStateChange = ({ state, active, reason }: Values) => ({
 
 const STATE: EditablePart<Values> = {
   name: "state",
-  // A connection does not show the reason of its state, so it begins empty.
+  // The API does not return the reason, so the field starts empty.
   valuesOf: ({ state, active }) => ({ state, active, reason: "" }),
   isEqual: (some, others) =>
     some.state === others.state && some.active === others.active && some.reason === others.reason,
@@ -28,11 +28,10 @@ const STATE: EditablePart<Values> = {
   merge: mergeUnlessConflicting,
 };
 
-/** What a state makes of `active`: what has failed is inactive until it works again. */
+/** A failed connection is inactive until it works again. */
 const activeAfter = (state: ConnectionState, before: Values) =>
   state === "failed" ? false : before.state === "failed" ? true : before.active;
 
-/** The state of a connection, and whether it is active, to be changed. */
 export function EditState({ connection, onGone }: { connection: Connection; onGone: () => void }) {
   return (
     <EditableField

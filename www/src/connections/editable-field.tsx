@@ -10,16 +10,16 @@ import { SaveError } from "./save-error";
 interface Props<Values> {
   connection: Connection;
   part: EditablePart<Values>;
-  /** What is changed: "name", or "state". */
+  /** "name" or "state". */
   label: string;
   onGone: () => void;
-  /** What the service's rules have against values. */
+  /** Local validation. */
   validate: (vault: ConnectorVault, values: Values) => readonly Fault[];
-  /** What there is, as text: for who has to choose between two. */
+  /** Formats values for the conflict dialog. */
   format: (values: Values) => string;
-  /** Shows what there is while nobody changes it. */
+  /** Shown when not editing. */
   children: ComponentChildren;
-  /** The fields to change it. */
+  /** Renders the form fields. */
   fields: (
     values: Values,
     edit: (values: Values) => void,
@@ -27,7 +27,7 @@ interface Props<Values> {
   ) => ComponentChildren;
 }
 
-/** A part of a connection, with a button that puts the fields to change it in its place. */
+/** A property with a button that replaces it with a form. */
 export function EditableField<Values extends object>({
   connection,
   part,
@@ -43,7 +43,7 @@ export function EditableField<Values extends object>({
   const [status, setStatus] = useState("");
   const button = useRef<HTMLButtonElement>(null);
   const form = useRef<HTMLFormElement>(null);
-  // Once it is drawn.
+  // After rendering.
   const focusOn = (target: () => HTMLElement | null | undefined) => requestAnimationFrame(() => target()?.focus());
   const close = (message: string) => {
     setEditing(false);
@@ -119,7 +119,7 @@ interface ConflictChoiceProps<Values> extends Pick<Props<Values>, "part" | "labe
   onKeepTheirs: () => void;
 }
 
-/** Two have changed the same field to different values: one has to choose. */
+/** Edit conflict: lets the user choose between two values of the same field. */
 function ConflictChoice<Values extends object>({
   clash: { base, theirs, mine },
   part,
@@ -155,7 +155,7 @@ function ConflictChoice<Values extends object>({
   );
 }
 
-/** Merges field by field; where both changed one, a person has to choose. */
+/** Merges field by field. Undefined if both sides changed a field. */
 export function mergeUnlessConflicting<Values extends object>(
   base: Values,
   theirs: Values,

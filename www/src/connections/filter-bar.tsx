@@ -11,21 +11,24 @@ import { Select } from "../components/select";
 import { useSession } from "../session/session";
 import { BASIC_FILTERS, IDENTITY_TYPES, EXTRA_FILTERS, type FilterValues, type ParameterName } from "./filters";
 
-/** Longer than any filter may be, so that a text that is too long can be typed and be called so. */
+/** Longer than any filter, so that input that is too long can be typed and reported. */
 const MAX_INPUT_LENGTH = 1_000;
-/** One letter matches too much to be asked for at each key. */
+/** One letter matches too many rows to search on each keystroke. */
 const MIN_SEARCH_LENGTH = 2;
 
 interface Props {
   values: FilterValues;
   faults: readonly Fault[];
   platforms: Platforms | undefined;
-  /** The address without filters; undefined when there are none. */
+  /** URL without filters. Undefined if there are none. */
   clearHref: string | undefined;
   onChange: (changes: FilterValues, options?: { replace: boolean }) => void;
 }
 
-/** Every filter of the list, each with what is wrong with it. A phone shows the search alone until "More filters" is pressed. */
+/**
+ * All filters of the list with their validation errors. Small screens show only the search until "More filters" is
+ * pressed.
+ */
 export function FilterBar({ values, faults, platforms, clearHref, onChange }: Props) {
   const { may } = useSession();
   const id = useId();
@@ -50,7 +53,7 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
   const hidden = BASIC_FILTERS.filter(
     (name) => name !== "q" && name !== "tagsMatch" && values[name] !== undefined,
   ).length;
-  // White space around a comma is for the eye, and a comma at the end is the beginning of one more.
+  // Removes spaces around commas, and trailing commas.
   const normalizeList = (items: string) =>
     items
       .split(",")
@@ -161,11 +164,11 @@ interface PlatformProps {
   onChange: (platform: string) => void;
 }
 
-/** Tells a platform once one is chosen or named in full; what names none is refused here and asks for nothing. */
+/** Applies a platform when it is selected or typed in full. Any other text is reported here and not searched. */
 function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
   const [typed, setTyped] = useState(value);
   const [reported, setReported] = useState(value);
-  // The address changed by other means: the back button, or a link.
+  // The address changed through the back button or a link.
   if (value !== reported) {
     setReported(value);
     setTyped(value);
@@ -183,7 +186,7 @@ function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
     const platform = findPlatform(platforms, typed)?.platform;
     if (platform !== undefined && typed !== value) commit(platform);
   };
-  // Without the catalog at hand, the service knows.
+  // Without the catalog, the service validates it.
   const enter = () => (platforms === undefined ? commit(typed.trim()) : leave());
   return (
     <PlatformField

@@ -1,9 +1,9 @@
-// What the address asks of the list of connections.
+// The filters of the list of connections, as query parameters of the console's URL.
 import type { ConnectionFilters, IdentityType } from "connector-vault/slim";
 import { positiveInteger, type QueryValues } from "../components/url-state";
 
 export const PAGE_SIZE = 25;
-/** The filters that a wide screen always shows, and those behind "More filters". */
+/** The filters that wide screens always show, and those behind "More filters". */
 export const BASIC_FILTERS = ["q", "platform", "state", "active", "identityType", "tags", "tagsMatch"] as const;
 export const EXTRA_FILTERS = ["identity", "account", "name", "platformVersion", "key"] as const;
 export const PARAMETERS = [...BASIC_FILTERS, ...EXTRA_FILTERS, "page", "after", "new"] as const;
@@ -13,10 +13,7 @@ export type FilterValues = QueryValues<ParameterName>;
 
 export const IDENTITY_TYPES: readonly IdentityType[] = ["user", "team", "organization", "project"];
 
-/**
- * The filters of an address. It can hold anything, and goes to the validation as it is: to leave a wrong value out would show
- * more than was asked for.
- */
+/** The filters of a URL. Invalid values are passed to validation: dropping one would show more than was asked for. */
 export function filtersOf({
   page: _page,
   after: _after,
@@ -32,10 +29,10 @@ export function filtersOf({
   } as ConnectionFilters;
 }
 
-/** Whether the list has both active and inactive connections. The API lists them separately. */
+/** Whether the list contains active and inactive connections. The API lists them separately. */
 export const includesInactive = ({ active }: FilterValues) => active === "all";
 
-/** Where in the list: after a cursor, whose page's number is kept beside it, or on a page by number. */
+/** A position in the list: after a cursor together with the page's number, or a page number alone. */
 export interface PagePosition {
   after: string | undefined;
   page: number | undefined;
@@ -43,7 +40,6 @@ export interface PagePosition {
 
 export const positionOf = ({ after, page }: FilterValues): PagePosition => ({ after, page: positiveInteger(page) });
 
-/** The same as the address has it. */
 export const positionParameters = ({ after, page }: PagePosition) => ({
   after,
   page: page === undefined || page === 1 ? undefined : String(page),

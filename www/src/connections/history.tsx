@@ -10,7 +10,6 @@ import { useSession } from "../session/session";
 const PAGE_SIZE = 500;
 const SHOWN_STEP = 50;
 
-/** What happened to a connection, latest first. */
 export function History({ connection }: { connection: Connection }) {
   const { may } = useSession();
   return (
@@ -33,7 +32,7 @@ function Events({ connection: { id, version } }: { connection: Connection }) {
   const query = useQuery({
     queryKey: ["history", id, version],
     queryFn: async ({ signal }) => {
-      // The feed has the oldest first, and ends where nothing follows.
+      // The feed returns the oldest events first.
       const events: VaultEvent[] = [];
       for await (const event of vault.events.list({ connection: id, limit: PAGE_SIZE }, { signal })) {
         events.push(event);

@@ -1,6 +1,6 @@
-// Three-way merges: what two people have made of the same version.
+// Three-way merge of two edits of the same version.
 
-/** A list without each of the others, once for each time that they have it. */
+/** Multiset difference. */
 function subtract(some: readonly string[], others: readonly string[]): string[] {
   const remaining = new Map<string, number>();
   for (const other of others) remaining.set(other, (remaining.get(other) ?? 0) + 1);
@@ -15,8 +15,8 @@ export const sameTags = (some: readonly string[], others: readonly string[]) =>
   some.length === others.length && some.every((tag, at) => tag === others[at]);
 
 /**
- * Their tags in their order, without those that I removed, and with those that I added at the end. Two additions or two
- * removals of one tag are one, so this never clashes.
+ * Their tags in their order, minus those that I removed, plus those that I added. Adding or removing the same tag twice
+ * counts once, so tags never conflict.
  */
 export function mergeTags(
   base: readonly string[],
@@ -28,7 +28,10 @@ export function mergeTags(
   return [...subtract(theirs, subtract(base, mine)), ...added];
 }
 
-/** The same for an object, field by field: mine where I changed it, else theirs. `clashes`: the fields that both changed, differently. */
+/**
+ * Field by field: mine where I changed it, otherwise theirs. `conflicts` are the fields that both sides changed to
+ * different values.
+ */
 export function mergeFields<Values extends object>(
   base: Values,
   theirs: Values,

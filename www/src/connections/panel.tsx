@@ -23,19 +23,18 @@ import { Tags } from "./tags";
 interface Props {
   id: string;
   platforms: Platforms | undefined;
-  /** It has just been created here. */
+  /** Whether it was just created here. */
   isNew: boolean;
-  /** The address leads away from what is not saved. */
+  /** Whether the user is navigating away from unsaved changes. */
   isLeaving: boolean;
   onClose: () => void;
   onStay: () => void;
   onLeave: () => void;
-  /** It is gone, as `what` tells if that is to be told. */
+  /** Called when the connection no longer exists; `what` is an optional message. */
   onRemoved: (what?: string) => void;
   focusAfter: () => HTMLElement | null;
 }
 
-/** One connection, beside the list. */
 export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeave, onRemoved, focusAfter }: Props) {
   const { may } = useSession();
   const query = useConnection(id);
@@ -128,13 +127,13 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
 
 interface StateProps {
   connection: Connection;
-  /** What the platform is called, if that is known. */
+  /** Display name of the platform, if known. */
   name: string | undefined;
-  /** Undefined if the key may not change it. */
+  /** Undefined if the key can't change it. */
   onGone?: () => void;
 }
 
-/** Its state, why it is so, and what to do about it. */
+/** The state, its reason, and possible actions. */
 function State({ connection, name = connection.platform, onGone }: StateProps) {
   const { may } = useSession();
   const query = useStatus(connection);
@@ -142,7 +141,7 @@ function State({ connection, name = connection.platform, onGone }: StateProps) {
   const status = query.data;
   return (
     <section class="section" aria-label="State">
-      {/* The vault itself determines the state of what it holds the credentials of. */}
+      {/* The vault itself determines the state of connections whose credentials it holds. */}
       {onGone && !status?.holdsCredentials ? (
         <EditState connection={connection} onGone={onGone} />
       ) : (
@@ -175,7 +174,6 @@ function State({ connection, name = connection.platform, onGone }: StateProps) {
   );
 }
 
-/** What can be changed of it, and all else. */
 function Editable({ connection, name, onGone }: Required<StateProps>) {
   return (
     <>

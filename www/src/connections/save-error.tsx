@@ -1,7 +1,7 @@
 import { explainError } from "../components/error-message";
 import { faultsOf, faultMessage } from "../components/faults";
 
-/** Reports that a change could not be saved, and why. `rest`: what has become of it. */
+/** A failed save with its reason. `consequence` describes what happened to the changes. */
 export function SaveError({ error, consequence }: { error: unknown; consequence: string }) {
   const { title, detail } = explainError(error);
   return (

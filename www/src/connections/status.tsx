@@ -9,10 +9,10 @@ import { DueTime, RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
 import { Reason } from "../events/reason";
 
-/** Where the status of a connection is kept, whatever its version. */
+/** Query key, regardless of the version. */
 export const statusKey = (id: string) => ["status", id];
 
-/** The health of a connection, asked for again whenever the connection has changed. */
+/** The status, refetched when the connection changes. */
 export function useStatus({ id, version }: Connection) {
   const { vault } = useSession();
   return useQuery({
@@ -22,7 +22,6 @@ export function useStatus({ id, version }: Connection) {
   });
 }
 
-/** Whether somebody has to reconnect it. */
 export const needsReconnect = (status: ConnectionStatus) => status.state === "failed" || status.actor === "user";
 
 interface Props {
@@ -30,9 +29,8 @@ interface Props {
   query: UseQueryResult<ConnectionStatus>;
 }
 
-/** What the service knows of a connection's health and credentials. */
 export function Status({ connection, query }: Props) {
-  // The panel itself says that the connection is gone.
+  // The panel itself reports a deleted connection.
   if (query.error instanceof NotFoundError) return null;
   return (
     <QueryView query={query} what="the status" rows={2}>

@@ -8,13 +8,13 @@ import { Logo } from "../components/logo";
 import { RelativeTime } from "../components/relative-time";
 
 const MAX_SHOWN_TAGS = 3;
-/** Letters of a tag that is not worth cutting. */
+/** Tags up to this length are not truncated. */
 const SHORT_TAG_LENGTH = 6;
 const COLUMNS = ["Identity", "Platform", "Name", "State", "Tags", "Created"];
-/** What the history remembers of a panel that was opened in the list: leaving it is going back. */
+/** History state of a panel that was opened from the list: closing it goes back. */
 export const OPENED_HERE = { openedHere: true };
 
-/** The link to a connection in the table, for whoever returns to it. */
+/** The link to a connection in the table, to restore the focus. */
 export const rowLink = (id: string) => document.querySelector<HTMLElement>(`a[data-connection="${CSS.escape(id)}"]`);
 
 interface Props {
@@ -23,7 +23,7 @@ interface Props {
   hrefOf: (connection: Connection) => string;
 }
 
-/** Connections, one a line. The roles stay what they are when a narrow screen makes cards of the lines. */
+/** Explicit roles, because the CSS of narrow screens turns rows into cards. */
 export function Table({ rows, platforms, hrefOf }: Props) {
   return (
     <div class="table connection-table" data-inactive={rows.some(({ active }) => !active) || undefined}>
@@ -60,7 +60,7 @@ function Row({
   const { id, platform, identity, identityType, name, state, tags, createdAt, active, account } = connection;
   const [, navigate] = useLocation();
   const connector = platforms?.byName.get(platform);
-  // The link is what keyboards and screen readers use; a mouse may be less exact.
+  // Keyboards and screen readers use the link; a mouse can click the whole row.
   const open = (event: JSX.TargetedMouseEvent<HTMLTableRowElement>) => {
     const isOnLink = event.target instanceof Element && event.target.closest("a, button") !== null;
     if (!isOnLink && !event.defaultPrevented && getSelection()?.isCollapsed !== false)

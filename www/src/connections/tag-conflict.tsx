@@ -3,19 +3,17 @@ import { faultAt } from "../components/faults";
 import { useSession } from "../session/session";
 
 interface Props {
-  /** What both began with. */
+  /** The common ancestor. */
   base: readonly string[];
   theirs: readonly string[];
   mine: readonly string[];
-  /** Both changes together. */
   merged: readonly string[];
   isBusy: boolean;
-  /** Saves tags over theirs. */
   onSave: (tags: readonly string[]) => void;
   onKeepTheirs: () => void;
 }
 
-/** Two have changed the same tags: shows what each did, what both together make, and lets one choose. */
+/** Edit conflict on tags: shows both versions and the merge, and lets the user choose. */
 export function TagConflict({ base, theirs, mine, merged, isBusy, onSave, onKeepTheirs }: Props) {
   const { vault } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -58,7 +56,7 @@ export function TagConflict({ base, theirs, mine, merged, isBusy, onSave, onKeep
   );
 }
 
-/** One side; where `base` is given, what was added to it and removed from it is marked. */
+/** One version. With `base`, additions and removals are marked. */
 function TagVersion({ title, tags, base }: { title: string; tags: readonly string[]; base?: readonly string[] }) {
   const removed = base?.filter((tag) => !tags.includes(tag)) ?? [];
   const isAdded = (tag: string) => base !== undefined && !base.includes(tag);

@@ -4,15 +4,15 @@ import type { JSX } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 import { faultMessage } from "../components/faults";
 
-/** Tags, and what is in the field and no chip yet. */
+/** Tags, and text in the field that is not a tag yet. */
 export interface TagsValue {
   tags: readonly string[];
   text: string;
 }
 
-/** What the chips are, and what ends one. */
+/** The kind of chips, and what separates them in text. */
 interface ChipKind {
-  /** The member of the body that they become. */
+  /** Name of the body member. */
   member: string;
   singular: string;
   plural: string;
@@ -20,35 +20,32 @@ interface ChipKind {
 }
 
 export const TAGS: ChipKind = { member: "tags", singular: "tag", plural: "Tags", separator: /[,\n]/ };
-/** Platforms write them with spaces or commas between them. */
+/** Platforms separate them with spaces or commas. */
 export const SCOPES: ChipKind = { member: "scopes", singular: "scope", plural: "Scopes", separator: /[,\s]/ };
 
-/** The tags that a text names. */
 const parseTags = (text: string, ends: RegExp) =>
   text
     .split(ends)
     .map((tag) => tag.trim())
     .filter((tag) => tag !== "");
 
-/** All tags: the chips, and what is still in the field. */
+/** The chips and the text still in the field. */
 export const allTags = ({ tags, text }: TagsValue, { separator } = TAGS) => [...tags, ...parseTags(text, separator)];
 
 interface Props extends TagsValue {
   label: string;
-  /** Whether what is around it says already what it is. */
   isLabelHidden?: boolean;
   kind?: ChipKind;
-  /** Those that can be suggested. */
   suggestions?: readonly string[];
-  /** What is wrong with all of them, the text's last. */
+  /** Faults of all tags; the text's tags come last. */
   faults: readonly Fault[];
   onChange: (changed: TagsValue) => void;
 }
 
-/** Where a fault is: the number of a tag, or -1 for all of them together. */
+/** Index of the faulty tag, or -1 for the whole list. */
 const faultIndex = ({ pointer }: Fault) => Number(/^\/[^/]+\/(\d+)$/.exec(pointer ?? "")?.[1] ?? -1);
 
-/** Tags as chips: Enter or a comma adds one, Backspace in the empty field takes the last one away, once for each press. */
+/** Tags as chips. Enter or a comma adds one; Backspace in the empty field removes the last one, once per key press. */
 export function TagsInput({
   label,
   isLabelHidden = false,
@@ -90,14 +87,14 @@ export function TagsInput({
   };
   const removeAndFocus = (at: number) => {
     remove(at);
-    // Its button goes with it; the next one is where the focus is expected.
+    // The pressed button disappears, so focus a neighbour.
     const buttons = [...(list.current?.querySelectorAll("button") ?? [])];
     (buttons[at + 1] ?? buttons[at - 1] ?? field.current)?.focus();
   };
   const onKeyDown = (event: JSX.TargetedKeyboardEvent<HTMLInputElement>) => {
     if (event.isComposing) return;
     if (event.key === "Enter") {
-      // Enter in a form would send it.
+      // Otherwise Enter would submit the form.
       event.preventDefault();
       if (text.trim() !== "") add(text);
     } else if (event.key === "Backspace" && text === "" && tags.length > 0 && !event.repeat) {

@@ -1,4 +1,4 @@
-// The tags of one connection, edited as chips.
+// Editor for a connection's tags.
 import type { Connection } from "connector-vault/slim";
 import { useRef, useState } from "preact/hooks";
 import { useSession } from "../session/session";
@@ -13,7 +13,7 @@ const TAGS_PART: EditablePart<TagsValue> = {
   valuesOf: ({ tags }) => ({ tags, text: "" }),
   isEqual: (some, others) => sameTags(some.tags, others.tags) && some.text.trim() === others.text.trim(),
   save: (vault, over, values) => vault.connections.update(over.id, { tags: allTags(values) }, { ifMatch: over }),
-  // Tags can always be merged; but who changes what others have just changed should see it.
+  // Tags can always be merged, but the user should see what others have just changed.
   merge: (base, theirs, mine) => (sameTags(base.tags, theirs.tags) ? mine : undefined),
 };
 
@@ -36,7 +36,7 @@ export function Tags({ connection, onGone }: Props) {
 
   function showStatus(what: string) {
     setStatus(what);
-    // What had the focus goes.
+    // The focused element is removed.
     if (conflict) heading.current?.focus();
   }
   return (

@@ -1,4 +1,4 @@
-// The list of connections as it is asked for and kept.
+// Queries for the list of connections.
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import {
   ValidationError,
@@ -11,21 +11,20 @@ import { useSession } from "../session/session";
 import { untilSignOut } from "../session/store";
 import { PAGE_SIZE, type PagePosition } from "./filters";
 
-/** What a page says; the way on is an address here. */
 export type ConnectionPage = Pick<Page<ConnectionWithAccount>, "rows" | "total" | "pages" | "page" | "after">;
 
 const WITH_ACCOUNT = { include: "account" } as const;
 
-/** Where one came from, by the cursor that led on. Cursors lead one way only. */
+/** The previous position by cursor. Cursors only lead forward. */
 const previousPositions = untilSignOut(() => new Map<string, PagePosition>());
 
 const hasFaultAt = (error: unknown, name: string) =>
   error instanceof ValidationError && error.errors.some(({ parameter }) => parameter === name);
 
-/** Whether a failure says that a cursor leads nowhere: it is of another list or key, or was changed. */
+/** Whether a cursor is invalid: it belongs to another list or key, or was modified. */
 export const isInvalidCursor = (error: unknown) => hasFaultAt(error, "after");
 
-/** Whether a failure says that a page can't be opened by its number: too much would be read on the way. */
+/** Whether a page is too far from the start to be opened by its number. */
 export const isPageTooFar = (error: unknown) => hasFaultAt(error, "page");
 
 async function readPage(
@@ -40,7 +39,7 @@ async function readPage(
     after === undefined
       ? await ask({ page })
       : await ask({ after }).catch((error: unknown) => {
-          // The number of its page is as good, and only dearer: for whoever comes with another key, say.
+          // Fall back to the page number, which costs more but also works with another key, for example.
           if (page === undefined || !isInvalidCursor(error)) throw error;
           return ask({ page });
         });
@@ -49,7 +48,7 @@ async function readPage(
   return { rows, total, pages, page: number, after: nextCursor };
 }
 
-/** A page of the active connections and, after these, the inactive ones. */
+/** A page of the active connections followed by the inactive ones. */
 async function readWithInactive(
   vault: ConnectorVault,
   filters: ConnectionFilters,
@@ -70,7 +69,7 @@ async function readWithInactive(
   };
 }
 
-/** The rows at a place. While the filters are not valid, those of before stay. */
+/** The rows at a position. While the filters are invalid, the previous rows stay. */
 export function useConnections(filters: ConnectionFilters, place: PagePosition, isValid: boolean, isOfAll = false) {
   const { vault } = useSession();
   return useQuery({
@@ -82,7 +81,6 @@ export function useConnections(filters: ConnectionFilters, place: PagePosition, 
   });
 }
 
-/** The places before and after a page. */
 export function adjacentPositions(
   { page, pages, after: nextCursor }: ConnectionPage,
   { after }: PagePosition,
@@ -91,7 +89,7 @@ export function adjacentPositions(
   const previous = known ?? { after: undefined, page: Math.min(page - 1, Math.max(pages, 1)) };
   return {
     previous: page > 1 ? previous : undefined,
-    // Without a cursor, the list is of active and inactive connections, and has numbers only.
+    // Without a cursor, the list combines active and inactive connections and has page numbers only.
     next: page < pages ? { after: nextCursor, page: page + 1 } : undefined,
   };
 }

@@ -1,5 +1,5 @@
-// Changes of one part of a connection: kept until they are saved, saved only over the version that they were made of, and
-// merged with what somebody else saved meanwhile.
+// Editing one part of a connection: changes are kept until saved, saved only over the version they are based on, and
+// merged with concurrent changes.
 import { NotFoundError, PreconditionError, type Connection, type ConnectorVault } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import { useSingleFlight } from "../components/use-single-flight";
@@ -7,21 +7,21 @@ import { useSession } from "../session/session";
 import { dropDraft, findDraft, useDraft, type Draft } from "./drafts";
 import { useConnectionCache } from "./cache";
 
-/** Others may be faster this often before that is reported as a failure. */
+/** How many concurrent changes are tolerated before the save fails. */
 const MAX_TRIES = 3;
 
-/** A part of a connection that is changed by a call of its own. */
+/** A part of a connection that has its own update call. */
 export interface EditablePart<Values> {
   name: string;
   valuesOf: (connection: Connection) => Values;
   isEqual: (some: Values, others: Values) => boolean;
-  /** Saves the values over just that version of the connection. */
+  /** Saves the values with `If-Match` for that version. */
   save: (vault: ConnectorVault, over: Connection, values: Values) => Promise<Connection>;
-  /** What becomes of mine when theirs are there already; undefined when a person has to choose. */
+  /** Merges with concurrent changes. Undefined if the user must choose. */
   merge: (base: Values, theirs: Values, mine: Values) => Values | undefined;
 }
 
-/** Two have changed the same: what they made of it, and of what. */
+/** Concurrent changes of the same values. */
 export interface Conflict<Values> {
   base: Connection;
   theirs: Connection;
@@ -31,13 +31,12 @@ export interface Conflict<Values> {
 interface SaveRequest<Values> {
   values: Values;
   base: Connection;
-  /** The draft that is being saved. */
   draft: Draft<Values> | undefined;
 }
 
 type SaveResult<Values> = { stored: Connection } | { conflict: Conflict<Values> };
 
-/** Saves values over a version, or over a later one where both can be merged. */
+/** Saves the values, merging with a later version where possible. */
 async function saveMerging<Values>(
   vault: ConnectorVault,
   part: EditablePart<Values>,
@@ -53,7 +52,7 @@ async function saveMerging<Values>(
     }
     const theirs = await vault.connections.get(base.id);
     const theirValues = part.valuesOf(theirs);
-    // Both wanted the same.
+    // Both sides made the same change.
     if (part.isEqual(theirValues, mine)) return { stored: theirs };
     const merged = part.merge(part.valuesOf(base), theirValues, mine);
     if (merged === undefined) return { conflict: { base, theirs, mine } };
@@ -80,7 +79,7 @@ export function useEdit<Values>(
     mutationFn: (asked) => saveMerging(vault, part, asked),
     onSuccess: (saved, { draft: from }) => {
       if ("conflict" in saved) return setConflict(saved.conflict);
-      // What was changed while it was being saved stays, over what is there now.
+      // Keep changes that were made during the save, based on the saved version.
       const later = findDraft<Values>(connection.id, part.name);
       change(later === from || !later ? undefined : { ...later, base: saved.stored });
       setConflict(undefined);
@@ -93,7 +92,7 @@ export function useEdit<Values>(
       onGone();
     },
   });
-  // A reload or a closed tab would lose what is not saved.
+  // A reload or closed tab would lose unsaved changes.
   useEffect(() => {
     if (!isKept) return;
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();
@@ -114,7 +113,7 @@ export function useEdit<Values>(
     },
     save: (values: Values = draft.values, over: Connection = draft.base) =>
       saving.run({ values, base: over, draft: findDraft(connection.id, part.name) }),
-    /** Gives up what was changed. Returns false while it is being saved: that can't be called back. */
+    /** Discards the draft. Returns false during a save, which can't be cancelled. */
     discard: (current?: Connection) => {
       if (saving.isInFlight()) return false;
       saving.reset();

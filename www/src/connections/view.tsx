@@ -40,12 +40,12 @@ const pathOf = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/$
 const countLabel = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connection" : "connections"}`;
 const heading = () => document.querySelector<HTMLElement>("h1");
 
-/** The vault: all connections, or those that are searched for, and the one with the id `opened` in a panel. */
+/** The list of connections, and the one with the id `selectedId` in a panel. */
 export function ConnectionsView({ selectedId }: { selectedId: string | undefined }) {
   const { vault, may } = useSession();
   const { values, hrefOf, change } = useUrlState(PARAMETERS);
   const search = useSearch();
-  /** The address of the list, or with an id of a connection beside it. */
+  /** URL of the list, or of a connection's panel over it. */
   const hrefWithPanel = (id: string | undefined, changes: Record<string, string | undefined> = {}) =>
     withQuery(pathOf(id), search, changes);
   const [, navigate] = useLocation();
@@ -61,10 +61,10 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
   const panel = usePanel(selectedId, hrefWithPanel);
   const wasRemoved = useRef(false);
   useEffect(() => {
-    // What was said is about what was done before.
+    // The notice refers to an earlier action.
     if (panel.id !== undefined) return setNotice(undefined);
     setCreated(undefined);
-    // The line that had the focus goes.
+    // The focused row is removed.
     if (wasRemoved.current) heading()?.focus();
     wasRemoved.current = false;
   }, [panel.id]);
@@ -187,7 +187,9 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
   );
 }
 
-/** Which connection is in the panel: that of the address, but what is not saved there holds one back until it is given up. */
+/**
+ * The connection in the panel. It follows the address, except that unsaved changes hold it until they are discarded.
+ */
 function usePanel(selectedId: string | undefined, addressOf: (id: string | undefined) => string) {
   const [, navigate] = useLocation();
   const [, setTick] = useState(0);
@@ -200,14 +202,17 @@ function usePanel(selectedId: string | undefined, addressOf: (id: string | undef
     isLeaving,
     close: () => (history.state?.openedHere ? history.back() : navigate(addressOf(undefined), { replace: true })),
     stay: () => navigate(addressOf(id), { state: OPENED_HERE }),
-    /** To be called once there is no draft any more. */
+    /** Call after the draft has been dropped. */
     leave: () => setTick((times) => times + 1),
   };
 }
 
 const inactiveHref = () => withQuery(PATH, location.search, { active: "false", page: undefined, after: undefined });
 
-/** Most of what has failed is inactive, and a list has either the active or the inactive ones: says how many others there are. */
+/**
+ * Failed connections are mostly inactive, and a list contains either active or inactive ones. Shows how many others
+ * there are.
+ */
 function InactiveHint({ filters }: { filters: ConnectionFilters }) {
   const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST, true);
   if (!data || isPlaceholderData || data.total === 0) return null;
@@ -221,7 +226,7 @@ function InactiveHint({ filters }: { filters: ConnectionFilters }) {
   );
 }
 
-/** Adds what the vault is to know of, without credentials. */
+/** Adds a record without credentials. */
 function AddButton({ href }: { href: string }) {
   const { may } = useSession();
   const [, navigate] = useLocation();

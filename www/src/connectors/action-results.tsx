@@ -8,7 +8,7 @@ import { usePlatforms } from "./platforms";
 
 const MAX_RESULTS = 6;
 
-/** The actions of all platforms that match a search best. Draws nothing until there are some. */
+/** The best matches among all platforms' actions. Renders nothing without any. */
 export function ActionResults({ q }: { q: string }) {
   const { vault } = useSession();
   const { data, isPlaceholderData } = useQuery({

@@ -16,11 +16,10 @@ const PAGE_SIZE = 25;
 const METHODS: readonly ActionMethod[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const PARAMETERS = ["q", "method", "page"] as const;
 
-/** What a platform can do. */
 export function Actions({ platform }: { platform: string }) {
   const { vault } = useSession();
   const { values, hrefOf, change } = useUrlState(PARAMETERS);
-  // What the address asks for and nobody has is asked all the same: to leave it out would show more.
+  // Unknown values are sent as well: dropping one would show more than was asked for.
   const method = values.method?.toUpperCase() as ActionMethod | undefined;
   const filters: ActionFilters = {
     ...(values.q && { q: values.q }),

@@ -5,7 +5,6 @@ import { ConnectAccount } from "../connections/connect-account";
 import { CopyButton } from "../components/copy-button";
 import { useSession } from "../session/session";
 
-/** How users connect to a platform, and where its API is. */
 export function AuthMethods({ connector }: { connector: ConnectorDetail }) {
   const { authMethods, name, headers } = connector;
   return (
@@ -61,7 +60,6 @@ function ConnectButton({ connector: { platform, name } }: { connector: Connector
   );
 }
 
-/** An auth method's name for people. */
 export function authMethodTitle(method: AuthMethod): string {
   switch (method.type) {
     case "oauth2":
@@ -125,7 +123,9 @@ function MethodFacts({ method }: { method: AuthMethod }) {
   }
 }
 
-/** What every request to the platform carries. A name in braces stands for a field or for data of the OAuth client. */
+/**
+ * Templates that every request to the platform contains. Names in braces stand for fields or data of the OAuth client.
+ */
 function TemplateList(props: { name: string; values: Record<string, string>; separator: string }) {
   const entries = Object.entries(props.values);
   if (entries.length === 0) return null;

@@ -4,18 +4,16 @@ import { StatusBadge } from "../components/badge";
 import { Logo } from "../components/logo";
 import "./connectors.css";
 
-/** How many stand on a page. */
 export const PAGE_SIZE = 48;
 
 interface Props {
-  /** What the list is called. */
+  /** Accessible name of the list. */
   label: string;
   connectors: readonly Connector[];
-  /** What stands in place of the number of actions, by platform. */
+  /** Replaces the number of actions, by platform. */
   badges?: ReadonlyMap<string, string>;
 }
 
-/** Connectors, each as a card that leads to its page. */
 export const ConnectorCards = ({ label, connectors, badges }: Props) => (
   <ul class="connectors" aria-label={label}>
     {connectors.map((connector) => (
@@ -53,5 +51,5 @@ function ConnectorCard({ connector, badge }: { connector: Connector; badge: stri
   );
 }
 
-/** A number and what is counted: "1 action", "2,000 actions". */
+/** "1 action", "2,000 actions". */
 export const pluralize = (n: number, word: string) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;

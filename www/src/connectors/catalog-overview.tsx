@@ -12,15 +12,12 @@ import { ConnectorCards, PAGE_SIZE, pluralize } from "./cards";
 import type { Family } from "./families";
 import type { Platforms } from "./platforms";
 
-/** As many connected and enabled platforms are shown; the overview and the filter have the others. */
+/** Further ones are on the overview page and behind the filter. */
 const MAX_SHOWN = 12;
 
 type HrefOf = (values: { page: string | undefined }) => string;
 
-/**
- * The whole catalog, what one knows first: the platforms that are connected, those that are enabled, the families. The
- * others follow, page by page.
- */
+/** The whole catalog: connected platforms, enabled ones and families first, then the others page by page. */
 export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platforms; page: number; hrefOf: HrefOf }) {
   const { vault, may } = useSession();
   const summary = useQuery({
@@ -40,7 +37,7 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
         Publish a catalog: <code>npm run catalog -- publish</code>
       </EmptyState>
     );
-  // Without them the page is of use too; but nothing may move once it is there.
+  // The page also works without this data, but its content must not move once it is rendered.
   if (summary.isLoading || enabled.isLoading) return <Loading what="connectors" rows={8} />;
   const usedPlatforms = summary.data?.platforms ?? [];
   const connected = usedPlatforms.flatMap(({ platform }) => byName.get(platform) ?? []).slice(0, MAX_SHOWN);
@@ -94,9 +91,9 @@ function without(connectors: readonly Connector[], shown: readonly Connector[]) 
 
 interface OverviewSectionProps {
   title: string;
-  /** Where the rest of it is. */
+  /** Link to the rest. */
   more?: ComponentChildren;
-  /** Draws what is called so. */
+  /** Renders the content with this label. */
   children: (label: string) => ComponentChildren;
 }
 
@@ -123,7 +120,7 @@ const FamilyCard = ({ family: { id, name, image, connectors } }: { family: Famil
   </li>
 );
 
-/** One page of connectors that are all there already. */
+/** One page of connectors that are already loaded. */
 export function PagedCards(props: { connectors: readonly Connector[]; page: number; hrefOf: HrefOf }) {
   const { connectors, page, hrefOf } = props;
   const rows = connectors.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);

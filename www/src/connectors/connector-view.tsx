@@ -12,7 +12,7 @@ import { RecentConnections } from "./recent-connections";
 import { useConnector } from "./hooks";
 import "./connectors.css";
 
-/** One platform: what is known of it, how users connect, what it can do, and who is connected to it. */
+/** One platform: details, auth methods, connections and actions. */
 export function ConnectorView({ platform }: { platform: string }) {
   const query = useConnector(platform);
   const name = query.data && "name" in query.data ? query.data.name : platform;

@@ -1,12 +1,14 @@
-// The providers that offer many of the catalog's platforms: in a list by name, the hundreds of Amazon's, Google's and Azure's
-// would hide all others.
+// Groups connectors by provider. Otherwise, hundreds of services of Amazon, Google and Azure would hide all others in
+// an alphabetical list.
 import type { Connector } from "connector-vault/slim";
 
-/** Fewer platforms than these stand in the list by themselves. */
 const MIN_FAMILY_SIZE = 10;
-/** The share of its platforms whose names begin with a family's name: with its first word, and with each further one. */
+/**
+ * Share of a family's connectors whose names begin with the family's name: for its first word, and for each further
+ * word.
+ */
 const [FIRST_WORD_SHARE, NEXT_WORD_SHARE] = [0.5, 0.9];
-/** What identifiers of one provider's platforms begin with, where that is not always the same. */
+/** Identifier prefixes that belong to the same provider. */
 const ALIASES: Record<string, string> = {
   amazonaws: "amazon",
   aws: "amazon",
@@ -14,16 +16,16 @@ const ALIASES: Record<string, string> = {
   hubapi: "hubspot",
   nexmo: "vonage",
 };
-/** The names of families whose platforms do not bear them. */
+/** Families whose connectors do not contain the family's name. */
 const FAMILY_NAMES: Record<string, string> = { apisetu: "API Setu" };
 
 export interface Family {
-  /** What the identifiers of its platforms begin with; it stands in addresses. */
+  /** Common prefix of the platform identifiers; used in URLs. */
   id: string;
   name: string;
-  /** The logo of its main connector, if it has one. */
+  /** The logo of its main connector, if any. */
   image: string | undefined;
-  /** Well-known ones come first, inactive ones last. */
+  /** Well-known ones first, inactive ones last. */
   connectors: readonly Connector[];
 }
 
@@ -31,13 +33,13 @@ const resolveAlias = (word: string) => ALIASES[word] ?? word;
 const providerOf = ({ platform }: Connector) => resolveAlias(platform.split("-", 1)[0] ?? platform);
 const wordsOf = ({ name }: Connector) => name.split(/[ .]/);
 
-/** Whether the service itself knows the platform: has the brand's logo, or offers it although no document describes it. */
+/** Whether the connector has a brand logo, or is offered although no document describes it. */
 const isWellKnown = ({ image, tools }: Connector) => image.startsWith(`${location.origin}/logos/`) || tools === 0;
 const rank = (connector: Connector) => (connector.active ? (isWellKnown(connector) ? 0 : 1) : 2);
-/** Well-known ones first, inactive ones last, else in the order that they are in. */
+/** Well-known ones first, inactive ones last, otherwise stable. */
 const sortByRank = (connectors: readonly Connector[]) => [...connectors].sort((a, b) => rank(a) - rank(b));
 
-/** The families among connectors in order of their names, and the connectors that belong to none. */
+/** Families in order of name, and the connectors that belong to none. */
 export function familiesOf(connectors: readonly Connector[]): { families: Family[]; others: Connector[] } {
   const groups = new Map<string, Connector[]>();
   for (const connector of connectors) {
@@ -52,7 +54,7 @@ export function familiesOf(connectors: readonly Connector[]): { families: Family
     if (group.length >= MIN_FAMILY_SIZE && name !== "") names.set(id, name);
   }
   const familyIdOf = (connector: Connector) =>
-    // "Amazon S3" is `s3`.
+    // For example, "Amazon S3" has the identifier `s3`.
     [providerOf(connector), resolveAlias(wordsOf(connector)[0]?.toLowerCase() ?? "")].find((id) => names.has(id));
   const families = [...names].map(([id, name]) => {
     const members = sortByRank(connectors.filter((connector) => familyIdOf(connector) === id));
@@ -64,7 +66,7 @@ export function familiesOf(connectors: readonly Connector[]): { families: Family
   };
 }
 
-/** The words with which most names begin; empty if there are none. */
+/** The common first words of the names; empty if there are none. */
 function commonName(group: readonly Connector[]): string {
   const words: string[] = [];
   for (let sharing = group, share = FIRST_WORD_SHARE; ; share = NEXT_WORD_SHARE) {

@@ -11,7 +11,6 @@ import { usePlatformsQuery } from "./platforms";
 
 const PARAMETERS = ["q", "page"] as const;
 
-/** The connectors of one family: Amazon's, Google's. */
 export function FamilyView({ id }: { id: string }) {
   const query = usePlatformsQuery();
   const { values, hrefOf, change } = useUrlState(PARAMETERS);

@@ -1,9 +1,9 @@
-// What the catalog knows of one platform, or of one of its actions, or which names may have been meant.
+// Queries for one connector or action.
 import { useQuery } from "@tanstack/preact-query";
 import { NotFoundError } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
 
-/** What a question for an unknown name is answered with. */
+/** A 404 with similar names. */
 interface UnknownName {
   code: string;
   suggestions: readonly string[];
@@ -32,7 +32,7 @@ export function useAction(platform: string, key: string) {
   });
 }
 
-/** What an action answers, which takes more room than all else; asked for when somebody wants to see it. */
+/** The responses are larger than everything else, so they are loaded on demand. */
 export function useResponses(platform: string, key: string, isEnabled: boolean) {
   const { vault } = useSession();
   return useQuery({

@@ -3,13 +3,13 @@ import { Combobox } from "../components/combobox";
 import { Logo } from "../components/logo";
 import { findPlatform, type Platforms } from "./platforms";
 
-/** More would be scrolled through by nobody; whoever types on finds the rest. */
+/** More options would be too many to scroll; typing narrows them down. */
 const MAX_OPTIONS = 50;
 
 interface Props {
   label: string;
   text: string;
-  /** Undefined until they are there, or when the key may not read the catalog: any text is taken then. */
+  /** Undefined until loaded, or without access to the catalog. Any text is accepted then. */
   platforms: Platforms | undefined;
   hint?: string | undefined;
   fault?: string | undefined;
@@ -21,7 +21,7 @@ interface Props {
   onLeave?: () => void;
 }
 
-/** What is wrong with a text as a platform; undefined when it names one, may become one, or the platforms are not known. */
+/** The validation error. Undefined if the text is a platform, may become one, or the platforms are unknown. */
 export function platformFault(platforms: Platforms | undefined, text: string, isTyping: boolean): string | undefined {
   const query = text.trim();
   if (!platforms || query === "" || findPlatform(platforms, query)) return undefined;
@@ -29,7 +29,7 @@ export function platformFault(platforms: Platforms | undefined, text: string, is
   return isTyping ? undefined : "Choose a platform from the list.";
 }
 
-/** A platform of the catalog, found by words of its name or identifier. */
+/** A combobox for platforms. */
 export function PlatformField({ text, platforms, hint, fault, onInput, onChoose, onLeave, ...rest }: Props) {
   const [isFocused, setFocused] = useState(false);
   const matches = platforms?.find(text) ?? [];

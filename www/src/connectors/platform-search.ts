@@ -1,8 +1,8 @@
-// Finds platforms by words of their names and identifiers: "Gmail" and "google calendar" find what Google calls
-// `googleapis-gmail` and `googleapis-calendar`.
+// Searches platforms by words of their names and identifiers: "Gmail" and "google calendar" find `googleapis-gmail` and
+// `googleapis-calendar`.
 import type { Connector } from "connector-vault/slim";
 
-/** The words of a text, in lower case and without accents. */
+/** Lower case, without accents. */
 const wordsOf = (text: string): string[] =>
   text
     .normalize("NFKD")
@@ -10,11 +10,11 @@ const wordsOf = (text: string): string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** How well a word matches: the whole of another, its beginning, a part of it, or not at all. */
+/** Equal, prefix, substring, or no match. */
 const matchScore = (word: string, other: string) =>
   word === other ? 3 : other.startsWith(word) ? 2 : other.includes(word) ? 1 : 0;
 
-/** A search among connectors. Each word of the text must be found; whole words count more, then shorter identifiers. */
+/** Each word of the query must match. Whole words score higher, then shorter identifiers. */
 export function createSearch(connectors: readonly Connector[]): (text: string) => readonly Connector[] {
   const entries = connectors.map((connector) => ({
     connector,

@@ -1,5 +1,4 @@
-// What the views know of all platforms: names and logos for connections, a search among them, categories for the filter. The
-// whole list is read once, after what the view itself asked for.
+// All platforms, loaded once: names and logos for connections, search, categories.
 import { useQuery } from "@tanstack/preact-query";
 import type { Connector } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
@@ -9,15 +8,14 @@ import { createSearch } from "./platform-search";
 const PAGE_SIZE = 500;
 
 export interface Platforms {
-  /** By the platform's identifier. */
+  /** By platform identifier. */
   byName: Map<string, Connector>;
-  /** The platforms whose name or identifier has all words of a text, the best match first. */
+  /** Matches for a query, best first. */
   find: (text: string) => readonly Connector[];
-  /** Categories in alphabetical order, with the number of their connectors. */
+  /** In alphabetical order, with the number of connectors. */
   categories: [category: string, connectors: number][];
-  /** The families of many connectors, by name. */
   families: readonly Family[];
-  /** The connectors of no family, well-known ones first. */
+  /** The connectors without a family, well-known ones first. */
   others: readonly Connector[];
 }
 
@@ -32,14 +30,13 @@ function indexPlatforms(connectors: Connector[]): Platforms {
   };
 }
 
-/** The platform that a text names in full: by its identifier, in any case. */
+/** The platform with exactly this identifier, in any case. */
 export const findPlatform = (platforms: Platforms | undefined, text: string) =>
   platforms?.byName.get(text.trim().toLowerCase());
 
-/** All platforms of the catalog; undefined until they are there. `when`: what the view itself asks for comes first. */
+/** Undefined until loaded. Pass `isEnabled` to load the view's own data first. */
 export const usePlatforms = (isEnabled = true): Platforms | undefined => usePlatformsQuery(isEnabled).data;
 
-/** The same for a view that needs them and says so when there are none. */
 export function usePlatformsQuery(isEnabled = true) {
   const { vault, may } = useSession();
   return useQuery({
@@ -53,7 +50,7 @@ export function usePlatformsQuery(isEnabled = true) {
     enabled: isEnabled && may("catalog:read"),
     staleTime: CATALOG_FRESH_MS,
     gcTime: Infinity,
-    // It holds a function, which nothing can compare.
+    // Contains a function, which can't be compared.
     structuralSharing: false,
   });
 }

@@ -8,7 +8,6 @@ import { useSession } from "../session/session";
 
 const SHOWN = 5;
 
-/** The newest connections to a platform. */
 export function RecentConnections({ platform }: { platform: string }) {
   const { vault, may } = useSession();
   const query = useQuery({

@@ -18,7 +18,6 @@ import { usePlatformsQuery } from "./platforms";
 
 const PARAMETERS = ["q", "category", "authkit", "family", "page"] as const;
 
-/** The catalog: what one knows of it, those of a family, or those that are searched for. */
 export function ConnectorsView() {
   const { values } = useUrlState(PARAMETERS);
   return values.family ? <FamilyView key={values.family} id={values.family} /> : <Catalog />;
@@ -100,7 +99,7 @@ function Catalog() {
   );
 }
 
-/** `isPast`: there are connectors, but not that many pages of them. */
+/** `isPast`: the page number is beyond the end. */
 const NoRows = ({ isPast, href }: { isPast: boolean; href: string }) =>
   isPast ? (
     <EmptyState title="There is no such page">

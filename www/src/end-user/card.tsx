@@ -9,7 +9,7 @@ import { Disconnect } from "./disconnect";
 import { usePlatform } from "./hooks";
 import { EditTags } from "./edit-tags";
 
-/** States in an end user's words: what it is, what to do about it, and its colour. */
+/** Label, advice and tone of each state, for end users. */
 const STATE_LABELS: Record<ConnectionState, [word: string, cure: string | undefined, tone: string]> = {
   operational: ["Working", undefined, "good"],
   degraded: ["Interrupted", "It is being restored automatically. You don't need to do anything.", "warn"],
@@ -17,7 +17,7 @@ const STATE_LABELS: Record<ConnectionState, [word: string, cure: string | undefi
   unknown: ["Not checked", "It has not been checked yet.", ""],
 };
 
-/** A platform's identifier as a name, for when the catalog has none. */
+/** Turns a platform identifier into a name, if the catalog has none. */
 const titleCase = (platform: string) =>
   platform
     .split("-")
@@ -27,12 +27,11 @@ const titleCase = (platform: string) =>
 interface Props {
   connection: ConnectionWithAccount;
   Heading: "h2" | "h3";
-  /** The address is about this one. */
+  /** Whether the address selects this connection. */
   isSelected: boolean;
   onRemoved: (what: string) => void;
 }
 
-/** One connection of an end user. */
 export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
   const { may } = useSession();
   const mayConnect = useMayConnect();
@@ -44,7 +43,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
   }, [isSelected]);
   const { id, platform, name, state, tags, active, createdAt, account } = connection;
   const platformName = connector?.name ?? titleCase(platform);
-  // What is switched off does not work, and has not stopped by itself.
+  // An inactive connection was switched off, which is not a failure.
   const [word, cure, tone] = active || state === "failed" ? STATE_LABELS[state] : ["Switched off", undefined, ""];
   const closeDialog = () => setDialog(undefined);
   return (
@@ -88,7 +87,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
       )}
       {may("connections:write") && (
         <div class="own-actions">
-          {/* Tags are the app's: whoever has none has not heard of them. */}
+          {/* Tags are set by the app. Users without any may not know what they are. */}
           {tags.length > 0 && (
             <button type="button" onClick={() => setDialog("tags")} aria-label={`Edit tags of ${platformName}`}>
               Edit tags

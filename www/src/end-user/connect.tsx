@@ -1,4 +1,4 @@
-// Connecting from the end user's page: the window takes its place, and leads back here.
+// Connecting from the end user's page: navigates to the connect window, which returns here.
 import { useQuery } from "@tanstack/preact-query";
 import type { ConnectOptions } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
@@ -9,17 +9,16 @@ import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "../session/session";
 
 const CONNECTIONS_PATH = "/connections";
-/** What the window adds to the address that it leads back to: the attempt's id. */
+/** The query parameter with the attempt's id in the return URL. */
 const ATTEMPT_PARAMETER = "connect";
 
-/** Whether the link's holder may connect accounts here. */
 export function useMayConnect(): boolean {
   const { may } = useSession();
   return may("connections:connect") && may("catalog:read");
 }
 
 interface Props {
-  /** What to connect; nothing to let the user choose. */
+  /** The connection to reconnect. Without it, the user chooses. */
   target?: Pick<ConnectOptions, "connection">;
   label?: string;
   children: ComponentChildren;
@@ -29,9 +28,9 @@ export function ConnectButton({ target, label, children }: Props) {
   const { vault } = useSession();
   const connecting = useSingleFlight({
     mutationFn: async () => {
-      // A link that has expired is told of here, and not by the window.
+      // Report an expired link here, before leaving the page.
       await vault.whoami();
-      // The browser leaves the page.
+      // Navigates away.
       return vault.connect({ ...target, ui: "page", returnUrl: location.origin + CONNECTIONS_PATH });
     },
   });
@@ -49,14 +48,14 @@ export function ConnectButton({ target, label, children }: Props) {
   );
 }
 
-/** What became of the attempt with which the window has led back. */
+/** The outcome of the attempt that returned here. */
 export function ConnectOutcome() {
   const { vault } = useSession();
   const search = useSearch();
   const [, navigate] = useLocation();
   const [id] = useState(() => new URLSearchParams(search).get(ATTEMPT_PARAMETER));
   useEffect(() => {
-    // A reload must not tell it again.
+    // Remove the attempt from the address, so that a reload does not show it again.
     if (id !== null) navigate(CONNECTIONS_PATH, { replace: true });
   }, [id]);
   const { data } = useQuery({

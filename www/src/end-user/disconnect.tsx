@@ -11,14 +11,13 @@ const heading = () => document.querySelector<HTMLElement>("h1");
 
 interface Props {
   connection: Connection;
-  /** What its platform is called. */
   platformName: string;
   onClose: () => void;
-  /** It is gone, as `what` tells. */
+  /** Called with a message when the connection no longer exists. */
   onDone: (what: string) => void;
 }
 
-/** Asks before a connection is deleted, and deletes it as it was seen. */
+/** Deletes a connection after confirmation, unless it was changed in the meantime. */
 export function Disconnect({ connection, platformName, onClose, onDone }: Props) {
   const { vault } = useSession();
   const mayConnect = useMayConnect();

@@ -11,11 +11,11 @@ interface Props {
   connection: Connection;
   title: string;
   onClose: () => void;
-  /** It has been deleted meanwhile. */
+  /** Called when the connection no longer exists. */
   onGone: () => void;
 }
 
-/** The tags of one connection, to be changed; what is not saved is given up only on purpose. */
+/** Dialog to edit tags. Asks before discarding changes. */
 export function EditTags({ connection, title, onClose, onGone }: Props) {
   const { id } = connection;
   const { remove } = useConnectionCache();

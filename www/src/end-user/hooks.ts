@@ -1,11 +1,10 @@
-// What the page of an end user asks for.
 import { useInfiniteQuery, useQuery } from "@tanstack/preact-query";
 import type { Connection, Connector } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
 
 const ROWS = 50;
 
-/** The end user's connections that are switched on, or off; as many as have been asked for. */
+/** The end user's active or inactive connections, page by page. */
 export function useOwnConnections(active: boolean) {
   const { vault } = useSession();
   return useInfiniteQuery({
@@ -22,7 +21,7 @@ export function useOwnConnections(active: boolean) {
   });
 }
 
-/** What the catalog says about a connection's platform; undefined until it does, or when it says nothing. */
+/** Undefined until loaded, or if the catalog has no such connector. */
 export function usePlatform({ platform }: Connection): Connector | undefined {
   const { vault, may } = useSession();
   const { data } = useQuery({

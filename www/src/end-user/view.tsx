@@ -12,7 +12,7 @@ import "./end-user.css";
 
 const countLabel = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connection" : "connections"}`;
 
-/** An end user's page: their own connections, and what they can do with them; the one with the id `opened` is brought into view. */
+/** An end user's own connections. Scrolls to the one with the id `selectedId`. */
 export function EndUserView({ selectedId }: { selectedId: string | undefined }) {
   const { may } = useSession();
   if (may("connections:read")) return <Connections selectedId={selectedId?.toLowerCase()} />;
@@ -28,7 +28,7 @@ export function EndUserView({ selectedId }: { selectedId: string | undefined }) 
 function Connections({ selectedId }: { selectedId: string | undefined }) {
   const mayConnect = useMayConnect();
   const [notice, setNotice] = useState<string>();
-  /** What has gone from here, before the lists have been asked again. */
+  /** Removed here, before the lists are refetched. */
   const [removedIds, setRemovedIds] = useState<ReadonlySet<string>>(new Set());
   const activeQuery = useOwnConnections(true);
   const inactiveQuery = useOwnConnections(false);

@@ -1,8 +1,7 @@
-// What an event says beside its type.
 import type { DecidedCall, PlatformCall, VaultEvent } from "connector-vault/slim";
 import { Reason } from "./reason";
 
-/** The reasons for which the service itself has no more words. */
+/** Fallback texts for reasons without a detail. */
 const REASON_TEXTS: Record<string, string> = {
   platform_unavailable: "The platform can't be reached.",
   invalid_answer: "The platform's response can't be read.",
@@ -15,7 +14,6 @@ const REASON_TEXTS: Record<string, string> = {
   reported: "The state was reported.",
 };
 
-/** Why it happened, and who called what. */
 export function EventDetails({ event: { data } }: { event: VaultEvent }) {
   return (
     <>

@@ -1,4 +1,4 @@
-// Events in words.
+// Labels of event types.
 import type { EventType } from "connector-vault/slim";
 
 const EVENT_LABELS: Record<EventType, string> = {
@@ -20,8 +20,7 @@ const EVENT_LABELS: Record<EventType, string> = {
   "webhook.disabled": "Webhook disabled",
 };
 
-/** All types of events. */
 export const EVENT_TYPES = Object.keys(EVENT_LABELS) as EventType[];
 
-/** What an event says; a service that is newer than this page may have types that it does not know. */
+/** Falls back to the type's identifier: the service may be newer than this page. */
 export const eventLabel = (type: EventType): string => EVENT_LABELS[type] ?? type;

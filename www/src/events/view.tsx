@@ -20,9 +20,8 @@ import { EVENT_TYPES, eventLabel } from "./messages";
 import "./events.css";
 
 const PAGE_SIZE = 50;
-/** How often the page asks for new events while it follows them. */
 const POLL_MS = 3_000;
-/** Where the list begins while there is no event. */
+/** Cursor for an empty list. */
 const FIRST_CURSOR = "evt_0000000000000";
 const PARAMETERS = ["type", "connection"] as const;
 
@@ -33,7 +32,7 @@ const PROBLEM_TYPES: readonly EventType[] = [
   "grant.revocation_failed",
   "webhook.disabled",
 ];
-/** Choices that stand for several types. */
+/** Options that stand for several types. */
 const TYPE_GROUPS: Record<string, readonly EventType[]> = { problems: PROBLEM_TYPES };
 
 function filtersOf({ type, connection }: { type?: string; connection?: string }): EventFilters {
@@ -41,7 +40,7 @@ function filtersOf({ type, connection }: { type?: string; connection?: string })
   return { ...(types && { types }), ...(connection && { connection }) };
 }
 
-/** What happened, and who called what: latest first, and new ones as they come. */
+/** The event log, latest first, with live updates. */
 export function EventsView() {
   const { vault } = useSession();
   const { values, change } = useUrlState(PARAMETERS);
@@ -82,7 +81,7 @@ export function EventsView() {
         />
       </div>
       {faults.length === 0 && (
-        // What was collected belongs to these filters.
+        // New events belong to one set of filters.
         <Events key={JSON.stringify(filters)} filters={filters} isFollowing={isFollowing} />
       )}
       <Snippet
@@ -105,7 +104,7 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
       vault.events.page({ ...filters, order: "newest", limit: PAGE_SIZE, after: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }, _, asked) => (next === asked ? undefined : next),
-    // New events are asked for separately: to read all pages again would show nothing more.
+    // New events are polled separately; refetching all pages would not show more.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -155,7 +154,7 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
   );
 }
 
-/** The events after one that is known, latest first, while they are followed. */
+/** Polls for events after a cursor, latest first. */
 function useNewEvents(filters: EventFilters, from: string | undefined, isFollowing: boolean) {
   const { vault } = useSession();
   const [newEvents, setNewEvents] = useState<readonly VaultEvent[]>([]);

@@ -19,9 +19,8 @@ import { clientHref, useInvalidateClients } from "./hooks";
 import { RedirectUri } from "./redirect-uri";
 
 interface Props {
-  /** Undefined until one is chosen. */
   platform: string | undefined;
-  /** What is stored for it. */
+  /** The existing client. */
   client: OauthClient | undefined;
   platforms: Platforms | undefined;
   onChoose: (platform: string) => void;
@@ -30,7 +29,7 @@ interface Props {
   focusAfter: () => HTMLElement | null;
 }
 
-/** Sets the OAuth client for a platform, which is chosen first unless the address names it. */
+/** Dialog to set an OAuth client. Asks for the platform first, unless the address contains it. */
 export function ClientDialog({ platform, client, platforms, onChoose, onClose, onSaved, focusAfter }: Props) {
   const { may } = useSession();
   const name = platform && (platforms?.byName.get(platform)?.name ?? platform);
@@ -55,7 +54,7 @@ export function ClientDialog({ platform, client, platforms, onChoose, onClose, o
 
 function PlatformChoice({ platforms, onChoose }: Pick<Props, "platforms" | "onChoose">) {
   const [text, setText] = useState("");
-  // Other platforms can't have one.
+  // Other platforms can't have an OAuth client.
   const withOauth = platforms && {
     ...platforms,
     find: (asked: string) => platforms.find(asked).filter(({ oauth }) => oauth),
@@ -113,7 +112,7 @@ function ConnectorForm({ platform, ...rest }: FormProps) {
 }
 
 /**
- * Where apps are registered, by the host at which users sign in. From docs.github.com/apps/oauth-apps,
+ * Where apps are registered, by authorization host. Sources: docs.github.com/apps/oauth-apps,
  * developers.google.com/workspace/guides/create-credentials, api.slack.com/authentication/oauth-v2,
  * developers.notion.com/docs/authorization and developer.atlassian.com/cloud/oauth/getting-started/managing-oauth-apps.
  */
@@ -125,13 +124,13 @@ const REGISTRATION_PAGES: Partial<Record<string, string>> = {
   "auth.atlassian.com": "https://developer.atlassian.com/console/myapps/",
 };
 
-/** What is typed; nothing of it outlives the dialog, because there is a secret in it. */
+/** Contains a secret, so it lives only as long as the dialog. */
 interface FormValues extends TagsValue {
   authMethod: string;
   clientId: string;
   secret: string;
   removesSecret: boolean;
-  /** One parameter a line: `name=value`. */
+  /** One `name=value` per line. */
   parameters: string;
   variables: Record<string, string>;
 }
@@ -149,7 +148,6 @@ const toFormValues = (client: OauthClient | undefined): FormValues => ({
   variables: client?.variables ?? {},
 });
 
-/** The parameters of lines. */
 const parseParameters = (lines: string) =>
   Object.fromEntries(
     lines
@@ -168,7 +166,7 @@ function toClient(values: FormValues, fields: readonly AuthField[], previous: Oa
     .filter(([, value]) => value !== "");
   return {
     ...(authMethod && { authMethod }),
-    // The validation reports it if it is missing.
+    // Validation reports a missing client ID.
     ...((clientId.trim() && { clientId: clientId.trim() }) as Pick<NewOauthClient, "clientId">),
     ...(removesSecret ? { clientSecret: null } : secret && { clientSecret: secret }),
     scopes: allTags(values, SCOPES),
@@ -178,7 +176,6 @@ function toClient(values: FormValues, fields: readonly AuthField[], previous: Oa
   };
 }
 
-/** Where the app is registered. */
 function RegistrationHint({ connector }: { connector: ConnectorDetail }) {
   const { name, documentationUrl, authMethods } = connector;
   const hosts = authMethods.filter(isOauth).map(({ authorizationUrl }) => hostOf(authorizationUrl));
@@ -197,7 +194,7 @@ function RegistrationHint({ connector }: { connector: ConnectorDetail }) {
   );
 }
 
-/** The host of an address, which may have variables; empty for none. */
+/** The host of a URL that may contain variables; empty if there is none. */
 const hostOf = (url: string | null) => /^https:\/\/([^/?#{]+)/.exec(url ?? "")?.[1] ?? "";
 
 function ClientForm({
@@ -212,7 +209,7 @@ function ClientForm({
   const invalidate = useInvalidateClients();
   const [typed, setValues] = useState(() => toFormValues(client));
   const chosen = methods.filter(({ id }) => typed.authMethod === "" || id === typed.authMethod);
-  // Two methods may have the same variable.
+  // Methods can share variables.
   const fields = [...new Map(chosen.flatMap((method) => method.fields).map((field) => [field.name, field])).values()];
   const scopes = [...new Set(chosen.flatMap((method) => method.scopes.map(({ name }) => name)))];
   const request = toClient(typed, fields, client);
@@ -370,7 +367,7 @@ function ClientForm({
   );
 }
 
-/** What is wrong with a parameter, with its name: they share a field. */
+/** The error of any parameter, prefixed with its name: all parameters share one field. */
 function parameterFault(faults: Parameters<typeof faultAt>[0]): string | undefined {
   const at = "/authorizationParameters";
   const pointer = faults.find((fault) => fault.pointer?.startsWith(at))?.pointer;

@@ -7,14 +7,12 @@ import { useInvalidateClients } from "./hooks";
 
 interface Props {
   platform: string;
-  /** What the platform is called. */
   name: string;
   onClose: () => void;
   onDeleted: () => void;
   focusAfter: () => HTMLElement | null;
 }
 
-/** Asks before an OAuth client is deleted. */
 export function DeleteClient({ platform, name, onClose, onDeleted, focusAfter }: Props) {
   const { vault } = useSession();
   const invalidate = useInvalidateClients();
@@ -25,7 +23,7 @@ export function DeleteClient({ platform, name, onClose, onDeleted, focusAfter }:
   const deleting = useSingleFlight({
     mutationFn: () => vault.oauthClients.delete(platform),
     onSuccess: finish,
-    // Somebody else was faster.
+    // It was already deleted.
     onError: (error) => error instanceof NotFoundError && finish(),
   });
   return (

@@ -10,11 +10,10 @@ import { clientHref } from "./hooks";
 const PAGE_SIZE = 10;
 
 interface Props {
-  /** What a platform is called. */
   nameOf: (platform: string) => string;
 }
 
-/** The attempts to connect that came to nothing of late: why, and who can do something about it. */
+/** Recent failed connect attempts, with their reasons and who must act. */
 export function FailedAttempts({ nameOf }: Props) {
   const { vault, may } = useSession();
   const { data, error, isFetching, isPending, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
@@ -90,7 +89,6 @@ function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
   );
 }
 
-/** Who can do something about it. */
 function RequiredAction({ attempt: { platform, error } }: { attempt: AttemptSummary }) {
   switch (error?.code) {
     case "client_rejected":

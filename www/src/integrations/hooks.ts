@@ -1,4 +1,4 @@
-// The OAuth clients of the environment, and the platforms that still need one.
+// Queries for OAuth clients, and for connectors that need one.
 import { useQuery, useQueryClient } from "@tanstack/preact-query";
 import type { Connector, List, OauthClient } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
@@ -12,7 +12,6 @@ async function collectAll<Row>(list: List<Row>): Promise<Row[]> {
   return rows;
 }
 
-/** All OAuth clients, by platform. */
 export function useClients(isEnabled = true) {
   const { vault } = useSession();
   return useQuery<OauthClient[]>({
@@ -22,13 +21,12 @@ export function useClients(isEnabled = true) {
   });
 }
 
-/** Tells the views that an OAuth client is otherwise than before. */
 export function useInvalidateClients() {
   const client = useQueryClient();
   return () => client.invalidateQueries({ queryKey: CLIENTS_KEY });
 }
 
-/** The connectors that users may choose, and that need an OAuth client. */
+/** The connectors that are enabled for users and need an OAuth client. */
 export function useEnabledOauthConnectors() {
   const { vault, may } = useSession();
   return useQuery<Connector[]>({
@@ -42,5 +40,5 @@ export function useEnabledOauthConnectors() {
   });
 }
 
-/** The address of the form for a platform's client. */
+/** URL of the form for a platform's client. */
 export const clientHref = (platform: string) => `/integrations?set=${encodeURIComponent(platform)}`;

@@ -1,6 +1,6 @@
 import { CopyButton } from "../components/copy-button";
 
-/** Where platforms send users back to: each registration names it. */
+/** The redirect URI that each registration needs. */
 export function RedirectUri() {
   const uri = `${location.origin}/connect/callback`;
   return (

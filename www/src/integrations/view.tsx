@@ -26,14 +26,13 @@ const MAX_SHOWN_MISSING = 9;
 
 const heading = () => document.querySelector<HTMLElement>("h1");
 
-/** What became of a client. */
 interface Notice {
   text: string;
-  /** The platform that accounts can now be connected to. */
+  /** The platform that can now be connected. */
   platform?: string;
 }
 
-/** The app's registrations at platforms, and those that are missing. */
+/** OAuth clients, and enabled platforms without one. */
 export function IntegrationsView() {
   const { may } = useSession();
   const { values, change } = useUrlState(PARAMETERS);
@@ -136,7 +135,7 @@ export function IntegrationsView() {
   );
 }
 
-/** The platforms that are enabled, but whose sign-in does not work yet. */
+/** Enabled platforms whose sign-in needs an OAuth client. */
 function MissingClients({ clients }: { clients: readonly OauthClient[] | undefined }) {
   const { may } = useSession();
   const { data } = useEnabledOauthConnectors();

@@ -15,7 +15,7 @@ interface Props<Done> {
 
 export const keyName = ({ id, name }: ApiKey) => name ?? id;
 
-/** Asks before a key is revoked. `created`: how many valid keys were created with it. */
+/** `createdKeys`: how many valid keys were created with it. */
 export function RevokeKey({ apiKey, createdKeys, onClose, onDone, focusAfter }: Props<void> & { createdKeys: number }) {
   const { vault } = useSession();
   const invalidate = useInvalidateKeys();
@@ -58,7 +58,6 @@ export function RevokeKey({ apiKey, createdKeys, onClose, onDone, focusAfter }: 
   );
 }
 
-/** Asks before a key is replaced. */
 export function RotateKey({ apiKey, onClose, onDone, focusAfter }: Props<ApiKeyWithSecret>) {
   const { vault } = useSession();
   const invalidate = useInvalidateKeys();

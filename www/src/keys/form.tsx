@@ -24,10 +24,9 @@ const LIFETIMES: readonly (readonly [days: string, word: string])[] = [
   ["90", "90 days"],
   ["365", "1 year"],
 ];
-/** What is dangerous in wrong hands is chosen on purpose. */
+/** Dangerous scopes are never preselected. */
 const NOT_PRESELECTED: readonly Scope[] = ["credentials:read", "keys:write"];
 
-/** Creates a key. */
 export const KeyForm = ({ onClose, onCreated, focusAfter }: Props) => (
   <Modal title="New API key" kind="form" onClose={onClose} fallbackFocus={focusAfter}>
     <Form onClose={onClose} onCreated={onCreated} />

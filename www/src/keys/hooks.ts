@@ -1,11 +1,10 @@
-// The API keys of the environment.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/preact-query";
 import { useSession } from "../session/session";
 
 const KEYS_KEY = ["keys"];
 const PAGE_SIZE = 100;
 
-/** The keys, newest first, page by page. */
+/** Newest first. */
 export function useKeys() {
   const { vault } = useSession();
   return useInfiniteQuery({
@@ -16,7 +15,6 @@ export function useKeys() {
   });
 }
 
-/** Tells the views that a key is otherwise than before. */
 export function useInvalidateKeys() {
   const client = useQueryClient();
   return () => client.invalidateQueries({ queryKey: KEYS_KEY });

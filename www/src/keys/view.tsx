@@ -21,7 +21,6 @@ type Dialog =
   | { what: "revoke" | "rotate"; apiKey: ApiKey }
   | { what: "secret"; apiKey: ApiKeyWithSecret };
 
-/** The API keys of the account and environment. */
 export function KeysView() {
   const { may } = useSession();
   const query = useKeys();

@@ -1,4 +1,4 @@
-// What needs somebody to act, and who: the users, the account itself, or the service, which tries again.
+// Lists what needs attention and who must act: the users, the team, or the service, which retries by itself.
 import type { ConnectionState, ConnectionSummary } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
@@ -22,14 +22,13 @@ const ACTORS = {
 const connectionsHref = (filters: object) => pathWithQuery("/connections", filters);
 const pluralize = (count: number, thing: string) => `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 
-/** What does not work, by who must act on it. */
 export function Attention({ summary }: { summary: ConnectionSummary }) {
   const { may } = useSession();
   const names = usePlatforms()?.byName;
   const clients = useClients(may("clients:read"));
   const webhooks = useWebhooks(may("webhooks:read"));
   const queries = [clients, webhooks];
-  // What was answered before stays; that it may be out of date, the summary says.
+  // Keep old data; the summary already warns that it may be out of date.
   const failedQueries = queries.filter(({ data, error }) => error && data === undefined);
   const isLoading = queries.some(({ isFetching, data }) => isFetching && data === undefined);
   const rejected = (clients.data ?? []).filter(({ rejectedSince }) => rejectedSince !== null);
@@ -109,7 +108,7 @@ function AttentionItem({ who, children }: { who: keyof typeof ACTORS; children: 
   );
 }
 
-/** Leads to the connections of a state, active and inactive. */
+/** Links to active and inactive connections in a state. */
 const ListLink = ({ state, count }: { state: ConnectionState; count: number }) => (
   <Link href={connectionsHref({ state, active: "all" })}>List {count === 1 ? "it" : "them"}</Link>
 );

@@ -1,4 +1,4 @@
-// Bars in a table: who does not see the bars reads, or hears, the numbers.
+// A bar chart as a table, so that the numbers are readable without the bars.
 import type { ComponentChildren, JSX } from "preact";
 import "./chart.css";
 
@@ -6,21 +6,18 @@ export interface Bar {
   key: string;
   label: ComponentChildren;
   count: number;
-  /** The bar's part of the full length; undefined for a line without a bar. */
+  /** Fraction of the full length. Undefined for a row without a bar. */
   size: number | undefined;
-  /** What the bar means: `good`, `warn`, `bad`, `none`; the accent colour unless told. */
+  /** `good`, `warn`, `bad` or `none`. The default is the accent colour. */
   tone?: string;
 }
 
 interface Props {
-  /** What the table is called. */
   caption: string;
-  /** What a line stands for. */
   heading: string;
   bars: readonly Bar[];
-  /** What the shares are of. */
   total: number;
-  /** Whether a full bar stands for the total, and so shows what is missing to it. */
+  /** Whether a full bar represents the total, so that the remainder is visible. */
   hasTrack?: boolean;
   id?: string;
 }
@@ -28,7 +25,7 @@ interface Props {
 const PERCENT = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const MIN_SHARE = 0.001;
 
-/** A part of a whole in percent; what there is never reads as nothing, nor a part as all. */
+/** A percentage. A nonzero count never shows as 0%, nor a part as 100%. */
 export function formatShare(count: number, total: number): string {
   if (count === 0 || total === 0) return "0%";
   if (count === total) return "100%";
@@ -37,10 +34,9 @@ export function formatShare(count: number, total: number): string {
   return part > 1 - MIN_SHARE ? "> 99.9%" : PERCENT.format(part);
 }
 
-/** A size for the style sheet. */
 const barStyle = (size: number) => ({ "--size": String(size) }) as JSX.CSSProperties;
 
-// Their roles by name: what is not laid out as a table is not told as one everywhere.
+// Explicit roles, because browsers drop table semantics when CSS changes the layout.
 export function BarChart({ caption, heading, bars, total, hasTrack = false, id }: Props) {
   return (
     <table class={`charts-css bar show-labels chart${hasTrack ? " has-track" : ""}`} role="table" id={id}>

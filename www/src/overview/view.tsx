@@ -17,7 +17,7 @@ import { BarChart, type Bar, formatShare } from "./chart";
 import "./overview.css";
 
 const MAX_SHOWN_PLATFORMS = 12;
-/** From what works to what is not known. */
+/** Best to worst. */
 const STATES: readonly (readonly [state: ConnectionState, tone: string])[] = [
   ["operational", "good"],
   ["degraded", "warn"],
@@ -33,7 +33,6 @@ const IDENTITY_TYPES: readonly (readonly [type: IdentityType, word: string])[] =
 
 const connectionsHref = (filters: object) => pathWithQuery("/connections", filters);
 
-/** How many connections there are, and of which kinds. */
 export const Overview = () => (
   <Page title="Overview">
     <Summary />
@@ -160,7 +159,7 @@ const bar = (key: string, count: number, full: number, label: ComponentChildren,
   ...(tone && { tone }),
 });
 
-/** One number; with an address it leads to what was counted. */
+/** One number, with a link to what it counts. */
 function Figure({
   label,
   count,

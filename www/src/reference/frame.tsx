@@ -2,10 +2,10 @@ import { Router } from "wouter-preact";
 import { Header } from "../layout";
 import { SessionProvider, useSessionState } from "../session/session";
 
-/** All ways lead to other pages from here. */
+/** Navigation leaves this page. */
 const usePageNavigation = (): [string, (to: string) => void] => [location.pathname, (to) => location.assign(to)];
 
-/** The console's frame around the reference, with the session of the browser's other tabs. */
+/** The console's header, with the session of the browser's other tabs. */
 export function Frame() {
   const state = useSessionState();
   return (

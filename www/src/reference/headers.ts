@@ -1,13 +1,16 @@
-// The headers of an operation's answers, as the document has them: most of them are the same on every status.
+// The response headers of an operation. Most are the same for every status.
 
 export interface ResponseHeader {
   name: string;
   description: string;
-  /** "every response", perhaps except a few, or the statuses that have it. */
+  /** "every response", possibly with exceptions, or a list of statuses. */
   statuses: string;
 }
 
-/** All headers of an operation's answers, those of every answer last. `document`: Swagger UI's own form of it. */
+/**
+ * All response headers of an operation, common ones last. `document` is Swagger UI's immutable form of the OpenAPI
+ * document.
+ */
 export function headersOf(document: any, path: string, method: string): ResponseHeader[] {
   const resolved = (value: any): any => {
     const reference: string | undefined = value?.get("$ref");

@@ -1,4 +1,4 @@
-// The API reference: Swagger UI shows the document that this service gives, in the frame that the console has.
+// The API reference: Swagger UI inside the console's frame.
 import { render } from "preact";
 import SwaggerUI, { type System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { startSession } from "../session/store";
@@ -17,21 +17,21 @@ const reference: System = SwaggerUI({
   domNode: place,
   plugins: [plugin],
   layout: "ReferenceLayout",
-  // Links to an operation: /docs#/Vault/listConnections.
+  // Deep links such as /docs#/Vault/listConnections.
   deepLinking: true,
   docExpansion: "list",
-  // Colours would be written into each element; the page's own fit both themes.
+  // The highlighter writes inline colours, which do not follow the theme.
   syntaxHighlight: { activated: false },
-  // The members of a schema with what is said about them.
+  // Expands the members of a schema.
   defaultModelExpandDepth: 2,
-  // Lengths, ranges and patterns of parameters.
+  // Shows lengths, ranges and patterns of parameters.
   showCommonExtensions: true,
-  // Nobody else's service is asked whether the document is valid, and no address in the URL is fetched.
+  // Uses no external validator and fetches no document named in the URL.
   validatorUrl: null,
   queryConfigEnabled: false,
-  // A key is forgotten with the page.
+  // Keys are not persisted.
   persistAuthorization: false,
-  // The key belongs to this service only.
+  // Never send the key to another origin.
   requestInterceptor(request: { url: string }) {
     if (new URL(request.url, location.href).origin !== location.origin)
       throw new Error("The reference asks its own service only.");

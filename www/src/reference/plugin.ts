@@ -1,9 +1,8 @@
-// What the reference has otherwise than Swagger UI: a field for the key, code samples, and no key in what it shows.
+// Customizes Swagger UI: an API key field, code samples, and no secrets in what it shows.
 import type { Component, Plugin, System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { headersOf } from "./headers";
 import { sessionSecret, usedSecret, useSecret } from "./session-key";
 
-/** The header that carries the key. */
 const HEADER = "x-service-secret";
 
 interface Sample {
@@ -16,7 +15,7 @@ export function plugin({ React }: System): Plugin {
   const h = React.createElement;
   const hidden = () => null;
 
-  /** Which key requests carry: that of the session, or one that is put in here and stays in this page's memory. */
+  /** The key that requests use: the session's, or one entered here, which is kept in memory only. */
   function KeyForm(system: any) {
     const [text, setText] = React.useState("");
     const [used, own] = [usedSecret(system), sessionSecret()];
@@ -88,7 +87,7 @@ export function plugin({ React }: System): Plugin {
   const section = (className: string, title: string, ...content: unknown[]) =>
     h("div", { className }, h("div", { className: "opblock-section-header" }, h("h4", null, title)), ...content);
 
-  /** The headers of all of an operation's answers: each once, with the statuses that have it. */
+  /** All response headers of an operation, each once with its statuses. */
   function headerTable(headers: ReturnType<typeof headersOf>) {
     const cells = (kind: string, ...texts: string[]) =>
       texts.map((text, at) => h(kind, { key: at, scope: kind === "th" ? "col" : undefined }, text));
@@ -102,7 +101,7 @@ export function plugin({ React }: System): Plugin {
     );
   }
 
-  /** An operation's answers, with its code samples before and their headers after them. */
+  /** Responses with code samples before and headers after them. */
   function withSamples(Responses: Component): Component {
     return (props: any) => {
       const document = props.specSelectors.specJson();
@@ -119,18 +118,18 @@ export function plugin({ React }: System): Plugin {
     };
   }
 
-  /** A parameter's row whose field is empty at first: a default that is not sent needs no agreement with other parameters. */
+  /** A parameter row without a prefilled default: an explicit default can conflict with other parameters. */
   function withoutDefault(Row: any): Component {
     return class extends Row {
       setDefaultValue = () => {};
       constructor(props: object) {
-        // It fills in the default while it is made.
+        // The constructor of the original fills in the default.
         super({ ...props, onChange: () => {} });
       }
     } as unknown as Component;
   }
 
-  /** The curl command of a request that was tried out, with a name in place of the key. */
+  /** The curl command of a request, with a placeholder instead of the key. */
   function withoutKey(Curl: Component): Component {
     return ({ request, ...props }: any) => {
       const headers = request
@@ -140,14 +139,16 @@ export function plugin({ React }: System): Plugin {
     };
   }
 
-  /** A path or a group's name. It stands within a button, which a link may not do; the address still tells what is open. */
+  /**
+   * The path or group name as plain text: it is inside a button, which must not contain a link. Deep links still work.
+   */
   const DeepLink = ({ text }: any) => h("span", null, text);
 
-  /** The licence by its name: an expression of several has no page to link to. */
+  /** The licence name without a link: an expression of several licences has no page. */
   const Licence = ({ specSelectors }: any) =>
     h("p", { className: "info__license" }, `Licence: ${specSelectors.specJson().getIn(["info", "license", "name"])}`);
 
-  /** A link to a place in the page. The address is for operations, so that the place is not put into it. */
+  /** A link within the page. It does not change the fragment, which deep links use. */
   function ContentsLink({ name, selector }: { name: string; selector: string }) {
     const follow = (event: Event) => {
       event.preventDefault();
@@ -158,7 +159,7 @@ export function plugin({ React }: System): Plugin {
     return h("a", { href: "#", onClick: follow }, name);
   }
 
-  /** All of the page's content in one landmark. */
+  /** Wraps all content in one landmark. */
   function ReferenceLayout({ getComponent, specSelectors }: any) {
     const all = (name: string) => h(getComponent(name, true));
     if (specSelectors.loadingStatus() !== "success") return h("main", { id: "main" }, all("BaseLayout"));
@@ -194,10 +195,10 @@ export function plugin({ React }: System): Plugin {
       DeepLink,
       OAS31License: Licence,
       AuthorizeBtnContainer: KeyForm,
-      // There is one key, and one server: the one that is asked for the document.
+      // There is one key and one server.
       authorizeOperationBtn: hidden,
       ServersContainer: hidden,
-      // Those of all answers are told once.
+      // Shown once per operation instead.
       headers: hidden,
     },
     wrapComponents: { responses: withSamples, parameterRow: withoutDefault, curl: withoutKey },
@@ -208,8 +209,8 @@ export function plugin({ React }: System): Plugin {
 type Schemas = Record<string, { enum?: unknown }>;
 
 /**
- * The list of schemas without enumerations and without what is named after the schema that has it, such as
- * `ConnectorDetailServer`: each shows its own. Swagger UI shows only a part of a list of a hundred schemas or more.
+ * Lists schemas without enumerations and without schemas that are named after their parent, such as
+ * `ConnectorDetailServer`, because the parent shows them. Swagger UI truncates lists of a hundred schemas or more.
  */
 function withoutNestedSchemas(original: (...args: unknown[]) => Schemas) {
   return (...args: unknown[]) => {

@@ -1,21 +1,20 @@
-// What is tried out carries the key that its reader is signed in with.
+// Requests of the reference use the session's key.
 import type { System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { onSession, sessionState } from "../session/store";
 
-/** The security scheme of the document. */
+/** The security scheme's name in the document. */
 export const SCHEME = "apiKey";
 
-/** The secret of the session, which stays in memory; undefined when nobody is signed in. */
+/** Undefined when signed out. */
 export function sessionSecret(): string | undefined {
   const state = sessionState();
   return state.is === "in" ? state.opened.secret : undefined;
 }
 
-/** The secret that requests carry. */
 export const usedSecret = ({ authSelectors }: System): string | undefined =>
   authSelectors.authorized()?.getIn([SCHEME, "value"]);
 
-/** Lets requests carry this secret; with undefined, none. */
+/** Sets the key for requests, or removes it if undefined. */
 export function useSecret({ authActions, specSelectors }: System, value: string | undefined): void {
   if (value === undefined) {
     authActions.logout([SCHEME]);
@@ -25,12 +24,12 @@ export function useSecret({ authActions, specSelectors }: System, value: string 
   authActions.authorize({ [SCHEME]: { name: SCHEME, schema, value } });
 }
 
-/** Lets requests carry the session's secret, now and whenever the session changes. */
+/** Follows the session's key, now and after each change. */
 export function followSession(system: System): void {
   let last: string | undefined;
   const follow = () => {
     const secret = sessionSecret();
-    // What somebody has filled in goes before, until they sign in or out.
+    // A key entered by the user stays until the session changes.
     if (secret !== last) useSecret(system, secret);
     last = secret;
   };

@@ -1,6 +1,6 @@
-// Swagger UI comes without types: what the reference uses of it.
+// Swagger UI has no types. Declares what the reference uses.
 declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
-  /** A component of React's, as Swagger UI hands it over. */
+  /** A React component. */
   export type Component = ((props: any) => unknown) | string;
 
   export interface System {
@@ -9,7 +9,7 @@ declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
       useState<T>(initial: T): [T, (value: T) => void];
       Fragment: Component;
     };
-    /** Its state, in its own form: actions change it, selectors read it. */
+    /** State in Swagger UI's own form: actions change it, selectors read it. */
     authActions: any;
     authSelectors: any;
     specSelectors: any;

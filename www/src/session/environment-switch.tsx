@@ -1,4 +1,4 @@
-// Which environment one is in, and the way into the other one.
+// Switches between the test and live environment.
 import type { Environment } from "connector-vault/slim";
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
@@ -13,12 +13,12 @@ import { isUnauthorized } from "./vault";
 
 const ENVIRONMENTS: readonly Environment[] = ["test", "live"];
 
-/** Says which environment is shown, and switches to the other one: with the key that this tab has of it, or with one to be typed. */
+/** Shows the current environment. Switches with the key that this tab holds for the other one, or asks for it. */
 export function EnvironmentSwitch() {
   const { who } = useSession();
   const [path, navigate] = useLocation();
   const [isKeyRequired, setKeyRequired] = useState(false);
-  // What has an id is not there in the other environment.
+  // Ids do not exist in the other environment.
   const view = `/${path.split("/")[1] ?? ""}`;
   const switching = useSingleFlight({
     mutationFn: () => openOtherEnvironment(),

@@ -1,8 +1,8 @@
-// What somebody sees whose link opens nothing: an end user, who has no key and has heard of none.
+// Shown to end users whose link is invalid. They have no API key and may not know what one is.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SignIn } from "./sign-in";
 
-/** What has become of the link, and what to do about it. */
+/** Title and advice for each reason. */
 export const LINK_ERRORS = {
   "token-refused": ["Your link has expired", "Get a new link where you got this one. It opens this page again."],
   "link-refused": [

@@ -5,7 +5,7 @@ import { EmptyState } from "../components/empty-state";
 import { Page } from "../components/page";
 import { useSession } from "./session";
 
-/** What the scopes to read give access to. */
+/** What each read scope gives access to. */
 const RESOURCES: Partial<Record<Scope, string>> = {
   "catalog:read": "the catalog",
   "connections:read": "connections",
@@ -19,12 +19,12 @@ const RESOURCES: Partial<Record<Scope, string>> = {
 
 interface Props {
   scope: Scope;
-  /** The view that needs it: "Connections". */
+  /** Title of the view. */
   view: string;
   children: ComponentChildren;
 }
 
-/** Draws a view for those whose key may read what it shows, and tells all others what is missing. */
+/** Renders a view if the key has the scope, otherwise explains which scope is missing. */
 export function RequireScope({ scope, view, children }: Props) {
   const { may } = useSession();
   if (may(scope)) return <>{children}</>;

@@ -1,4 +1,4 @@
-// The session, for what is drawn: views are drawn only while there is one.
+// The session as a context: views render only while there is one.
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider, notifyManager } from "@tanstack/preact-query";
 import type { Scope } from "connector-vault/slim";
 import { createContext, type ComponentChildren } from "preact";
@@ -9,15 +9,15 @@ import { SignIn } from "./sign-in";
 import { endRejectedSession, onSession, sessionState, signOut, type ActiveSession, type State } from "./store";
 import { isUnauthorized } from "./vault";
 
-// What was saved is drawn together with the word that it was: by default, views learn of it a task later, and show what was
-// there before for that long.
+// Render saved data together with the success message. By default, observers are notified a task later, and views would
+// briefly show the old data.
 notifyManager.setScheduler(queueMicrotask);
 
-/** What comes from the catalog changes with a publish only. */
+/** The catalog changes only when it is published. */
 export const CATALOG_FRESH_MS = 5 * 60_000;
 const VAULT_FRESH_MS = 5_000;
 
-/** `who`: what the key, or the token, opens. */
+/** `who`: what the key or token has access to. */
 export interface Session extends Pick<ActiveSession, "vault" | "who"> {
   may(scope: Scope): boolean;
   signOut(): void;
@@ -25,17 +25,15 @@ export interface Session extends Pick<ActiveSession, "vault" | "who"> {
 
 const Context = createContext<Session | undefined>(undefined);
 
-/** The session; undefined where nobody is signed in. */
+/** Undefined when signed out. */
 export const useMaybeSession = () => useContext(Context);
 
-/** The session; views are drawn only when there is one. */
 export function useSession(): Session {
   const session = useMaybeSession();
   if (!session) throw new Error("There is no session.");
   return session;
 }
 
-/** Whether somebody is signed in, and what is asked of them. */
 export function useSessionState(): State {
   const [state, setState] = useState(sessionState);
   useEffect(() => {
@@ -46,21 +44,21 @@ export function useSessionState(): State {
   return state;
 }
 
-/** Answers that were given in a session, and how they are kept. */
+/** The query client of one session. */
 function createQueryClient(opened: ActiveSession): QueryClient {
   const onError = (error: unknown) => isUnauthorized(error) && endRejectedSession(opened);
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      // The package tries again by itself; and what is unreachable is to be told, not waited for.
+      // The package retries by itself, and failures are shown at once instead of waiting for the network.
       queries: { retry: false, networkMode: "always", staleTime: VAULT_FRESH_MS, refetchOnReconnect: true },
       mutations: { retry: false, networkMode: "always" },
     },
   });
 }
 
-/** Gives a session to its children, and lets go of all that they have been told when it changes. */
+/** Provides a session to its children, with a query client of its own. */
 export function SessionProvider({
   opened,
   children,
@@ -82,7 +80,7 @@ export function SessionProvider({
   );
 }
 
-/** Asks for a key while there is none that opens something, and draws its children when there is. The address stays as it is. */
+/** Shows the sign-in page until there is a session. The address stays the same. */
 export function SessionGate({ children }: { children: ComponentChildren }) {
   const state = useSessionState();
   if (state.is === "in") return <SessionProvider opened={state.opened}>{children}</SessionProvider>;

@@ -6,9 +6,9 @@ import { isUnauthorized } from "./vault";
 import "./sign-in.css";
 
 interface Props {
-  /** Why somebody who was signed in is not any more. */
+  /** Why the user was signed out. */
   reason?: Reason | undefined;
-  /** Why a stored key could not be tried. */
+  /** Why a stored key could not be verified. */
   failure?: unknown;
   onRetry?: (() => void) | undefined;
 }
@@ -18,7 +18,6 @@ const REASONS: Partial<Record<Reason, string>> = {
   "signed-out": "You are signed out in all tabs. This browser no longer has your key.",
 };
 
-/** Asks for an API key. */
 export function SignIn({ reason, failure, onRetry }: Props) {
   const told = reason && REASONS[reason];
   const [secret, setSecret] = useState("");

@@ -1,5 +1,5 @@
-// Who is signed in, and how that changes: by a key, by a link, by another tab, or because a secret opens nothing any more.
-// The secret lives in this tab, in memory and in its session storage, so that a reload keeps it.
+// The session store: signing in with a key, a link or another tab, and ending a session whose secret is rejected. The
+// secret is kept in memory and in this tab's session storage, so that a reload keeps it.
 import type { ConnectorVault, Whoami } from "connector-vault/slim";
 import { writeStorage, readStorage } from "../components/storage";
 import { onLink, takeLink, type Link } from "./link";
@@ -7,19 +7,19 @@ import { requestSecrets, setHolding, joinTabs, broadcast } from "./tabs";
 import { isUnauthorized, openVault } from "./vault";
 
 const SECRET_KEY = "connector-vault.secret";
-/** Where the key of the other environment is. */
+/** The key of the other environment. */
 const OTHER_SECRET_KEY = "connector-vault.other-environment";
 
-/** A secret that opens something. */
+/** A verified secret. */
 export interface ActiveSession {
-  /** Tells one from another without naming a secret. */
+  /** Identifies the session without its secret. */
   number: number;
   secret: string;
   vault: ConnectorVault;
   who: Whoami;
 }
 
-/** Why nobody is signed in, or why a link was of no use. */
+/** Why the user is signed out, or why a link could not be opened. */
 export type Reason =
   | "refused"
   | "token-refused"
@@ -31,9 +31,9 @@ export type Reason =
 
 export type State =
   | { is: "opening" }
-  /** `failure`: the secret at hand could not be tried; `retry` tries again. */
+  /** `failure`: the secret could not be verified; `retry` tries again. */
   | { is: "out"; reason?: Reason | undefined; failure?: unknown; retry?: () => void }
-  /** `link`: what a link would open instead, until somebody decides; `notice`: why a link opened nothing. */
+  /** `link`: the session that a link offers, until the user decides; `notice`: why a link could not be opened. */
   | { is: "in"; opened: ActiveSession; link?: ActiveSession; notice?: Reason | undefined };
 
 let state: State = { is: "opening" };
@@ -41,7 +41,7 @@ const listeners = new Set<() => void>();
 
 export const sessionState = () => state;
 
-/** Calls back after each change; returns what ends that. */
+/** Returns a function that unsubscribes. */
 export function onSession(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
@@ -53,12 +53,12 @@ function setState(next: State) {
   for (const listener of [...listeners]) listener();
 }
 
-/** What views keep beyond their own life, each under the function that makes it. */
+/** Values that outlive their views, by the function that creates them. */
 let memoized = new Map<() => unknown, unknown>();
 
 /**
- * Something that a view keeps until somebody signs out: returns what gives it. A key that expires leaves it, because what
- * was typed must be there again after the next sign-in.
+ * Creates a value that lives until the user signs out. It survives an expired key, so that unsaved input is still there
+ * after signing in again.
  */
 export function untilSignOut<Value>(make: () => Value): () => Value {
   return () => {
@@ -79,7 +79,7 @@ async function open(secret: string): Promise<ActiveSession> {
   return { number: (sessionCount += 1), secret, vault, who: await vault.whoami() };
 }
 
-/** The same, and undefined when the secret opens nothing. */
+/** Undefined if the secret is rejected. */
 const openIfAccepted = (secret: string) =>
   open(secret).catch((error: unknown) => {
     if (isUnauthorized(error)) return undefined;
@@ -88,7 +88,7 @@ const openIfAccepted = (secret: string) =>
 
 const isToken = (secret: string | undefined) => secret?.startsWith("st_") === true;
 const refusalReason = (secret: string): Reason => (isToken(secret) ? "token-refused" : "refused");
-/** Whether two secrets open the same: a link that renews another one changes nothing for its user. */
+/** Whether two tokens act for the same identity: a newer link just replaces the older one. */
 const isSameIdentity = ({ who: a }: ActiveSession, { who: b }: ActiveSession) =>
   a.identity !== undefined &&
   a.identity === b.identity &&
@@ -96,7 +96,7 @@ const isSameIdentity = ({ who: a }: ActiveSession, { who: b }: ActiveSession) =>
   a.account === b.account &&
   a.environment === b.environment;
 
-/** Each change of mind ends what was under way. */
+/** A newer action cancels the one in progress. */
 let actionNumber = 0;
 const startAction = () => {
   const mine = (actionNumber += 1);
@@ -116,15 +116,15 @@ function leave(reason: Reason | undefined) {
 }
 
 interface StartOptions {
-  /** What this tab has kept. */
+  /** The secret that this tab stored. */
   own?: string | undefined;
   link?: Link | undefined;
-  /** Why what it had is no session any more, and the secret of that. */
+  /** Why the previous session ended, and its secret. */
   reason?: Reason | undefined;
   lost?: string | undefined;
 }
 
-/** Finds a session, this tab's own or another tab's, and then looks at the link. */
+/** Finds a session of this tab or of another one, then handles the link. */
 async function begin(from: StartOptions): Promise<void> {
   const isLate = startAction();
   setState({ is: "opening" });
@@ -146,7 +146,6 @@ async function begin(from: StartOptions): Promise<void> {
   }
 }
 
-/** The session that this tab goes on with, if any. */
 async function findSession({
   own,
   reason,
@@ -164,7 +163,6 @@ async function findSession({
   return { isOwn: false, reason };
 }
 
-/** What a link opens, if anything. */
 async function openOffered(
   link: Link | undefined,
   current: ActiveSession | undefined,
@@ -173,7 +171,7 @@ async function openOffered(
   return link.token === current?.secret ? current : openIfAccepted(link.token);
 }
 
-/** Starts the session of this tab. To be called once, before anything is drawn. */
+/** Starts the session of this tab. Call it once, before rendering. */
 export function startSession(): void {
   const link = takeLink();
   joinTabs({
@@ -183,7 +181,7 @@ export function startSession(): void {
       if (state.is === "out") void begin({ own: storedSecret(), reason: state.reason });
     },
     onSignedOut: () => {
-      // Whoever is out for another reason reads that one.
+      // A user who is signed out for another reason keeps that message.
       if (state.is !== "out" || state.failure !== undefined) endSession();
     },
   });
@@ -191,7 +189,7 @@ export function startSession(): void {
   void begin({ own: storedSecret(), link });
 }
 
-/** A link that is opened in this very page. What is drawn stays until somebody decides. */
+/** Handles a link that was opened in the same page. The current session stays until the user decides. */
 async function openLink(link: Link): Promise<void> {
   if (state.is !== "in") return begin({ own: storedSecret(), link });
   const { opened: current } = state;
@@ -207,10 +205,7 @@ async function openLink(link: Link): Promise<void> {
   else setState({ is: "in", opened: current, link: offered });
 }
 
-/**
- * Signs in with a key.
- * @throws what the service has against it
- */
+/** Signs in with a key. Throws the service's error if it is rejected. */
 export async function signIn(secret: string): Promise<void> {
   const isLate = startAction();
   const next = await open(secret);
@@ -219,7 +214,7 @@ export async function signIn(secret: string): Promise<void> {
   broadcast("signed-in");
 }
 
-/** A key of another account than that of the session. */
+/** The key belongs to another account than the session. */
 export class OtherAccountError extends Error {
   constructor(readonly account: string) {
     super("The key is of another account.");
@@ -227,10 +222,9 @@ export class OtherAccountError extends Error {
 }
 
 /**
- * Goes on in the account's other environment, in this tab only: with this key, or with the one that is kept. The key of the
- * environment that is left is kept for the way back.
- * @returns false if no key is kept that still opens the other environment
- * @throws what the service has against the key
+ * Switches to the account's other environment, in this tab only, with this key or the stored one. Stores the current
+ * key for the way back. Returns false if there is no valid key; throws the service's error if the given one is
+ * rejected.
  */
 export async function openOtherEnvironment(secret?: string): Promise<boolean> {
   if (state.is !== "in") return false;
@@ -247,7 +241,7 @@ export async function openOtherEnvironment(secret?: string): Promise<boolean> {
     return false;
   }
   storeOtherSecret(current.secret);
-  // What was typed belongs to the other environment.
+  // Unsaved input belongs to the other environment.
   memoized = new Map();
   enter(next);
   return true;
@@ -259,20 +253,20 @@ function endSession() {
   leave(isToken(storedSecret()) ? "link-left" : "signed-out");
 }
 
-/** Signs out, in all tabs. */
+/** Signs out in all tabs. */
 export function signOut(): void {
   endSession();
   broadcast("signed-out");
 }
 
-/** A session's secret opens nothing any more. Another tab may have a newer one. */
+/** Ends a session whose secret was rejected. Another tab may have a newer one. */
 export function endRejectedSession(lost: ActiveSession): void {
   if (state.is !== "in" || state.opened !== lost) return;
   storeSecret(undefined);
   void begin({ lost: lost.secret, reason: refusalReason(lost.secret) });
 }
 
-/** Decides about the link: opens it in this tab, or keeps the session. */
+/** Opens the link in this tab, or keeps the current session. */
 export function decideOnLink(isOpened: boolean): void {
   if (state.is !== "in" || !state.link) return;
   if (!isOpened) {
@@ -283,7 +277,6 @@ export function decideOnLink(isOpened: boolean): void {
   enter(state.link);
 }
 
-/** Lets go of a notice that has been read. */
 export function dismissNotice(): void {
   if (state.is === "in") setState({ is: "in", opened: state.opened });
 }

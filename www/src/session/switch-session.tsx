@@ -1,4 +1,4 @@
-// What a link has brought beside the session that there is: another session, or nothing.
+// Shown when a link is opened while signed in: a choice between two sessions, or why the link failed.
 import type { Whoami } from "connector-vault/slim";
 import { X } from "lucide-preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -6,7 +6,7 @@ import { Modal } from "../components/modal";
 import { LINK_ERRORS, isLinkError } from "./link-error-page";
 import { decideOnLink, dismissNotice, type ActiveSession, type Reason } from "./store";
 
-/** Asks which of two sessions it shall be. Whoever does not choose keeps what there is. */
+/** Asks which session to use. Closing the dialog keeps the current one. */
 export function SwitchSession({ current, link }: { current: ActiveSession; link: ActiveSession }) {
   const stayButton = useRef<HTMLButtonElement>(null);
   useEffect(() => stayButton.current?.focus(), []);
@@ -57,7 +57,6 @@ const SessionOwner = ({ who: { account, environment, identity } }: { who: Whoami
   </>
 );
 
-/** Why a link has changed nothing. */
 export function LinkNotice({ reason }: { reason: Reason }) {
   const [title, cure] = isLinkError(reason)
     ? LINK_ERRORS[reason]

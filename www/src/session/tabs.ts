@@ -1,11 +1,11 @@
-// One session for the tabs of a browser. A tab hands its secret to another one in a message and never writes it down: a
-// session lives as long as one tab that has it. Browsers deliver messages of a BroadcastChannel to pages of the same origin
-// only, and all scripts of this origin are our own (see the Content-Security-Policy).
+// Shares one session between the tabs of a browser. A tab sends its secret to another tab in a message and never writes
+// it to shared storage, so the session ends with its last tab. A BroadcastChannel reaches only pages of the same
+// origin, whose scripts are all our own (see the Content-Security-Policy).
 
 const NAME = "connector-vault.session";
-/** The longest wait for an answer, in milliseconds: the tabs that were counted may be busy or frozen. */
+/** How long to wait for replies, in milliseconds: counted tabs may be busy or frozen. */
 const TIMEOUT_MS = 1_000;
-/** The wait where tabs can't be counted: pages without TLS have no locks. */
+/** The timeout where tabs can't be counted: without TLS, browsers have no locks. */
 const TIMEOUT_WITHOUT_LOCKS_MS = 150;
 
 type Message =
@@ -13,15 +13,14 @@ type Message =
   | { is: "answer"; to: string; secret: string; usedAt: number }
   | { is: "signed-in" | "signed-out" | "resumed" };
 
-/** This tab, as the others see it. */
+/** This tab's session, for the other tabs. */
 export interface Tab {
-  /** The secret of its session. */
   secret(): string | undefined;
-  /** Whether somebody has signed out, and nobody has signed in since. */
+  /** Whether the user signed out explicitly and has not signed in since. */
   isSignedOut(): boolean;
-  /** Another tab has a session now. */
+  /** Another tab has a session. */
   onSession(): void;
-  /** Another tab has signed out. */
+  /** Another tab signed out. */
   onSignedOut(): void;
 }
 
@@ -33,10 +32,10 @@ const listen = (handle: (message: Message) => void) => {
   return () => channel?.removeEventListener("message", onMessage);
 };
 
-/** When somebody last used this tab: a new tab goes on with the session of the one that opened it. */
+/** When the user last used this tab. A new tab takes over the session of the most recently used one. */
 let lastUsedAt = 0;
 
-/** Lets this tab answer the others. To be called once. */
+/** Replies to other tabs. Call it once. */
 export function joinTabs(tab: Tab): void {
   for (const event of ["pointerdown", "keydown"])
     addEventListener(event, () => (lastUsedAt = Date.now()), { capture: true, passive: true });
@@ -45,16 +44,16 @@ export function joinTabs(tab: Tab): void {
     if (message.is === "ask" && secret !== undefined)
       send({ is: "answer", to: message.from, secret, usedAt: lastUsedAt });
     else if (message.is === "signed-out") tab.onSignedOut();
-    // It slept while somebody signed out.
+    // That tab was frozen while the user signed out.
     else if (message.is === "resumed" && tab.isSignedOut()) send({ is: "signed-out" });
     else if (message.is === "resumed" || message.is === "signed-in") tab.onSession();
   });
 }
 
-/** Tells the other tabs what has happened in this one; of a session once they can count it. */
+/** Notifies the other tabs, once they can count this tab's session. */
 export const broadcast = (is: "signed-in" | "signed-out" | "resumed") => void granted.then(() => send({ is }));
 
-/** The secrets of the other tabs' sessions; that of the tab used last comes first. */
+/** The secrets of the other tabs' sessions, most recently used first. */
 export async function requestSecrets(): Promise<string[]> {
   const holders = await countSessionTabs();
   if (channel === undefined || holders === 0) return [];
@@ -75,7 +74,7 @@ export async function requestSecrets(): Promise<string[]> {
   return answers.sort((a, b) => b.usedAt - a.usedAt).map(({ secret }) => secret);
 }
 
-/** How many tabs hold a session; undefined where the browser can't tell. */
+/** Undefined if the browser can't count them. */
 async function countSessionTabs(): Promise<number | undefined> {
   if (!("locks" in navigator)) return undefined;
   const state = await navigator.locks.query().catch(() => undefined);
@@ -85,7 +84,10 @@ async function countSessionTabs(): Promise<number | undefined> {
 let release: (() => void) | undefined;
 let granted: Promise<void> = Promise.resolve();
 
-/** Lets other tabs know that this one holds a session, or holds none any more. It keeps the browser from freezing the tab, too. */
+/**
+ * Holds a lock while this tab has a session, so that others can count it. It also keeps the browser from freezing the
+ * tab.
+ */
 export function setHolding(isHolding: boolean): void {
   if (isHolding === (release !== undefined)) return;
   release?.();

@@ -1,22 +1,21 @@
-// The client of the service, which is where this page comes from.
+// Creates API clients for this origin.
 import { ConnectorVault, VaultError, init } from "connector-vault/slim";
 import wasm from "connector-vault/connector-vault.wasm?url";
 
-// The module loads while the first page is drawn; a failure is told to whoever opens a vault.
+// Load the module while the first page renders. `openVault` reports a failure.
 init(wasm).catch(() => {});
 
-/** A client for a secret. */
 export async function openVault(secret: string): Promise<ConnectorVault> {
   await init(wasm);
   return new ConnectorVault({
     baseUrl: location.origin,
     secret,
-    // Whoever signs in here has the key already; it stays in this tab.
+    // The user has entered the key, and it stays in this tab.
     allowSecretInBrowser: true,
-    // A person waits: sooner told than served late.
+    // Short, because a user is waiting.
     timeoutMs: 15_000,
   });
 }
 
-/** Whether a failure says that the secret opens nothing: the package tells a mistyped one, the service any other. */
+/** Whether the secret was rejected: by the package if malformed, otherwise by the service. */
 export const isUnauthorized = (error: unknown) => error instanceof VaultError && error.status === 401;

@@ -13,7 +13,6 @@ interface Props<Done> {
   focusAfter: () => HTMLElement | null;
 }
 
-/** Asks before a webhook is deleted. */
 export function DeleteWebhook({ webhook, onClose, onDone, focusAfter }: Props<void>) {
   const { vault } = useSession();
   const invalidate = useInvalidateWebhooks();
@@ -24,7 +23,7 @@ export function DeleteWebhook({ webhook, onClose, onDone, focusAfter }: Props<vo
   const deletion = useSingleFlight({
     mutationFn: () => vault.webhooks.delete(webhook.id),
     onSuccess: done,
-    // Somebody else was faster.
+    // It was already deleted.
     onError: (error) => error instanceof NotFoundError && done(),
   });
   return (
@@ -46,7 +45,6 @@ export function DeleteWebhook({ webhook, onClose, onDone, focusAfter }: Props<vo
   );
 }
 
-/** Asks before a webhook gets another secret. */
 export function RotateSecret({ webhook, onClose, onDone, focusAfter }: Props<WebhookWithSecret>) {
   const { vault } = useSession();
   const invalidate = useInvalidateWebhooks();

@@ -22,14 +22,14 @@ const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
 const STATES = Object.keys(TONES);
 const PARAMETERS = ["state"] as const;
 
-/** What became of events at one webhook, latest first. */
+/** The deliveries of one webhook, latest first. */
 export function DeliveriesView({ id }: { id: string }) {
   const { vault, may } = useSession();
   const webhooks = useWebhooks();
   const invalidate = useInvalidateWebhooks();
   const [notice, setNotice] = useState<string>();
   const { values, change } = useUrlState(PARAMETERS);
-  // The service says what it takes.
+  // The service validates it.
   const state = values.state as DeliveryState | undefined;
   const query = useInfiniteQuery({
     queryKey: [...deliveriesKey(id), state],
@@ -132,7 +132,7 @@ export function DeliveriesView({ id }: { id: string }) {
 interface RowProps {
   delivery: Delivery;
   isBusy: boolean;
-  /** Undefined if the key may not do that. */
+  /** Undefined if the key lacks the scope. */
   onReplay: ((range: { from: string; to?: string }) => void) | undefined;
 }
 

@@ -11,7 +11,7 @@ import { useSession } from "../session/session";
 import { useInvalidateWebhooks } from "./hooks";
 
 interface Props {
-  /** What is edited; undefined for a new one. */
+  /** The webhook to edit, or undefined to create one. */
   webhook: Webhook | undefined;
   onClose: () => void;
   onSaved: (webhook: Webhook | WebhookWithSecret) => void;
@@ -19,10 +19,9 @@ interface Props {
 }
 
 const URL_HINT = "It must begin with https and have a public host name and no port.";
-/** Whether the service runs on this machine, where `npm start` also lets it send to this machine. */
+/** With `npm start`, the service may also send to this machine. */
 const isLocal = ["localhost", "127.0.0.1"].includes(location.hostname);
 
-/** Creates a webhook, or edits one. */
 export function WebhookForm({ webhook, onClose, onSaved, focusAfter }: Props) {
   return (
     <Modal
@@ -41,7 +40,7 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
   const invalidate = useInvalidateWebhooks();
   const [url, setUrl] = useState(webhook?.url ?? "");
   const [description, setDescription] = useState(webhook?.description ?? "");
-  // No type stands for all of them, those of later versions too.
+  // An empty list means all types, including future ones.
   const [types, setTypes] = useState<readonly EventType[]>(webhook?.types.length ? webhook.types : EVENT_TYPES);
   const request = {
     url: url.trim(),

@@ -1,11 +1,10 @@
-// The webhooks of the environment.
 import { useQuery, useQueryClient } from "@tanstack/preact-query";
 import type { Webhook } from "connector-vault/slim";
 import { useSession } from "../session/session";
 
 const WEBHOOKS_KEY = ["webhooks"];
 
-/** All webhooks, oldest first. */
+/** Oldest first. */
 export function useWebhooks(isEnabled = true) {
   const { vault } = useSession();
   return useQuery<Webhook[]>({
@@ -15,13 +14,12 @@ export function useWebhooks(isEnabled = true) {
   });
 }
 
-/** Tells the views that a webhook, or what was sent to it, is otherwise than before. */
 export function useInvalidateWebhooks() {
   const client = useQueryClient();
   return () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
 }
 
-/** Where the deliveries of a webhook are kept, so that they count as changed with it. */
+/** Query key of deliveries, below that of webhooks so that both are invalidated together. */
 export const deliveriesKey = (id: string) => [...WEBHOOKS_KEY, "deliveries", id];
 
 export const deliveriesHref = (id: string) => `/webhooks/${encodeURIComponent(id)}`;

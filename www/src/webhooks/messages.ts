@@ -5,6 +5,5 @@ const ERROR_LABELS: Record<string, string> = {
   webhook_inactive: "the webhook was paused or disabled",
 };
 
-/** Why there was no answer from a receiver. */
 export const errorLabel = (error: string | null) =>
   error === null ? "there was no answer" : (ERROR_LABELS[error] ?? error);

@@ -20,13 +20,12 @@ import "./webhooks.css";
 
 const heading = () => document.querySelector<HTMLElement>("h1");
 
-/** What is asked in a dialog, and about which webhook. */
+/** The open dialog and its webhook. */
 type Dialog =
   | { what: "form"; webhook: Webhook | undefined }
   | { what: "delete" | "rotate"; webhook: Webhook }
   | { what: "secret"; webhook: WebhookWithSecret };
 
-/** Where the service sends events. */
 export function WebhooksView() {
   const { may } = useSession();
   const query = useWebhooks();
@@ -210,7 +209,6 @@ function State({ webhook: { active, disabled, failingSince } }: { webhook: Webho
   );
 }
 
-/** Why nothing arrives. */
 function DeliveryProblem({ webhook: { disabled, failingSince } }: { webhook: Webhook }) {
   if (!disabled && !failingSince) return null;
   return (
