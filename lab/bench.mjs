@@ -24,7 +24,7 @@ import { World } from "./bench/world.mjs";
 import { root } from "../scripts/lib/paths.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { run } from "../scripts/lib/run.mjs";
-import { say, task } from "../scripts/lib/status.mjs";
+import { log, task } from "../scripts/lib/status.mjs";
 
 const PAGE = join(root, "docs", "benchmarks.md");
 const CHARTS = join(root, "docs", "benchmarks");
@@ -75,6 +75,6 @@ await main(async () => {
   } finally {
     opened?.close();
   }
-  say(`Written: ${PAGE}`);
+  log(`Written: ${PAGE}`);
   return 0;
 });

@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../scripts/lib/paths.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
-import { say, task } from "../scripts/lib/status.mjs";
+import { log, task } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
 import { browserPrograms } from "../scripts/setup/browser.mjs";
 import { fonts } from "../scripts/setup/fonts.mjs";
@@ -116,5 +116,5 @@ await main(async () => {
   } finally {
     await browser.close();
   }
-  say(`They are in ${folder}.`);
+  log(`They are in ${folder}.`);
 });

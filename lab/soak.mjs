@@ -69,13 +69,13 @@ await main(async () => {
   const state = new State("story");
   const args = ["--ip", "127.0.0.1", "--port", port, "--inspector-port", inspectorPort, "--persist-to", state.path];
   const begun = Date.now();
-  const say = (text) => print(`${elapsed(Date.now() - begun).padStart(12)}  ${text}`);
+  const log = (text) => print(`${elapsed(Date.now() - begun).padStart(12)}  ${text}`);
   const idp = await Idp.start();
   idp.open(`http://127.0.0.1:${port}/connect/callback`);
   const browser = await launch();
   try {
     await whileStarted(args.map(String), async (secret) => {
-      say("npm start is ready");
+      log("npm start is ready");
       // An import wants a document, too.
       const { issuer } = idp;
       const document = { server: issuer, authorizationUrl: `${issuer}/auth`, tokenUrl: `${issuer}/token`, scopes: {} };
@@ -90,7 +90,7 @@ await main(async () => {
       for (const until = Date.now() + PUBLISHED_MS; !(await isServed()); await pause(1000)) {
         if (Date.now() > until) throw new Error("the published catalog is not served");
       }
-      await new Life({ server, key: { secret }, idp, browser, minutes, later: pause, say }).live();
+      await new Life({ server, key: { secret }, idp, browser, minutes, later: pause, log }).live();
     });
   } finally {
     await browser.close();

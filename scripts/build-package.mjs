@@ -9,7 +9,7 @@ import { locked } from "./lib/lock.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
-import { say, task } from "./lib/status.mjs";
+import { log, task } from "./lib/status.mjs";
 import { compile, optimize, wasmCargoEnvironment, writeGlue } from "./lib/wasm.mjs";
 import { setup } from "./setup.mjs";
 
@@ -31,9 +31,9 @@ const built = join(root, "target", "package.built-from");
 const work = join(root, "target", "package");
 const dist = join(root, "npm", "dist");
 const WASM = "connector-vault.wasm";
-// Stands for the module's text while esbuild works.
+// A placeholder for the encoded module while esbuild works.
 const TEXT = '"<the module>"';
-// Bytes, gzipped. What React needs comes on top of what `connect.mjs` weighs.
+// Bytes, gzipped. `react.mjs` also loads `connect.mjs`.
 const LIMITS = { "index.mjs": 70_000, [WASM]: 53_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
 // The modules of npm/src that "wasm" can stand for: each gets the WebAssembly module from elsewhere.
 const WASM_SOURCES = { embedded: "core/wasm/embedded", compiled: "core/wasm/compiled", loaded: "core/wasm/loaded" };
@@ -59,7 +59,7 @@ const FILES = [
   WASM,
   ...[...ENTRIES, PLATFORMS].flatMap((name) => [`${name}.d.mts`, `${name}.d.cts`]),
 ];
-// What every engine has that a web app meets today; `wasm-opt` must bring in nothing newer.
+// The features that current browsers support. `wasm-opt` must not use newer ones.
 const WASM_FEATURES = [
   ...[
     "bulk-memory",
@@ -72,20 +72,20 @@ const WASM_FEATURES = [
   ...["reference-types", "sign-ext"],
 ].map((feature) => `--enable-${feature}`);
 
-// Functions that panic, and those that only their messages call.
+// Functions that panic, and those that only format panic messages.
 const PANICS =
   /panic|_fail\b|unwrap_failed|expect_failed|handle_alloc_error|capacity_overflow|raw_vec::handle_error|fmt::Debug>::fmt/;
 
 const gzipped = (name) => gzipSync(readFileSync(join(dist, name)), { level: 9 }).length;
 
-/** Builds when something changed; fails when the package has grown too large. */
+/** Builds the package if its inputs changed; fails if it exceeds a size limit. */
 export function buildPackage({ wasm }) {
-  return locked("package", "it builds the npm package", () => build(wasm));
+  return locked("package", "it is building the npm package", () => build(wasm));
 }
 
-/** Compiles what `buildPackage` will need, if anything changed: that part needs no package of npm. */
+/** Compiles the Rust part of the package if its inputs changed. Needs no npm packages, so it can run while they are installed. */
 export function compilePackage({ wasm }) {
-  return locked("package", "it builds the npm package", async () => {
+  return locked("package", "it is building the npm package", async () => {
     if (!isStamped(built, fingerprint(INPUTS, [JSON.stringify(wasm)])))
       await task("npm package compiled", (detail) => compileTo(wasm, detail));
   });
@@ -98,41 +98,44 @@ async function build(wasm) {
   const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
   const isCurrent = isStamped(built, wanted) && FILES.every((name) => existsSync(join(dist, name)));
   if (!isCurrent) {
-    // Whatever interrupts this, what lies in npm/dist/ then is no build of anything.
+    // Removed first: if the build is interrupted, npm/dist/ holds no valid build.
     rmSync(built, { force: true });
     for (const folder of [dist, work]) rmSync(folder, { recursive: true, force: true });
     for (const folder of [dist, work]) mkdirSync(folder, { recursive: true });
     await task("npm package (wasm, release)", (detail) => assemble(wasm, detail));
     await Promise.all([bundle(), declare()]);
-    licences();
+    copyLicences();
   }
-  check(isCurrent ? "; unchanged" : "");
+  checkSizes(isCurrent ? "; unchanged" : "");
   stamp(built, wanted);
 }
 
-/** The WebAssembly module and the JavaScript that goes with it. */
+/** Builds the WebAssembly module and its JavaScript glue. */
 async function assemble(wasm, detail) {
   const module = await compileTo(wasm, detail);
   await writeGlue("package", module, work);
-  leaveCompiling(join(work, "index.js"));
+  removeCompilation(join(work, "index.js"));
   await silencePanics(join(work, "index_bg.wasm"));
   await optimize(join(work, "index_bg.wasm"), join(dist, WASM), ["-Oz", "--converge", ...WASM_FEATURES]);
 }
 
-/** Takes out that the glue compiles what is no module of its own realm: `core/wasm/start.ts` starts compiled modules only. */
-function leaveCompiling(file) {
+/** Removes the glue's compilation of bytes and of modules of other realms: `core/wasm/start.ts` passes compiled modules only. */
+function removeCompilation(file) {
   const compiles = /( *)if \(!\(module instanceof WebAssembly\.Module\)\) \{\n.*\n\1\}\n/;
   const glue = readFileSync(file, "utf8");
-  if (!compiles.test(glue)) throw new Problem("The glue compiles nothing that scripts/build-package.mjs takes out.");
+  if (!compiles.test(glue))
+    throw new Problem(
+      "The glue has no compilation step for scripts/build-package.mjs to remove: has wasm-bindgen changed?",
+    );
   writeFileSync(file, glue.replace(compiles, ""));
 }
 
 /**
- * Lets whatever tells of a panic trap at once: no panic is left to tell of, the lints see to that, and nobody would read it.
- * What only the messages need is then dropped by `wasm-opt`.
+ * Replaces panic functions with a trap: the lints forbid panics, and nothing would read their messages. `wasm-opt` then removes
+ * the code that only the messages need.
  */
 async function silencePanics(file) {
-  // Imported here: before the set-up there may be no such package.
+  // Imported here, because the set-up may have installed the package just now.
   const { default: binaryen } = await import("binaryen");
   const module = binaryen.readBinary(readFileSync(file));
   const functions = Array.from({ length: module.getNumFunctions() }, (_, at) => module.getFunctionByIndex(at));
@@ -141,15 +144,17 @@ async function silencePanics(file) {
     return !imported && PANICS.test(name);
   });
   if (silenced.length === 0)
-    throw new Problem("The module has no panic that scripts/build-package.mjs silences: have their names changed?");
+    throw new Problem(
+      "The module has no panic functions for scripts/build-package.mjs to replace: have their names changed?",
+    );
   for (const one of silenced) binaryen.Function(one).body = module.unreachable();
   writeFileSync(file, module.emitBinary());
   module.dispose();
 }
 
-/** The JavaScript of each entry, in one file. */
+/** Bundles each entry into one file. */
 async function bundle() {
-  // Imported here: before the set-up there may be no such package.
+  // Imported here, because the set-up may have installed the package just now.
   const { build: esbuild } = await import("esbuild");
   const { frequent, text } = encode(readFileSync(join(dist, WASM)));
   const module = join(work, "module.js");
@@ -163,35 +168,35 @@ async function bundle() {
       format: file.endsWith(".cjs") ? "cjs" : "esm",
       bundle: true,
       minify: true,
-      // An error that nobody catches makes Node print the line that it comes from.
+      // Node prints the source line of an uncaught error.
       lineLimit: 120,
       target: "es2022",
       alias: wasm ? { wasm: source(WASM_SOURCES[wasm]), glue: join(work, "index.js"), module } : {},
       external: [`./${WASM}`, "react"],
-      ...(entry === "browser/react" && { banner: { js: '"use client";' }, plugins: [besideIt(file.slice(-3))] }),
+      ...(entry === "browser/react" && { banner: { js: '"use client";' }, plugins: [externalConnect(file.slice(-3))] }),
       absWorkingDir: root,
     });
-    // Afterwards, on a line of its own: the limit would break it into pieces, and they are larger.
+    // Inserted after bundling, on its own line: `lineLimit` would split the string, which compresses worse.
     writeFileSync(
       outfile,
       readFileSync(outfile, "utf8")
         .replace(TEXT, () => `\n"${text}"\n`)
-        // esbuild drops the comments by which bundlers leave an import alone.
+        // esbuild removes the comments that make other bundlers ignore an import.
         .replace(/\bimport\((\w+\.wasm)\)/, "import(/* webpackIgnore: true */ /* @vite-ignore */ $1)")
-        // How the Edge Runtime of Next.js and Vercel imports a compiled module.
+        // The Edge Runtime of Next.js and Vercel imports compiled modules with `?module`.
         .replace(`"./${WASM}"`, (path) => (file === "edge-light.mjs" ? `"./${WASM}?module"` : path)),
     );
   }
 }
 
-/** Leaves the module to connect outside, so that both have the same errors. */
-const besideIt = (system) => ({
-  name: "beside it",
+/** Keeps connect.mjs a separate file, so that both entries share their error classes. */
+const externalConnect = (system) => ({
+  name: "external connect",
   setup: ({ onResolve }) =>
     onResolve({ filter: /^\.\/connect\.js$/ }, () => ({ path: `./connect.${system}`, external: true })),
 });
 
-/** The platforms that editors complete: those of providers.toml. */
+/** Generates the type of the platforms that editors complete: those of providers.toml. */
 function platformTypes() {
   const names = readFileSync(join(root, "providers.toml"), "utf8").matchAll(/^\[platforms\.([\w-]+)\]$/gm);
   const union = [...names].map(([, name]) => `\n  | ${JSON.stringify(name)}`).join("");
@@ -224,23 +229,22 @@ async function declare() {
   }
 }
 
-/** The package's licences. */
-function licences() {
+function copyLicences() {
   for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, name), join(root, "npm", name));
 }
 
-function check(note) {
+function checkSizes(note) {
   const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
   const sizes = Object.keys(LIMITS).map((name) => [name, gzipped(name)]);
-  const told = sizes.map(([name, size]) => `${name} ${kb(size)} of ${kb(LIMITS[name])}`);
-  say(`npm package, gzipped: ${told.join(", ")}; slim.mjs ${kb(gzipped("slim.mjs"))}${note}.`);
+  const lines = sizes.map(([name, size]) => `${name} ${kb(size)} of ${kb(LIMITS[name])}`);
+  log(`npm package, gzipped: ${lines.join(", ")}; slim.mjs ${kb(gzipped("slim.mjs"))}${note}.`);
   for (const { file } of BUNDLES.filter(({ wasm }) => !wasm)) {
     if (readFileSync(join(dist, file), "utf8").includes("WebAssembly"))
-      throw new Problem(`${file} contains what loads WebAssembly.`);
+      throw new Problem(`${file} uses WebAssembly, which this entry must not do.`);
   }
   for (const [name, size] of sizes) {
     if (size > LIMITS[name])
-      throw new Problem(`${name} is ${kb(size - LIMITS[name])} over its limit of ${kb(LIMITS[name])} gzipped.`);
+      throw new Problem(`${name} exceeds its limit of ${kb(LIMITS[name])} gzipped by ${kb(size - LIMITS[name])}.`);
   }
 }
 

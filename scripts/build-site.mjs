@@ -1,5 +1,5 @@
-// Builds the site, the console and the API reference, into www/dist/ and checks what the console weighs. wrangler calls
-// this through `npm run build`.
+// Builds the site (console and API reference) into www/dist/ and checks the size of the console. wrangler calls this through
+// `npm run build`.
 import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,12 +10,12 @@ import { locked } from "./lib/lock.mjs";
 import { nodeBin, root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
-import { say, task } from "./lib/status.mjs";
+import { log, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 
-// Bytes, gzipped: all that the console loads, whatever its user does.
+// Bytes, gzipped, of all files that the console can load.
 export const LIMIT_BYTES = 168_000;
-// The same for the window in which users connect their accounts.
+// The same for the connect window.
 export const WINDOW_LIMIT_BYTES = 25_000;
 const INPUTS = [
   "www/index.html",
@@ -28,7 +28,6 @@ const INPUTS = [
   "www/vite.config.ts",
   "www/tsconfig.json",
   "npm/dist",
-  // The guides.
   "README.md",
   "CHANGELOG.md",
   "SECURITY.md",
@@ -42,7 +41,7 @@ const INPUTS = [
 const built = join(root, "target", "site.built-from");
 const dist = join(root, "www", "dist");
 
-/** Builds the npm package and the site when something changed; fails when the console has grown too large. */
+/** Builds the npm package and the site if their inputs changed; fails if the console exceeds its size limit. */
 export async function buildSite(tools) {
   await buildPackage(tools);
   await locked("site", "it builds the site", build);
@@ -52,7 +51,7 @@ async function build() {
   const wanted = fingerprint(INPUTS);
   const isCurrent = isStamped(built, wanted) && existsSync(join(dist, "index.html"));
   if (!isCurrent) {
-    // Whatever interrupts this, what lies in www/dist/ then is no build of anything.
+    // Removed first: if the build is interrupted, www/dist/ holds no valid build.
     rmSync(built, { force: true });
     await task("site (console and reference)", (detail) =>
       run(join(nodeBin, "vite"), ["build", join(root, "www"), "--logLevel", "warn"], { detail }),
@@ -62,7 +61,7 @@ async function build() {
   stamp(built, wanted);
 }
 
-/** The files that a page loads: those that it names, and those that they name in turn. */
+/** The files that a page loads, directly or through other files. */
 export function filesOf(page) {
   const assets = ["assets", "style"].flatMap((folder) =>
     readdirSync(join(dist, folder)).map((name) => ({ name, path: join(folder, name) })),
@@ -76,7 +75,7 @@ export function filesOf(page) {
   return [...found];
 }
 
-/** What files weigh on their way, in bytes. */
+/** The total size of files in bytes, gzipped. */
 export function weigh(files) {
   return files.reduce((sum, file) => sum + gzipSync(readFileSync(join(dist, file)), { level: 9 }).length, 0);
 }
@@ -88,8 +87,9 @@ function check(note) {
     ["window to connect", "connect.html", WINDOW_LIMIT_BYTES],
   ]) {
     const total = weigh(filesOf(page));
-    say(`The ${name}: ${kb(total)} gzipped in all; limit ${kb(limit)}${note}.`);
-    if (total > limit) throw new Problem(`The ${name} is ${kb(total - limit)} over its limit of ${kb(limit)} gzipped.`);
+    log(`The ${name}: ${kb(total)} gzipped in total; limit ${kb(limit)}${note}.`);
+    if (total > limit)
+      throw new Problem(`The ${name} exceeds its limit of ${kb(limit)} gzipped by ${kb(total - limit)}.`);
   }
 }
 

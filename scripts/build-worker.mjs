@@ -7,7 +7,7 @@ import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
 import { locked } from "./lib/lock.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
-import { say, task } from "./lib/status.mjs";
+import { log, task } from "./lib/status.mjs";
 import { compile, optimize, wasmCargoEnvironment, writeGlue } from "./lib/wasm.mjs";
 import { setup } from "./setup.mjs";
 
@@ -23,9 +23,9 @@ const INPUTS = [
   "scripts/build-worker.mjs",
   "scripts/lib/wasm.mjs",
 ];
-// What wrangler uploads: the entry module, and the one that it imports.
+// The modules that wrangler uploads: the entry, and the WebAssembly module that it imports.
 const MODULES = ["index.js", "index_bg.wasm"];
-// Named one by one: what binaryen learns next, the runtime may not know yet.
+// Listed explicitly: a later binaryen may enable features that the runtime does not support yet.
 const WASM_FEATURES = [
   ...[
     "bulk-memory",
@@ -37,8 +37,8 @@ const WASM_FEATURES = [
   ],
   ...["nontrapping-float-to-int", "reference-types", "sign-ext", "simd"],
 ].map((feature) => `--enable-${feature}`);
-// Without a limit, every function with one caller would go into it: one of 58 KB, which a new isolate compiles as a whole
-// whatever it is asked. In the order of their names, copies of a generic function are neighbours: gzip makes 4 % less of it.
+// Without a limit on inlining, functions with one caller form a function of 58 KB, which a new isolate compiles for any request.
+// Sorting functions by name puts copies of a generic function side by side, which saves 4 % when gzipped.
 const OPTIMIZATION = [
   "-Os",
   "--one-caller-inline-max-function-size=15",
@@ -50,12 +50,12 @@ const work = join(root, "target", "worker");
 const out = join(root, "build");
 const sizes = () => MODULES.map((name) => gzipSync(readFileSync(join(out, name)), { level: 9 }).length);
 
-/** Builds when something changed; fails when the Worker has grown too large. */
+/** Builds the Worker if its inputs changed; fails if it exceeds its size limit. */
 export function buildWorker({ wasm }) {
   return locked("worker", "it builds the Worker", () => build(wasm));
 }
 
-/** Compiles what `buildWorker` will need, if anything changed: that part needs no package of npm. */
+/** Compiles the Rust part of the Worker if its inputs changed. Needs no npm packages, so it can run while they are installed. */
 export function compileWorker({ wasm }) {
   return locked("worker", "it builds the Worker", async () => {
     const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
@@ -67,39 +67,39 @@ async function build(wasm) {
   const wanted = fingerprint(INPUTS, [JSON.stringify(wasm)]);
   const isCurrent = isStamped(built, wanted) && MODULES.every((name) => existsSync(join(out, name)));
   if (!isCurrent) {
-    // Whatever interrupts this, what lies in build/ then is no build of anything.
+    // Removed first: if the build is interrupted, build/ holds no valid build.
     rmSync(built, { force: true });
     await task("Worker (wasm, release)", (detail) => make(wasm, wanted, detail));
   }
   const parts = sizes();
   const total = parts.reduce((sum, size) => sum + size, 0);
   const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
-  say(
+  log(
     `Worker: ${kb(total)} gzipped (${MODULES.map((name, i) => `${name} ${kb(parts[i])}`).join(", ")}); limit ${kb(LIMIT_BYTES)}${isCurrent ? "; unchanged" : ""}.`,
   );
   if (total > LIMIT_BYTES) {
-    throw new Problem(`The Worker is ${kb(total - LIMIT_BYTES)} over its limit of ${kb(LIMIT_BYTES)} gzipped.`);
+    throw new Problem(`The Worker exceeds its limit of ${kb(LIMIT_BYTES)} gzipped by ${kb(total - LIMIT_BYTES)}.`);
   }
   stamp(built, wanted);
 }
 
-/** Gives the path of the compiled module. */
+/** Returns the path of the compiled module. */
 function compileTo(wasm, wanted, detail, more = {}) {
   const env = {
     ...wasmCargoEnvironment(wasm),
-    // A part of the ETags: another build may render the same rows in another way.
+    // Part of the ETags, because builds can render the same rows differently.
     CONNECTOR_VAULT_BUILD: wanted,
-    // Has `#[wasm_bindgen]` use js-sys's futures, as the crate `worker` does.
+    // Makes `#[wasm_bindgen]` use the futures of js-sys, as the crate `worker` does.
     WASM_BINDGEN_USE_JS_SYS: "1",
   };
   return compile({ feature: "worker", profile: "release", env, detail, ...more });
 }
 
-/** Compiles an example of the crate as the Worker is compiled. Gives the path of the module. */
+/** Compiles an example of the crate with the settings of the Worker. Returns the path of the module. */
 export const compileExample = (wasm, example, detail) =>
   compileTo(wasm, fingerprint(INPUTS, [JSON.stringify(wasm)]), detail, { example });
 
-/** Optimizes a module as the Worker's is. */
+/** Optimizes a module with the settings of the Worker. */
 export const optimizeWorker = (from, to) => optimize(from, to, OPTIMIZATION);
 
 async function make(wasm, wanted, detail) {
@@ -116,12 +116,12 @@ async function make(wasm, wanted, detail) {
   renameSync(done, out);
 }
 
-/** An entry and its glue in one file; `more` are further aliases. */
+/** Bundles an entry and its glue; `more` are additional aliases. */
 export async function bundleWorker(entry, glue, outfile, more = {}) {
-  // Imported here: before the set-up there may be no such package.
+  // Imported here, because the set-up may have installed the package just now.
   const { build: esbuild } = await import("esbuild");
   const text = readFileSync(glue, "utf8");
-  // To the runtime, an import of a module of WebAssembly is what the glue's `import source` asks for.
+  // In the Workers runtime, a plain import of a WebAssembly module returns what `import source` would.
   const plain = text.replace(/^import source /m, "import ");
   if (plain === text) throw new Problem("The Worker's glue has no `import source`: has wasm-bindgen changed?");
   writeFileSync(glue, plain);

@@ -1,4 +1,4 @@
-// Builds all that wrangler serves: the Worker and the site. wrangler calls this through `npm run build`.
+// Builds the Worker and the site. wrangler calls this through `npm run build`.
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { main } from "./lib/problem.mjs";

@@ -1,6 +1,6 @@
-// `npm run deny [-- FOLDER]`: has cargo-deny refuse crates with a known vulnerability, under a licence or from a source that
-// tools/deny.toml does not name, and crates of which the product needs two versions. FOLDER is a clone of
-// github.com/RustSec/advisory-db with a branch `main`, for where GitHub is out of reach.
+// `npm run deny [-- FOLDER]`: runs cargo-deny, which rejects crates with known vulnerabilities, licences or sources that
+// tools/deny.toml does not allow, and duplicate versions of a crate. FOLDER is a clone of github.com/RustSec/advisory-db with a
+// branch `main`, for machines that cannot reach GitHub.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,14 +11,14 @@ import { print } from "./lib/status.mjs";
 import { cargoTool } from "./setup/cargo-tools.mjs";
 
 const DATABASE = "https://github.com/RustSec/advisory-db";
-/** Of tools that are not passed on, two versions of a crate do no harm. */
+/** Duplicate versions are acceptable in tools that are not distributed. */
 const OF_TOOLS = ["duplicate", "unmatched-skip", "unnecessary-skip"].flatMap((lint) => ["--allow", lint]);
 const PROJECTS = { ".": [], "tools/bindgen": OF_TOOLS, "lab/fuzz": OF_TOOLS };
 
 await main(async () => {
   const [folder, ...more] = process.argv.slice(2);
-  if (more.length > 0) throw new Problem("`npm run deny` takes one folder.", { code: 2 });
-  if (folder && !existsSync(folder)) throw new Problem(`There is no \`${folder}\`.`, { code: 2 });
+  if (more.length > 0) throw new Problem("`npm run deny` takes at most one folder.", { code: 2 });
+  if (folder && !existsSync(folder)) throw new Problem(`\`${folder}\` does not exist.`, { code: 2 });
   const program = join(await cargoTool("cargo-deny"), "cargo-deny");
   const env = folder && {
     GIT_CONFIG_COUNT: "1",
@@ -27,7 +27,7 @@ await main(async () => {
   };
   for (const [project, lints] of Object.entries(PROJECTS)) {
     const args = ["--manifest-path", join(root, project, "Cargo.toml"), "--config", join(root, "tools", "deny.toml")];
-    const hint = "Where GitHub is out of reach, name a folder with a clone of RustSec's database.";
+    const hint = "If this machine cannot reach GitHub, pass a folder with a clone of github.com/RustSec/advisory-db.";
     print(`the crates of ${project}`);
     await run(program, [...args, "check", ...lints], { env, show: true, hint });
   }

@@ -1,5 +1,5 @@
-// `npm run deploy`: from an empty Cloudflare account to a running service with a catalog and a key; later, upgrades. With
-// `-- --dry-run`: builds, says what it would do, and calls nothing. All other options reach `wrangler deploy`.
+// `npm run deploy`: deploys the service with a catalog and a key to an empty Cloudflare account; later, upgrades it. With
+// `-- --dry-run`: builds and prints the steps without running them. Other options are passed to `wrangler deploy`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAppNamed } from "./lib/app-name.mjs";
@@ -7,7 +7,7 @@ import { nativeCli } from "./lib/native-cli.mjs";
 import { root, wrangler } from "./lib/paths.mjs";
 import { asksForHelp, main } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
-import { print, say } from "./lib/status.mjs";
+import { print, log } from "./lib/status.mjs";
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { Cloudflare } from "./deploy/cloudflare.mjs";
@@ -31,7 +31,7 @@ await main(async () => {
   const isDry = args.includes("--dry-run");
   if (!isDry) {
     await npmPackages();
-    // Before anything is built, which takes minutes.
+    // Checked before the build, which takes minutes.
     await new Cloudflare(root).mustBeSignedIn();
   }
   const tools = await setup();
@@ -51,13 +51,15 @@ await main(async () => {
   // So that `clients` can print the redirect URI.
   if (deployed) writeFileSync(join(root, ".wrangler", "deployed-address"), `${new URL(deployed).origin}\n`);
   const address = deployed ?? "the address of your Worker";
-  say(`\nDeployed: ${address}`);
+  log(`\nDeployed: ${address}`);
   if (made.keyFile)
-    say(`Store ${made.keyFile} with your other secrets, and delete it: without it, no backup can ever be opened.`);
+    log(
+      `Store ${made.keyFile} with your other secrets, then delete the file. Without it, backups cannot be decrypted.`,
+    );
   if (!isAppNamed(root, ["wrangler.toml"]))
-    say("Your users are asked to connect their accounts to “this app”: set APP_NAME in wrangler.toml.");
+    log("The connect window calls your app “this app”. Set APP_NAME in wrangler.toml to change that.");
   if (!made.key) return;
-  say("The first API key, which is shown only now:\n");
+  log("The first API key, which is shown only once:\n");
   print(made.key);
-  say(`\nTry it:\n  curl -H "x-service-secret: <key>" ${address}/v1/whoami`);
+  log(`\nTry it:\n  curl -H "x-service-secret: <key>" ${address}/v1/whoami`);
 });

@@ -1,5 +1,5 @@
-// `npm run python -- generate`: writes what is generated of the Python package: the models from the OpenAPI document, and the
-// synchronous client from the asynchronous one.
+// `npm run python -- generate`: generates the models of the Python package from the OpenAPI document, and its synchronous client
+// from the asynchronous one.
 import { generate } from "./lib/python-package.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 

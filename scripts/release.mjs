@@ -1,5 +1,5 @@
-// `npm run release -- --dry-run` builds what a release publishes into target/release-files/, and says what is in it.
-// `npm run release` does the same for a tagged commit, and then publishes the npm package.
+// `npm run release -- --dry-run` builds the files of a release into target/release-files/ and lists them.
+// `npm run release` does the same for a tagged commit, then publishes the npm package.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -8,15 +8,15 @@ import { buildWorker } from "./build-worker.mjs";
 import { filesOf } from "./lib/fingerprint.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
-import { ask, run } from "./lib/run.mjs";
-import { print, say } from "./lib/status.mjs";
+import { run, tryRun } from "./lib/run.mjs";
+import { print, log } from "./lib/status.mjs";
 import { bundled, crates } from "./release/parts.mjs";
 import { obstacles } from "./release/obstacles.mjs";
 import { setup } from "./setup.mjs";
 
 const files = join(root, "target", "release-files");
 const read = (path) => readFileSync(join(root, path), "utf8");
-const git = (...args) => ask("git", args).out;
+const git = (...args) => tryRun("git", args).out;
 
 const row = (bytes, what) => print(`  ${bytes.toLocaleString("en").padStart(11)}  ${what}`);
 
@@ -51,7 +51,7 @@ await main(async () => {
   if (found.length > 0) {
     const list = found.map((each) => `- ${each}`).join("\n");
     if (!isDry) throw new Problem(`Version ${version} cannot be released yet.`, { hint: list });
-    say(`Version ${version} could not be released yet:\n${list.replace(/^/gm, "  ")}`);
+    log(`Version ${version} could not be released yet:\n${list.replace(/^/gm, "  ")}`);
   }
 
   const tools = await setup();
@@ -80,9 +80,9 @@ await main(async () => {
   const lines = [...published, ...worker, ...site].map(({ path, sha256 }) => `${sha256}  ${path}\n`);
   writeFileSync(join(files, "SHA256SUMS"), lines.join(""));
   if (isDry) {
-    say(`Nothing was published. The files are in ${files}.`);
+    log(`Nothing was published. The files are in ${files}.`);
     return;
   }
   await run("npm", ["publish", join(files, filename), "--access", "public"], { show: true });
-  say(`Published. Attach the files of ${files} to the release v${version} of the repository.`);
+  log(`Published. Attach the files of ${files} to the release v${version} of the repository.`);
 });

@@ -1,5 +1,5 @@
-// `npm run reproducible`: builds the last commit once more, in a clone in another folder with empty targets, and compares the
-// Worker, the npm package and the site with those of this folder, byte by byte.
+// `npm run reproducible`: builds the last commit again in a fresh clone, and compares the Worker, the npm package and the site
+// with those of this folder, byte by byte.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -8,23 +8,23 @@ import { buildWorker } from "./build-worker.mjs";
 import { filesOf } from "./lib/fingerprint.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
-import { ask, run } from "./lib/run.mjs";
-import { say, task } from "./lib/status.mjs";
+import { run, tryRun } from "./lib/run.mjs";
+import { log, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 
 const BUILT = ["build", join("npm", "dist"), join("www", "dist")];
 
-/** The files that are built below `folder`, as a map from path to bytes. */
+/** The built files below `folder`, as a map from path to bytes. */
 function built(folder) {
   const files = BUILT.flatMap((part) => [...filesOf(join(folder, part))]);
   return new Map(files.map((path) => [relative(folder, path), readFileSync(path)]));
 }
 
 await main(async () => {
-  const changes = ask("git", ["status", "--porcelain"]).out;
+  const changes = tryRun("git", ["status", "--porcelain"]).out;
   if (changes)
-    throw new Problem("There are changes that are not committed.", {
-      hint: "Commit or stash them: what is compared is the last commit.",
+    throw new Problem("There are uncommitted changes.", {
+      hint: "Commit or stash them, because the last commit is compared.",
     });
   const tools = await setup();
   await buildWorker(tools);
@@ -32,14 +32,14 @@ await main(async () => {
   const other = mkdtempSync(join(tmpdir(), "connector-vault-again-"));
   try {
     await run("git", ["clone", "--quiet", root, other]);
-    await task("built again, in another folder", (detail) => run("npm", ["run", "build"], { cwd: other, detail }));
+    await task("build in a fresh clone", (detail) => run("npm", ["run", "build"], { cwd: other, detail }));
     const [here, there] = [built(root), built(other)];
     const differ = [...new Set([...here.keys(), ...there.keys()])].filter(
       (path) => !there.get(path)?.equals(here.get(path) ?? Buffer.alloc(0)),
     );
     if (differ.length > 0)
       throw new Problem(`${differ.length} of ${here.size} files differ.`, { output: differ.sort().join("\n") });
-    say(`All ${here.size} files are equal, byte by byte.`);
+    log(`All ${here.size} files are identical.`);
   } finally {
     rmSync(other, { recursive: true, force: true });
   }

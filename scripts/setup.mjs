@@ -1,10 +1,10 @@
-// Sets up everything that building, serving and testing need. Quick when there is nothing to do.
+// Installs everything that building, serving and testing need. Fast if it is already installed.
 //
 //   node scripts/setup.mjs [--browser]
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { elapsed, say } from "./lib/status.mjs";
+import { elapsed, log } from "./lib/status.mjs";
 import { together } from "./lib/together.mjs";
 import { root } from "./lib/paths.mjs";
 import { main } from "./lib/problem.mjs";
@@ -16,7 +16,7 @@ import { rust } from "./setup/rust.mjs";
 
 /**
  * @param {{ withLints?: boolean, withBrowser?: boolean, verbose?: boolean, meanwhile?: (tools: { wasm: object }) => Promise<unknown> }} [options]
- *   `verbose` reports also when nothing was to do; `meanwhile` is begun as soon as there is Rust: what needs nothing else
+ *   `verbose` also reports if there was nothing to do; `meanwhile` is called as soon as Rust is installed
  * @returns {Promise<{ wasm: object }>} the environment variables that wasm builds need
  */
 export async function setup({
@@ -26,9 +26,9 @@ export async function setup({
   meanwhile = async () => {},
 } = {}) {
   const start = Date.now();
-  // If its target folder is missing, cargo renames a new one into place, and may replace the one of a cargo that just started.
+  // Created here: two cargo processes that start without a target folder can replace each other's.
   for (const name of ["tools", "wasm"]) mkdirSync(join(root, "target", name), { recursive: true });
-  // npm waits for the network, the rest mostly for the processor.
+  // In parallel: npm waits for the network, the rest needs the processor.
   const npm = npmPackages();
   const tools = (async () => {
     const wasm = await rust();
@@ -43,7 +43,7 @@ export async function setup({
   })();
   const results = await together([npm, tools]);
   const took = Date.now() - start;
-  if (verbose || took > 1000) say(`Set-up is complete (${elapsed(took)}).`);
+  if (verbose || took > 1000) log(`Set-up is complete (${elapsed(took)}).`);
   return { wasm: results[1] };
 }
 

@@ -1,11 +1,11 @@
-// `npm start`: from a fresh clone to a running service with a real catalog and a key to try it.
+// `npm start`: sets up and runs the service locally, with a real catalog and a demo key.
 //
-//   npm start -- --help         says so too
-//   npm start -- --log          prints a line for each request, too
-//   npm start -- --shards 3     adds local databases, and binds them in wrangler.toml, until there are three
-//   npm start -- --no-demo      leaves out the demo platform
-//   npm start -- --no-sources   makes the catalog of the installed npm packages alone
-//   npm start -- --port 9000    all other options reach `wrangler dev`
+//   npm start -- --help         lists the options
+//   npm start -- --log          logs each request
+//   npm start -- --shards 3     adds local databases, bound in wrangler.toml, until there are three
+//   npm start -- --no-demo      does not start the demo platform
+//   npm start -- --no-sources   builds the catalog only from the installed npm packages
+//   npm start -- --port 9000    other options are passed to `wrangler dev`
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compilePackage } from "./build-package.mjs";
@@ -16,7 +16,7 @@ import { nativeCli } from "./lib/native-cli.mjs";
 import { locked } from "./lib/lock.mjs";
 import { asksForHelp, main } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
-import { elapsed, print, say, task, times } from "./lib/status.mjs";
+import { elapsed, print, log, task, times } from "./lib/status.mjs";
 import { together } from "./lib/together.mjs";
 import { setup } from "./setup.mjs";
 import { runClock } from "./start/clock.mjs";
@@ -30,7 +30,7 @@ import { ensureSecrets, watchSecrets } from "./start/secrets.mjs";
 import { serve } from "./start/serve.mjs";
 import { welcome } from "./start/welcome.mjs";
 
-/** What takes longer is accounted for. */
+/** If the start takes longer, its steps are listed with their durations. */
 const LONG_MS = 20_000;
 
 async function migrateState(program, { state, place }) {
@@ -41,18 +41,18 @@ async function migrateState(program, { state, place }) {
   stamp(stampFile, wanted);
 }
 
-/** Notes where the service is, so that `clients` can print the redirect URI. */
+/** Writes the URL of the service to a file, so that `clients` can print the redirect URI. */
 function noteAddress(state, address) {
   writeFileSync(join(state, "v3", "address"), `${address}\n`);
 }
 
-/** Says what a first start was spent on. */
+/** Prints the duration of each step of a slow start. */
 function summarize(took) {
   if (took < LONG_MS) return;
   const longest = times.filter(({ took: each }) => each >= 1000).sort((a, b) => b.took - a.took);
-  say(`\nReady to serve after ${elapsed(took)}; several at once took:`);
-  for (const { label, took: each } of longest) say(`  ${elapsed(each).padStart(12)}  ${label}`);
-  say();
+  log(`\nReady after ${elapsed(took)}. The slowest steps, which partly ran in parallel:`);
+  for (const { label, took: each } of longest) log(`  ${elapsed(each).padStart(12)}  ${label}`);
+  log();
 }
 
 await main(async () => {
@@ -61,7 +61,7 @@ await main(async () => {
   await mustBeFree(given.port, given.host);
   if (given.hasDemo) await mustBeFree(given.demoPort, "127.0.0.1", "--demo-port");
   const start = Date.now();
-  // Two of cargo's builds at once keep two cores busy, also where each waits for a single crate.
+  // Two cargo builds in parallel use both cores, even while each compiles a single crate.
   const compile = async (tools) => {
     await together([nativeCli(), compileWorker(tools)]);
     await compilePackage(tools);
@@ -70,7 +70,7 @@ await main(async () => {
   const program = await nativeCli();
   const storage = locked("start", "it makes the catalog and the demo account", async () => {
     await importCatalog(program, { hasSources: given.hasSources, seconds: START_SECONDS });
-    // It listens first, since its address is a part of its connector.
+    // Started first, because its URL is part of its connector.
     const demo = given.hasDemo ? await startPlatform(given) : undefined;
     if (demo) await importConnector(program, given, demo);
     else removeConnector(given.state);

@@ -1,5 +1,5 @@
-// `npm test`: everything that is checked, in one run. `npm run lint` stops after the static checks. `npm test -- --record` also
-// notes how long each end-to-end file takes, which decides their order.
+// `npm test`: runs all checks. `npm run lint` stops after the static checks. `npm test -- --record` also records how long each
+// end-to-end file takes, which determines their order.
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { buildWorker } from "./build-worker.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { nodeBin, root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
-import { ask, run } from "./lib/run.mjs";
+import { run, tryRun } from "./lib/run.mjs";
 import { task } from "./lib/status.mjs";
 import { wasmCargoEnvironment } from "./lib/wasm.mjs";
 import { setup } from "./setup.mjs";
@@ -23,18 +23,18 @@ import { usages } from "./test/slowest.mjs";
 import { Steps } from "./test/steps.mjs";
 
 const TARGET = ["--target", "wasm32-unknown-unknown"];
-// The parts of the API's tests that are about what an account has: they pass in each database.
+// The API tests on the data of an account. They also run against a second database.
 const OF_ACCOUNTS = ["access", "call", "connect", "keys", "sessions", "tokens", "usage", "vault", "webhooks"];
 const WASM = { worker: ["--lib", "--example", "sealing"], client: ["--lib", "--test", "client"] };
 const E2E = join("tests", "e2e");
-// Seconds that each file took in a recorded run. The longest start first, so that no core waits for one at the end.
+// Seconds that each file took in a recorded run. The slowest start first, so that all cores stay busy until the end.
 const DURATIONS = join(root, E2E, "durations.json");
 const USAGE = join(root, "target", "e2e-usage.jsonl");
 const CORES = Math.max(2, availableParallelism());
-// How many steps run at once, and how many end-to-end files: those wait for pages and processes for a third of their time.
+// How many steps run at once, and how many end-to-end files: those spend a third of their time waiting.
 const STEPS_AT_ONCE = Math.min(4, CORES);
 const FILES_AT_ONCE = Math.min(4, CORES + 1);
-// What takes longer hangs: a busy machine with empty caches needs half of it for a step, and a minute for a test.
+// Anything slower has hung: a busy machine with empty caches needs half of this for a step, and a minute for a test.
 const STEP_MS = 60 * 60_000;
 const TEST_MS = 20 * 60 * 1000;
 const lintOnly = process.argv.includes("--only") && process.argv.includes("lint");
@@ -52,7 +52,7 @@ async function formatting(wasm) {
   }
 }
 
-/** Everything with all features, and the core alone: without a feature, it names neither Cloudflare nor the browser. */
+/** Lints with all features, and the core alone, which must not depend on Cloudflare or a browser. */
 async function lintNative(wasm) {
   const env = lintEnvironment("clippy", wasm);
   for (const targets of [["--all-targets", "--features", "cli"], ["--lib"]])
@@ -61,7 +61,7 @@ async function lintNative(wasm) {
 
 async function lintWasm(wasm) {
   const env = wasmCargoEnvironment(wasm);
-  const hasClippy = ask("cargo", ["clippy", "--version"], env).ok;
+  const hasClippy = tryRun("cargo", ["clippy", "--version"], env).ok;
   for (const [feature, targets] of Object.entries(WASM)) {
     const features = ["--quiet", ...targets, "--features", feature, ...TARGET];
     if (hasClippy)
@@ -71,13 +71,13 @@ async function lintWasm(wasm) {
   }
 }
 
-/** Scripts, tests, the package's and the site's sources, by the rules of biome.jsonc. */
+/** Checks all JavaScript and TypeScript by the rules of biome.jsonc. */
 async function lintScripts() {
-  const hint = "Run `npx biome check --write`, and mend by hand what it leaves.";
+  const hint = "Run `npx biome check --write`, then fix the remaining errors by hand.";
   await run(join(nodeBin, "biome"), ["check", "--error-on-warnings", "."], { hint });
 }
 
-/** The OpenAPI document by the rules of redocly.yaml, and its examples by its schemas. */
+/** Checks the OpenAPI document by the rules of redocly.yaml, and its examples by its schemas. */
 async function lintOpenapi() {
   const document = join("www", "public", "v1", "openapi.json");
   await run(join(nodeBin, "redocly"), ["lint", document], { env: { REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" } });
@@ -91,10 +91,10 @@ function e2eFiles() {
   return tests.sort((a, b) => duration(b) - duration(a) || (a < b ? -1 : 1));
 }
 
-/** The client's WebAssembly where it runs: in Node, and in a browser. */
+/** Tests the client's WebAssembly in Node and in a browser. */
 async function clientTests(wasm) {
   const programs = browserPrograms();
-  if (!programs) throw new Problem("There is no browser to test the client in.");
+  if (!programs) throw new Problem("No browser was found to test the client.");
   await testRunner();
   const env = {
     ...wasmCargoEnvironment(wasm),
@@ -110,7 +110,7 @@ async function clientTests(wasm) {
       run("cargo", args, { detail, env: { ...env, WASM_BINDGEN_USE_BROWSER }, timeout: STEP_MS }),
     );
     const passed = /test result: ok\. (\d+) passed/.exec(output)?.[1] ?? 0;
-    if (Number(passed) === 0) throw new Problem(`No test of the client ran in ${place}.`, { output });
+    if (Number(passed) === 0) throw new Problem(`No tests of the client ran in ${place}.`, { output });
   }
 }
 
@@ -124,9 +124,9 @@ async function endToEnd(detail) {
   rmSync(USAGE, { force: true });
   const env = {
     CONNECTOR_VAULT_USAGE: USAGE,
-    // A file that runs alone builds first; here everything is built.
+    // A test file that runs alone builds first; here everything is already built.
     CONNECTOR_VAULT_BUILT: "1",
-    // wrangler, which hundreds of processes load, is compiled once.
+    // Caches the compiled JavaScript of wrangler, which hundreds of processes load.
     NODE_COMPILE_CACHE: join(root, "target", "node-compile-cache"),
   };
   const limits = [`--test-timeout=${TEST_MS}`, "--import", join(root, E2E, "support", "ends.mjs")];
@@ -138,7 +138,7 @@ async function endToEnd(detail) {
   }
 }
 
-/** The published declarations against the service's own types, with a browser's globals and with Node's. */
+/** Checks the published declarations against the service's types, with the globals of a browser and of Node. */
 async function packageTypes() {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   for (const config of ["tsconfig.json", "tsconfig.node.json"]) {
@@ -146,7 +146,7 @@ async function packageTypes() {
   }
 }
 
-/** The site's sources, against the package's declarations. */
+/** Type-checks the site, which uses the package's declarations. */
 const siteTypes = () =>
   run("node", [join(root, "node_modules", "typescript", "bin", "tsc"), "--project", join(root, "www")]).then(() => {});
 
@@ -156,14 +156,14 @@ await main(async () => {
   const setUp = { needs: ["set-up"] };
   const [cli, worker, npmPackage, site] = [
     "command line builds",
-    "Worker builds and is small enough",
-    "npm package builds and is small enough",
-    "site builds and is small enough",
+    "Worker builds within its size limit",
+    "npm package builds within its size limits",
+    "site builds within its size limits",
   ];
   steps.add("set-up", async () => {
     ({ wasm } = await setup({ withLints: true, withBrowser: !lintOnly, verbose: true }));
   });
-  // First what the longest step waits for, then that, and beside it the others. `uses` is a folder that cargo locks.
+  // The requirements of the longest step come first, then that step. `uses` is a folder that cargo locks.
   if (!lintOnly) {
     steps.add(cli, () => nativeCli(), setUp);
     steps.add(worker, () => buildWorker({ wasm }), setUp);
@@ -196,7 +196,7 @@ await main(async () => {
       setUp,
     );
     steps.add("clients generated from the OpenAPI document", generatedClients, setUp);
-    // After the other one, which installs packages in the same folder.
+    // Sequential, because both install packages in the same folder.
     steps.add("Python package", pythonPackage, { needs: ["set-up", "clients generated from the OpenAPI document"] });
     steps.add("types of the package", packageTypes, { needs: ["set-up", npmPackage] });
     steps.add("types of the site", siteTypes, { needs: ["set-up", npmPackage] });

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
-import { say, task } from "../lib/status.mjs";
+import { log, task } from "../lib/status.mjs";
 import { Cloudflare } from "./cloudflare.mjs";
 
 /** A line of wrangler.toml that sets the variable with which the service may call this machine, in whatever table. */
@@ -137,6 +137,6 @@ export async function perform(all) {
 
 /** Says what the steps would do. */
 export function announce(all) {
-  say("\n`npm run deploy` would do this, and skip what has been done:");
-  for (const [at, { would }] of all.filter(({ would }) => would).entries()) say(`  ${at + 1}. ${would}`);
+  log("\n`npm run deploy` would do this, and skip what has been done:");
+  for (const [at, { would }] of all.filter(({ would }) => would).entries()) log(`  ${at + 1}. ${would}`);
 }

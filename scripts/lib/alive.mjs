@@ -1,4 +1,4 @@
-// Whether a process still runs.
+// Checks whether a process is still running.
 
 /** @param {number} pid */
 export function isAlive(pid) {

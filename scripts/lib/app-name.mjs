@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Whether one of these files of a folder gives the app the name that its users are shown. */
+/** Whether one of these files in a folder sets `APP_NAME`, which users see. */
 export const isAppNamed = (folder, files) =>
   files
     .map((name) => join(folder, name))

@@ -1,9 +1,10 @@
-// Bytes as text, for a module within JavaScript: what `npm/src/core/wasm/decode.ts` reads, which explains the numbers.
+// Encodes bytes as a string, for embedding the WebAssembly module in JavaScript. `npm/src/core/wasm/decode.ts` decodes it and
+// explains the format.
 const FIRST = 35;
 const BACKSLASH = 92;
 const SINGLE = 89;
 
-/** Writes bytes: { frequent, text }. */
+/** Returns { frequent, text }. */
 export function encode(bytes) {
   const counts = Array(256).fill(0);
   for (const byte of bytes) counts[byte] += 1;

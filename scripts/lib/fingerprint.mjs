@@ -1,10 +1,10 @@
-// Tells whether anything that a result was made from has changed since.
+// Detects whether the inputs of a build have changed since.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "./paths.mjs";
 
-/** All files at or below a path, in order; none if nothing is there. */
+/** All files at or below a path, sorted; none if the path does not exist. */
 export function* filesOf(path) {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return;
@@ -15,10 +15,10 @@ export function* filesOf(path) {
   for (const name of readdirSync(path).sort()) yield* filesOf(join(path, name));
 }
 
-/** A hash over the names and contents of files and folders (relative to the project), and over words. */
-export function fingerprint(paths, words = []) {
+/** Hashes the names and contents of files and folders (relative to the project), and additional strings. */
+export function fingerprint(paths, strings = []) {
   const hash = createHash("sha256");
-  for (const word of words) hash.update(`${word}\0`);
+  for (const string of strings) hash.update(`${string}\0`);
   for (const path of paths) {
     for (const file of filesOf(join(root, path))) {
       const bytes = readFileSync(file);
@@ -28,17 +28,16 @@ export function fingerprint(paths, words = []) {
   return hash.digest("hex");
 }
 
-/** Whether the stamp file holds this fingerprint. */
-export function isStamped(file, wanted) {
+export function isStamped(file, fingerprint) {
   try {
-    return readFileSync(file, "utf8") === wanted;
+    return readFileSync(file, "utf8") === fingerprint;
   } catch {
     return false;
   }
 }
 
-/** Writes the stamp; call it last. */
-export function stamp(file, wanted) {
+/** Writes the stamp file. Call this after everything else has succeeded. */
+export function stamp(file, fingerprint) {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, wanted);
+  writeFileSync(file, fingerprint);
 }

@@ -1,15 +1,15 @@
-// Keeps two runs in one clone from doing the same work at once: `npm run keys` in a second terminal, while the
-// first `npm start` installs, must wait for it and not delete node_modules under it.
+// Prevents two processes in one clone from doing the same work at once. For example, `npm run keys` must wait while the first
+// `npm start` installs packages, instead of deleting node_modules.
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "./alive.mjs";
 import { root } from "./paths.mjs";
-import { say } from "./status.mjs";
+import { log } from "./status.mjs";
 
-const LOOK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 
-/** Whoever holds the lock, or undefined when it is free. A holder writes all of its file before others see it. */
+/** The id of the process that holds the lock; undefined if it is free. The file is complete as soon as it exists. */
 function holder(file) {
   try {
     return Number(readFileSync(file, "utf8"));
@@ -19,8 +19,8 @@ function holder(file) {
   }
 }
 
-/** Takes the lock when it is free. */
-function take(file) {
+/** Takes the lock if it is free. Returns whether it did. */
+function tryTake(file) {
   const own = `${file}.${process.pid}`;
   writeFileSync(own, `${process.pid}\n`);
   try {
@@ -34,8 +34,8 @@ function take(file) {
   }
 }
 
-/** Removes the lock of a process that ended without doing so. */
-function clear(file, dead) {
+/** Removes the lock of a process that exited without releasing it. */
+function removeStale(file, dead) {
   const aside = `${file}.${process.pid}.stale`;
   try {
     renameSync(file, aside);
@@ -43,33 +43,34 @@ function clear(file, dead) {
     if (error.code === "ENOENT") return;
     throw error;
   }
-  // Another run may have cleared and taken it since: that one gets it back.
+  // If another process has replaced the stale lock meanwhile, give it its lock back.
   if (!Object.is(holder(aside), dead)) renameSync(aside, file);
   else rmSync(aside, { force: true });
 }
 
 /**
- * Runs `body` while no other run in this clone is at the same work. A lock cannot be taken twice by one process.
+ * Runs `body` while holding a lock of this clone. Not reentrant.
  * @template T
  * @param {string} name of the lock
- * @param {string} what it is for, in words for whoever waits
+ * @param {string} what the holder is doing, as a clause for the message to waiting processes
  * @param {() => Promise<T>} body
- * @param {string} [folder] where locks are
+ * @param {string} [folder] the folder of the lock files
  * @returns {Promise<T>}
  */
 export async function locked(name, what, body, folder = join(root, ".wrangler", "locks")) {
   const file = join(folder, name);
   mkdirSync(folder, { recursive: true });
-  for (let told; !take(file); ) {
+  for (let reported; !tryTake(file); ) {
     const pid = holder(file);
     if (pid === undefined) continue;
     if (!isAlive(pid)) {
-      clear(file, pid);
+      removeStale(file, pid);
       continue;
     }
-    if (told !== pid) say(`Waiting for process ${pid}: ${what}. (If that is no run in this folder, remove ${file}.)`);
-    told = pid;
-    await sleep(LOOK_EVERY_MS);
+    if (reported !== pid)
+      log(`Waiting for process ${pid}: ${what}. (If that process does not run in this folder, remove ${file}.)`);
+    reported = pid;
+    await sleep(POLL_INTERVAL_MS);
   }
   const release = () => rmSync(file, { force: true });
   process.once("exit", release);

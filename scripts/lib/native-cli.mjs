@@ -6,14 +6,14 @@ import { root } from "./paths.mjs";
 import { run, which } from "./run.mjs";
 import { task } from "./status.mjs";
 
-/** Where the program is once it is built. */
+/** The path of the built program. */
 export const program = join(root, "target", "native", "connector-vault");
 
-/** Builds it when its sources changed; cargo knows best whether they did. */
+/** Builds the program if its sources changed, which cargo detects. */
 export async function nativeCli() {
   if (!which("cargo")) await rust();
   const args = ["build", "--profile", "native", "--features", "cli", "--bin", "connector-vault"];
-  // The place is fixed, so that the program is found whatever the user's cargo is set to.
+  // Overrides the target folder of the user's cargo configuration, so that `program` is right.
   const env = { CARGO_TARGET_DIR: join(root, "target") };
   await task("command line `connector-vault` (native)", (detail) => run("cargo", args, { detail, env }), {
     quietBelow: existsSync(program) ? 1000 : 0,

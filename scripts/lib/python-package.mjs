@@ -1,5 +1,5 @@
-// What is generated of the Python package in python/: its models from the OpenAPI document, and its synchronous client from
-// the asynchronous one.
+// Generates parts of the Python package in python/: its models from the OpenAPI document, and its synchronous client from the
+// asynchronous one.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pythonPackages, pythonProgram } from "../setup/python.mjs";
@@ -11,16 +11,16 @@ const DOCUMENT = join(root, "www", "public", "v1", "openapi.json");
 const PACKAGE = join(root, "python");
 const SOURCES = join(PACKAGE, "src", "connector_vault");
 const OUT = join(root, "target", "python-package");
-/** The set of packages that the package is generated, checked and tested with. */
+/** The name of the set of Python packages for generating, checking and testing. */
 const SET = "package";
 
-/** The path of a program of that set, once it is installed. */
+/** Installs that set, and returns the path of one of its programs. */
 export async function packageProgram(name) {
   await pythonPackages(SET, join("python", "requirements.txt"));
   return pythonProgram(SET, name);
 }
 
-// What a client must not check: a later release of the service may allow more.
+// Keywords that a client must not enforce, because a later release of the service may allow more.
 const LIMITS = new Set([
   "minLength",
   "maxLength",
@@ -37,12 +37,12 @@ const TEXT_FORMATS = new Set(["uuid", "uri"]);
 const isNullable = ({ description, type, oneOf = [], anyOf = [], ...rest } = {}) =>
   [type].flat().includes("null") ||
   [...oneOf, ...anyOf].some((one) => one.type === "null") ||
-  // Anything may be null.
+  // An empty schema allows null.
   (type === undefined && oneOf.length + anyOf.length + Object.keys(rest).length === 0);
 
 /**
- * A schema as the models have it: without limits, open to values that a later release adds, and content without members that an
- * earlier release lacks, as far as they can be null.
+ * Relaxes a schema for the models: removes limits, allows values that a later release adds, and makes nullable members optional,
+ * because an earlier release may lack them.
  */
 function open(schema) {
   if (Array.isArray(schema)) return schema.map(open);
@@ -51,7 +51,7 @@ function open(schema) {
   for (const [name, value] of Object.entries(schema)) {
     if (LIMITS.has(name) && (name !== "additionalProperties" || value === false)) continue;
     if (name === "format" && TEXT_FORMATS.has(value)) continue;
-    // Members and definitions may have the name of a keyword.
+    // Here, names of members and definitions can equal keywords.
     const isNamed = (name === "properties" || name === "schemas" || name === "$defs") && typeof value === "object";
     kept[name] = isNamed
       ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, open(member)]))
@@ -71,7 +71,7 @@ function open(schema) {
   return kept;
 }
 
-/** The names of the schemas that a schema refers to, directly or not. */
+/** The names of the schemas that a schema refers to, directly or indirectly. */
 function reached(schema, all, found = new Set()) {
   for (const [, name] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
     if (found.has(name)) continue;
@@ -84,8 +84,8 @@ function reached(schema, all, found = new Set()) {
 const nameOf = ({ $ref }) => $ref.split("/").at(-1);
 
 /**
- * What the models are made from: the schemas of what the service returns, and the names of unions and of texts of which some
- * are known. What it takes are the arguments of the client's methods.
+ * The schemas of the models: those of responses, and named unions and extensible enums. Request bodies need no models, because
+ * they are arguments of the client's methods.
  */
 function schemas() {
   const { openapi, info, paths, components } = JSON.parse(readFileSync(DOCUMENT, "utf8"));
@@ -101,7 +101,7 @@ function schemas() {
     if (schema.enum) {
       aliases[name] = `Literal[${schema.enum.map((value) => JSON.stringify(value)).join(", ")}] | str`;
     } else if (schema.oneOf?.every((one) => one.$ref)) {
-      // A further member: what a later release adds to the union is read as that.
+      // A fallback variant for members that a later release adds to the union.
       const other = `${name}Other`;
       const isTagged = schema.oneOf.every((one) => components.schemas[nameOf(one)].properties.type?.const);
       opened[other] = {
@@ -112,7 +112,7 @@ function schemas() {
       const members = [...schema.oneOf, { $ref: `#/components/schemas/${other}` }];
       opened[name] = { anyOf: members };
       aliases[name] = members.map(nameOf).join(" | ");
-      // Nothing refers to it, so that it would be a class.
+      // Without a reference to it, the generator would write a class.
       if (!JSON.stringify(kept).includes(`"#/components/schemas/${name}"`)) delete opened[name];
     }
   }
@@ -143,7 +143,7 @@ async function models() {
       ["--use-one-literal-as-default", "--output-datetime-class", "AwareDatetime"],
     ].flat(),
   );
-  // `Any` is null as well, and anything can be done with it.
+  // `Any` already includes None, and `Any | None` would require checks.
   const text = readFileSync(output, "utf8").replaceAll(": Any | None = None", ": Any = None");
   const [first, ...rest] = text.split("from typing import ");
   const named = Object.entries(aliases).map(([name, type]) => `${name}: TypeAlias = ${type}\n`);
@@ -154,7 +154,7 @@ async function models() {
   return `${head}from typing import TypeAlias, ${rest.join("from typing import ")}\n\n${named.join("")}`;
 }
 
-// How the synchronous client differs from the asynchronous one.
+// The replacements that turn the asynchronous client into the synchronous one.
 const SYNCHRONOUS = [
   [
     /"""The asynchronous client\. .*"""/,
@@ -184,7 +184,7 @@ const SYNCHRONOUS = [
   [/\bAsync([A-Z]\w+)/g, "$1"],
 ];
 
-/** The synchronous counterpart of a module. */
+/** Returns a function that generates the synchronous counterpart of a module. */
 const synchronous = (name) => () =>
   SYNCHRONOUS.reduce((text, [from, to]) => text.replace(from, to), readFileSync(join(SOURCES, name), "utf8"));
 
@@ -194,18 +194,18 @@ const GENERATED = {
   "_sync_tools.py": synchronous("_async_tools.py"),
 };
 
-/** Everything that is generated: [the path of a file, its content]. */
+/** All generated files: [path, content]. */
 async function contents() {
   mkdirSync(OUT, { recursive: true });
   return Promise.all(Object.entries(GENERATED).map(async ([name, make]) => [join(SOURCES, name), await make()]));
 }
 
-/** Writes what is generated. */
+/** Writes the generated files. */
 export async function generate() {
   for (const [path, content] of await contents()) writeFileSync(path, content);
 }
 
-/** Fails if what is generated is not what would be generated now. */
+/** Fails if a generated file is stale. */
 export async function checkGenerated() {
   for (const [path, content] of await contents()) {
     let committed = "";
@@ -214,7 +214,6 @@ export async function checkGenerated() {
     } catch (error) {
       if (error.code !== "ENOENT") throw error;
     }
-    if (committed !== content)
-      throw new Problem(`${path} is not what would be generated now.`, { hint: "Run `npm run python -- generate`." });
+    if (committed !== content) throw new Problem(`${path} is stale.`, { hint: "Run `npm run python -- generate`." });
   }
 }

@@ -1,4 +1,4 @@
-// Starts other programs, always with an argument list and never through a shell.
+// Starts other programs, always with an argument list, never through a shell.
 import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -7,21 +7,21 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Problem } from "./problem.mjs";
 import { root, toolPath } from "./paths.mjs";
-import { isGathered, say } from "./status.mjs";
+import { isLogCaptured, log } from "./status.mjs";
 
-// Of a failed program's output: its first lines often name the fault, its last ones the place.
+// The lines of a failed program's output to show: the first ones often contain the error, the last ones its location.
 const HEAD_LINES = 20;
 const TAIL_LINES = 40;
 const DRAIN_MS = 2000;
-// What programs say of a full disk; whatever else was thought to be the cause then is not.
+// Output of programs when the disk is full. The hint about it replaces the caller's hint.
 const NO_SPACE = /\bENOSPC\b|no space left on device/i;
 const SPACE_HINT = "The disk is full. Free some space (`df -h` shows how much there is), then run this again.";
 
-// A program that is asked to stop takes along what it started; Ctrl-C in a terminal would reach both anyway.
+// Signals are forwarded to child processes. Ctrl-C in a terminal reaches both anyway.
 const running = new Set();
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** Where the ids of the processes that `run` starts are added, if anywhere: a set. */
+/** A set to which `run` adds the ids of the processes that it starts. */
 export const started = new AsyncLocalStorage();
 
 function stop(signal) {
@@ -39,7 +39,7 @@ function unwatch(child) {
   if (running.size === 0) for (const signal of SIGNALS) process.off(signal, stop);
 }
 
-/** The environment of a child: this project's tools first in PATH, wrangler's telemetry off, plus `more`. */
+/** The environment of a child process: this project's tools first in PATH, wrangler's telemetry off, plus `more`. */
 export function environment(more = {}) {
   return { ...process.env, PATH: toolPath(), WRANGLER_SEND_METRICS: "false", ...more };
 }
@@ -52,24 +52,24 @@ export function which(name) {
     .find((path) => existsSync(path));
 }
 
-/** Runs a quick program to its end and returns { ok, out } without failing. */
-export function ask(command, args, env = {}) {
+/** Runs a short program synchronously. Returns { ok, out, err } instead of throwing. */
+export function tryRun(command, args, env = {}) {
   const done = spawnSync(command, args, { cwd: root, env: environment(env), encoding: "utf8" });
   return { ok: done.status === 0, out: `${done.stdout ?? ""}`.trim(), err: `${done.stderr ?? ""}`.trim() };
 }
 
 /**
- * Runs a program; its output is kept and shown only when it fails, unless `show` is set.
+ * Runs a program. Shows its output only if it fails, unless `show` is set.
  * @param {string} command
  * @param {string[]} args
  * @param {{ env?: object, cwd?: string, show?: boolean, timeout?: number, hint?: string,
- *           detail?: (text: string) => void }} [options] `detail` is told the last line of output
+ *           detail?: (text: string) => void }} [options] `detail` gets each line of output
  * @returns {Promise<string>} standard output (empty with `show`)
  */
 export function run(command, args, { env, cwd = root, show, timeout, hint, detail } = {}) {
   return new Promise((resolve, reject) => {
-    // What is gathered is shown in one piece at the end.
-    const shown = show && isGathered() && AsyncResource.bind((line) => say(line));
+    // Captured output is printed as a whole at the end.
+    const shown = show && isLogCaptured() && AsyncResource.bind((line) => log(line));
     const out = show && !shown ? "inherit" : "pipe";
     const child = spawn(command, args, { cwd, env: environment(env), stdio: ["ignore", out, out], timeout });
     watch(child);
@@ -95,7 +95,7 @@ export function run(command, args, { env, cwd = root, show, timeout, hint, detai
       const why = error.code === "ENOENT" ? "was not found" : `could not be started: ${error.message}`;
       reject(new Problem(`\`${command}\` ${why}.`, { hint }));
     });
-    // What an ended program leaves running may hold its output open.
+    // A process that the program has started may keep its output open.
     child.on("exit", (_, signal) => {
       if (signal) setTimeout(() => child.stdio.forEach((stream) => stream?.destroy()), DRAIN_MS).unref();
     });
@@ -105,7 +105,7 @@ export function run(command, args, { env, cwd = root, show, timeout, hint, detai
       const how = signal
         ? timeout
           ? `took too long (${timeout / 1000} s)`
-          : `was ended by ${signal}`
+          : `was terminated by ${signal}`
         : `failed (exit code ${code})`;
       const output = lines.join("\n");
       const advice = NO_SPACE.test(output) ? SPACE_HINT : hint;

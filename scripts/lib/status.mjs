@@ -1,5 +1,5 @@
-// What the scripts tell: one line per thing done, and a sign of life every so often while it lasts.
-// All of it goes to stderr, so that `npm run --silent keys -- … --json` leaves stdout to the answer.
+// Progress messages of scripts: one line for each finished task, and regular updates while a task runs. They go to stderr, so that
+// stdout contains only the result of a command such as `npm run --silent keys -- … --json`.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -17,9 +17,10 @@ export function elapsed(ms) {
 }
 
 const active = new Map();
-/** What is done, and how many milliseconds it took: { label, took }. */
+/** The finished tasks, with their durations in milliseconds: { label, took }. */
 export const times = [];
-const FIRST_SIGN_MS = 2000;
+const FIRST_UPDATE_MS = 2000;
+const UPDATE_INTERVAL_MS = 15_000;
 // biome-ignore lint/correctness/noUnusedVariables: it is set once, which is all that matters
 let timer;
 let drawn = false;
@@ -29,11 +30,11 @@ function clear() {
   drawn = false;
 }
 
-// Where what is said goes instead: an array of lines.
-const gathered = new AsyncLocalStorage();
+// The lines that capture messages instead of stderr.
+const captured = new AsyncLocalStorage();
 
-export function say(text = "") {
-  const lines = gathered.getStore();
+export function log(text = "") {
+  const lines = captured.getStore();
   if (lines) {
     lines.push(text);
     return;
@@ -42,33 +43,33 @@ export function say(text = "") {
   process.stderr.write(`${text}\n`);
 }
 
-/** Prints a result, which a program may read: to standard output. */
+/** Prints a result to stdout. */
 export function print(text = "") {
   clear();
   process.stdout.write(`${text}\n`);
 }
 
-/** Says something at once, whatever is gathered here. */
-export const sayNow = (text) => gathered.exit(() => say(text));
+/** Prints a message immediately, even while messages are captured. */
+export const logNow = (text) => captured.exit(() => log(text));
 
-/** Whether what is said here is gathered. */
-export const isGathered = () => gathered.getStore() !== undefined;
+/** Whether what is said here is captured. */
+export const isLogCaptured = () => captured.getStore() !== undefined;
 
-/** Runs `body`, and gathers in `lines` what is said meanwhile instead of printing it; gives all of it as a text. */
-export async function gather(body, lines = []) {
-  await gathered.run(lines, body);
+/** Runs `body`, and captures its messages in `lines` instead of printing them. Returns them as one string. */
+export async function captureLog(body, lines = []) {
+  await captured.run(lines, body);
   return lines.join("\n");
 }
 
 function draw() {
   const now = Date.now();
-  const slow = [...active.entries()].filter(([, task]) => now - task.start >= FIRST_SIGN_MS);
+  const slow = [...active.entries()].filter(([, task]) => now - task.start >= FIRST_UPDATE_MS);
   if (slow.length === 0) return;
   if (!tty) {
     for (const [label, task] of slow) {
-      if (now - task.told < (task.told === task.start ? FIRST_SIGN_MS : 15_000)) continue;
-      task.told = now;
-      sayNow(`  … ${label}: ${elapsed(now - task.start)}${task.detail ? ` (${task.detail})` : ""}`);
+      if (now - task.updatedAt < (task.updatedAt === task.start ? FIRST_UPDATE_MS : UPDATE_INTERVAL_MS)) continue;
+      task.updatedAt = now;
+      logNow(`  … ${label}: ${elapsed(now - task.start)}${task.detail ? ` (${task.detail})` : ""}`);
     }
     return;
   }
@@ -81,16 +82,16 @@ function draw() {
 }
 
 /**
- * Runs one named piece of work, shows that it lives, and says how long it took.
+ * Runs a named task, shows its progress, and prints how long it took.
  * @template T
  * @param {string} label
- * @param {(detail: (text: string) => void) => Promise<T>} body gets a function that names what is going on
- * @param {{ quietBelow?: number }} [options] say nothing when it took less than so many milliseconds
+ * @param {(detail: (text: string) => void) => Promise<T>} body gets a function that sets the detail to show
+ * @param {{ quietBelow?: number }} [options] print nothing if it took less than this many milliseconds
  * @returns {Promise<T>}
  */
 export async function task(label, body, { quietBelow = 0 } = {}) {
   const start = Date.now();
-  const entry = { start, told: start, detail: "" };
+  const entry = { start, updatedAt: start, detail: "" };
   active.set(label, entry);
   timer ??= setInterval(draw, 1000).unref();
   try {
@@ -99,7 +100,7 @@ export async function task(label, body, { quietBelow = 0 } = {}) {
     });
     const took = Date.now() - start;
     times.push({ label, took });
-    if (took >= quietBelow) say(`${paint.green("✓")} ${label} ${paint.dim(`(${elapsed(took)})`)}`);
+    if (took >= quietBelow) log(`${paint.green("✓")} ${label} ${paint.dim(`(${elapsed(took)})`)}`);
     return result;
   } finally {
     active.delete(label);

@@ -1,7 +1,7 @@
-// Several pieces of work at once.
+// Waits for concurrent work.
 
 /**
- * Waits for all of them, also when one fails: nothing goes on behind the back of whoever reads of the failure.
+ * Waits for all promises, even if one rejects, so that no work continues after the error was reported. Then throws that error.
  * @template T
  * @param {Promise<T>[]} works
  * @returns {Promise<T[]>}

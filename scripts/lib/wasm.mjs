@@ -1,4 +1,4 @@
-// The steps from the crate to a module that an engine loads: cargo, bindgen, wasm-opt.
+// Builds WebAssembly modules from the crate: cargo, wasm-bindgen, wasm-opt.
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { bindgenProgram } from "../setup/bindgen.mjs";
@@ -8,7 +8,7 @@ import { run } from "./run.mjs";
 const TARGET = "wasm32-unknown-unknown";
 
 /**
- * The environment of every cargo that builds for wasm32.
+ * The environment of cargo for wasm32 builds.
  * @param {object} wasm the variables of a toolchain that has the target
  * @param {string[]} [flags] for rustc
  */
@@ -16,9 +16,9 @@ export function wasmCargoEnvironment(wasm, flags = ["-Ctarget-feature=+simd128"]
   return {
     PATH: toolPath(),
     ...wasm,
-    // Apart from the native builds: neither waits for the other, and neither throws away the other's work.
+    // A separate folder, so that wasm and native builds neither wait for each other nor discard each other's results.
     CARGO_TARGET_DIR: join(root, "target", "wasm"),
-    // Panic messages name source files; without the folders of whoever built it. A folder may have a space in its name.
+    // Removes the folders of the build machine from panic messages. Encoded flags, because folders can contain spaces.
     RUSTFLAGS: undefined,
     CARGO_ENCODED_RUSTFLAGS: [...flags, `--remap-path-prefix=${homedir()}=~`, `--remap-path-prefix=${root}=.`].join(
       "\x1f",
@@ -27,13 +27,13 @@ export function wasmCargoEnvironment(wasm, flags = ["-Ctarget-feature=+simd128"]
 }
 
 /**
- * Compiles the crate, or an example, with one of its features; gives the path of the module.
+ * Compiles the crate, or an example, with one of its features. Returns the path of the module.
  * @param {{ feature: "worker" | "client", profile: string, example?: string, env: object, detail: (text: string) => void }}
  *   options
  */
 export async function compile({ feature, profile, example, env, detail }) {
-  // Cargo.toml has a plain library: native builds would link a `cdylib` for nothing. With the `rlib` beside it, cargo compiles
-  // dependencies to machine code before the link-time optimization, which makes the Worker 13 KB smaller (gzipped).
+  // Not in Cargo.toml, because native builds would link a `cdylib` that they do not need. With an additional `rlib`, cargo compiles
+  // dependencies to machine code before link-time optimization, which makes the Worker 13 KB smaller (gzipped).
   const what = example ? ["build", "--example", example] : ["rustc", "--lib", "--crate-type", "cdylib,rlib"];
   await run("cargo", [...what, "--profile", profile, "--features", feature, "--target", TARGET], { detail, env });
   const place = join(env.CARGO_TARGET_DIR, TARGET, profile);
@@ -47,9 +47,9 @@ export async function compile({ feature, profile, example, env, detail }) {
 export const writeGlue = (kind, module, folder) => run(bindgenProgram, [kind, module, folder]);
 
 /**
- * Optimizes a module. Names of functions, for debuggers only, would be a sixth of what is loaded. Rust keeps its stack,
- * which must not run out, in the lowest megabyte, and nothing in the lowest kilobyte.
- * @param {string[]} flags how, and which features of WebAssembly it may use
+ * Optimizes a module, and removes the names of functions, which would be a sixth of its size. Rust puts its stack into the lowest
+ * megabyte and nothing into the lowest kilobyte.
+ * @param {string[]} flags optimizations, and the allowed features of WebAssembly
  */
 export async function optimize(from, to, flags) {
   const common = ["--low-memory-unused", "--strip-debug", "--strip-producers"];

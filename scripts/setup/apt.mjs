@@ -1,6 +1,6 @@
 // Debian packages, for whoever may install them.
 import { Problem } from "../lib/problem.mjs";
-import { ask, run, which } from "../lib/run.mjs";
+import { run, tryRun, which } from "../lib/run.mjs";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -13,12 +13,12 @@ export function asRoot(command, args) {
 export function aptRefusal() {
   if (process.platform !== "linux") return `this is ${process.platform}, not Linux`;
   if (!which("apt-get")) return "there is no apt-get on this system";
-  if (!isRoot && !(which("sudo") && ask("sudo", ["-n", "true"]).ok)) return "neither root nor password-less sudo";
+  if (!isRoot && !(which("sudo") && tryRun("sudo", ["-n", "true"]).ok)) return "neither root nor password-less sudo";
   return undefined;
 }
 
 function isKnown(name) {
-  return /Candidate: (?!\(none\))\S/.test(ask("apt-cache", ["policy", name]).out);
+  return /Candidate: (?!\(none\))\S/.test(tryRun("apt-cache", ["policy", name]).out);
 }
 
 /** Installs packages; refreshes apt's lists only when a name is not known yet or cannot be fetched. */

@@ -1,6 +1,6 @@
 // Chromium and its driver, for tests that need a browser.
 import { which } from "../lib/run.mjs";
-import { say, task } from "../lib/status.mjs";
+import { log, task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal } from "./apt.mjs";
 
 // Chromium without the parts that only a screen needs: a page costs a third less CPU in it. Playwright uses it by default.
@@ -35,7 +35,7 @@ export async function browser() {
     );
     return browserPrograms();
   }
-  say(`! Chromium and chromedriver are missing and cannot be installed: ${refusal}.`);
-  say("  Install both, or point CHROMIUM and CHROMEDRIVER at them, to run the tests that need a browser.");
+  log(`! Chromium and chromedriver are missing and cannot be installed: ${refusal}.`);
+  log("  Install both, or point CHROMIUM and CHROMEDRIVER at them, to run the tests that need a browser.");
   return undefined;
 }

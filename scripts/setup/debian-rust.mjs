@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } fro
 import { join } from "node:path";
 import { cache } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
-import { ask, run, which } from "../lib/run.mjs";
+import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal, asRoot } from "./apt.mjs";
 
@@ -71,7 +71,7 @@ async function place(target, built, version) {
 
 /** Lets rustc find a linker for wasm32 under the name that it asks for. */
 async function placeLinker(llvm) {
-  const host = ask(RUSTC, ["-vV"]).out.match(/host: (\S+)/)?.[1];
+  const host = tryRun(RUSTC, ["-vV"]).out.match(/host: (\S+)/)?.[1];
   const bin = `/usr/lib/rustlib/${host}/bin`;
   if (existsSync(join(bin, "rust-lld"))) return;
   await root("mkdir", "-p", bin);
@@ -81,11 +81,11 @@ async function placeLinker(llvm) {
 /** Installs Debian's Rust with a standard library for the target; rustup knows it as `debian`. */
 export async function installDebian(target) {
   await task("Rust from Debian's packages", (detail) => aptInstall(PACKAGES, detail));
-  const about = ask(RUSTC, ["-vV"]).out;
+  const about = tryRun(RUSTC, ["-vV"]).out;
   const llvm = about.match(/LLVM version: (\d+)/)?.[1] ?? "22";
   await task(`linker lld-${llvm} from Debian's packages`, (detail) => aptInstall([`lld-${llvm}`], detail));
   await placeLinker(llvm);
-  const version = ask(RUSTC, ["--version"]).out;
+  const version = tryRun(RUSTC, ["--version"]).out;
   const release = about.match(/release: (\S+)/)?.[1] ?? "unknown";
   const work = join(cache, `debian-rust-${release}.tmp-${process.pid}`);
   await task(`standard library of Rust ${release} for ${target}`, async (detail) => {

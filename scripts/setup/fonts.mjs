@@ -1,6 +1,6 @@
 // Fonts for the scripts in the demo data: without them a picture of the console has boxes for letters.
-import { ask, which } from "../lib/run.mjs";
-import { say, task } from "../lib/status.mjs";
+import { tryRun, which } from "../lib/run.mjs";
+import { log, task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal } from "./apt.mjs";
 
 // Languages of the names that `npm run seed` makes, one for each script that few systems have a font for.
@@ -9,7 +9,7 @@ const PACKAGES = ["fontconfig", "fonts-noto-core", "fonts-noto-cjk"];
 
 const missing = () =>
   which("fc-list")
-    ? LANGUAGES.filter((language) => ask("fc-list", [`:lang=${language}`, "family"]).out === "")
+    ? LANGUAGES.filter((language) => tryRun("fc-list", [`:lang=${language}`, "family"]).out === "")
     : LANGUAGES;
 
 /** Makes sure of the fonts where that is possible; says so when it is not. */
@@ -20,8 +20,8 @@ export async function fonts() {
     await task("Noto fonts from Debian's packages", (detail) => aptInstall(PACKAGES, detail));
     return;
   }
-  say(`! There is no font for ${missing().join(", ")} and none can be installed: ${refusal}.`);
-  say(
+  log(`! There is no font for ${missing().join(", ")} and none can be installed: ${refusal}.`);
+  log(
     `  Pictures will have boxes for their letters. Install ${PACKAGES.slice(1).join(" and ")}, or other fonts for them.`,
   );
 }

@@ -1,12 +1,12 @@
 // rustfmt and clippy, which a minimal Rust lacks.
 import { Problem } from "../lib/problem.mjs";
-import { ask, run, which } from "../lib/run.mjs";
+import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 
 const TOOLS = { fmt: "rustfmt", clippy: "clippy" };
 const RUSTUP_TIMEOUT_MS = 90_000;
 
-const has = (tool, env) => ask("cargo", [tool, "--version"], env).ok;
+const has = (tool, env) => tryRun("cargo", [tool, "--version"], env).ok;
 
 /** Tries to install what is missing; what still is then, is told by the steps that need it. */
 export async function lintTools() {

@@ -5,7 +5,7 @@ import { basename, join, relative } from "node:path";
 import { locked } from "../lib/lock.mjs";
 import { nodeBin, root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
-import { ask, run, which } from "../lib/run.mjs";
+import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 
 const MINIMUM_NODE = [22, 12];
@@ -28,14 +28,14 @@ function isCurrent(stamp, wanted) {
 
 /** Fails unless the tools that come with install scripts or per-platform packages really run. */
 function verify() {
-  const [major, minor] = (ask("node", ["--version"]).out.match(/\d+/g) ?? [0, 0]).map(Number);
+  const [major, minor] = (tryRun("node", ["--version"]).out.match(/\d+/g) ?? [0, 0]).map(Number);
   if (major < MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor < MINIMUM_NODE[1])) {
     throw new Problem(`Node ${MINIMUM_NODE.join(".")} or newer did not get installed (found ${major}.${minor}).`, {
       hint: "The npm package `node` brings it with an install script. Allow it:\n  npm ci --ignore-scripts=false\nor install Node 24 yourself.",
     });
   }
   for (const tool of ["esbuild", "workerd", "wasm-opt", "wrangler"]) {
-    const answer = ask(join(nodeBin, tool), ["--version"]);
+    const answer = tryRun(join(nodeBin, tool), ["--version"]);
     if (!answer.ok) {
       throw new Problem(`\`${tool}\` from npm does not run on this machine (${process.platform} ${process.arch}).`, {
         output: answer.err,

@@ -5,7 +5,7 @@ import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
 import { locked } from "../lib/lock.mjs";
 import { root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
-import { ask, run, which } from "../lib/run.mjs";
+import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal } from "./apt.mjs";
 
@@ -14,7 +14,7 @@ export const pythonProgram = (name, program) => join(root, "target", "python", n
 
 /** Makes sure of a Python that can make folders of packages. */
 async function python() {
-  const works = () => which("python3") && ask("python3", ["-c", "import ensurepip, venv"]).ok;
+  const works = () => which("python3") && tryRun("python3", ["-c", "import ensurepip, venv"]).ok;
   if (works()) return;
   const refusal = aptRefusal();
   if (!refusal)

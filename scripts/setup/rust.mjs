@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toolPath } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
-import { ask, run, which } from "../lib/run.mjs";
+import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 import { canInstallDebian, installDebian, VERSION_STAMP } from "./debian-rust.mjs";
 
@@ -15,12 +15,12 @@ const RUSTUP_TIMEOUT_MS = 90_000;
 
 /** Whether the rustc of this environment has the wasm32 target. */
 function hasTarget(env) {
-  const { ok, out } = ask("rustc", ["--print", "target-libdir", "--target", TARGET], env);
+  const { ok, out } = tryRun("rustc", ["--print", "target-libdir", "--target", TARGET], env);
   if (!ok || !existsSync(out)) return false;
   if (!readdirSync(out).some((file) => /^libcore-.*\.rlib$/.test(file))) return false;
   // Debian's compiler may have been upgraded since its library was built here.
   const stamp = join(out, VERSION_STAMP);
-  return !existsSync(stamp) || readFileSync(stamp, "utf8").trim() === ask("rustc", ["--version"], env).out;
+  return !existsSync(stamp) || readFileSync(stamp, "utf8").trim() === tryRun("rustc", ["--version"], env).out;
 }
 
 /** The toolchains that may have the target, best first, as environment variables. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
 import { SAMPLE_PACKAGES, root, sampleImport } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
-import { say, task } from "../lib/status.mjs";
+import { log, task } from "../lib/status.mjs";
 import { localCatalog } from "./demo-platform.mjs";
 
 const folder = join(root, ".catalog");
@@ -51,8 +51,8 @@ async function fetchSources(program, seconds) {
     }
   });
   const lines = said.split("\n").filter((line) => /^\d+ (?:documents? ready|missing: )/.test(line));
-  for (const line of lines.length > 0 ? lines : [said]) say(`  ${line}`);
-  if (lines.some((line) => line.includes("missing"))) say("  To fetch them: npm run catalog -- fetch");
+  for (const line of lines.length > 0 ? lines : [said]) log(`  ${line}`);
+  if (lines.some((line) => line.includes("missing"))) log("  To fetch them: npm run catalog -- fetch");
 }
 
 /** What the import depends on: the documents, what is known of their providers, the overrides and the program. */
@@ -105,7 +105,7 @@ export async function importCatalog(program, { hasSources = false, seconds } = {
   const made = stamped();
   const current = read(currentFile);
   if (current !== undefined && !made.current.includes(current)) {
-    say("Catalog: your own, in .catalog/ (delete that folder to get the sample catalog back).");
+    log("Catalog: your own, in .catalog/ (delete that folder to get the sample catalog back).");
     return;
   }
   if (hasSources) await fetchSources(program, seconds);

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { appendFileSync, chmodSync, existsSync, readFileSync, utimesSync, watchFile } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
-import { say } from "../lib/status.mjs";
+import { log } from "../lib/status.mjs";
 
 const FILE = ".dev.vars";
 const SECRETS = {
@@ -25,7 +25,7 @@ export function ensureSecrets(folder = root) {
     const line = text === "" || text.endsWith("\n") ? "" : "\n";
     appendFileSync(file, `${line}${name}=${make()}\n`, { mode: 0o600 });
     if (text === "") chmodSync(file, 0o600);
-    say(`Made ${name}, which ${does} on this machine, in ${FILE}.`);
+    log(`Made ${name}, which ${does} on this machine, in ${FILE}.`);
   }
 }
 

@@ -24,7 +24,7 @@ import { locked } from "../lib/lock.mjs";
 import { root, state } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
-import { gather, say } from "../lib/status.mjs";
+import { captureLog, log } from "../lib/status.mjs";
 import { wasmCargoEnvironment } from "../lib/wasm.mjs";
 import { options } from "../start/options.mjs";
 import { WithoutRequests } from "../start/request-log.mjs";
@@ -220,7 +220,7 @@ test("a secret of this machine is made once, beside what is there", async () => 
   const folder = mkdtempSync(join(tmpdir(), "connector-vault-secret-"));
   const file = join(folder, ".dev.vars");
   const text = () => readFileSync(file, "utf8");
-  const ensure = () => gather(async () => ensureSecrets(folder));
+  const ensure = () => captureLog(async () => ensureSecrets(folder));
   const names = ["SESSION_SECRET", "VAULT_KEYS"];
   const said = (name) => new RegExp(`Made ${name}, which .* in \\.dev\\.vars\\.`);
   const told = await ensure();
@@ -288,16 +288,16 @@ describe("steps", () => {
     const events = [];
     const body = (name, fails) => async () => {
       events.push(`+${name}`);
-      say(`${name} speaks`);
+      log(`${name} speaks`);
       await new Promise((done) => setImmediate(done));
       await run("node", ["-e", `console.log("${name}", "printed")`], { show: true });
-      say(`${name} spoke`);
+      log(`${name} spoke`);
       events.push(`-${name}`);
       if (fails) throw new Problem(`${name} is broken.`);
     };
     add(steps, body);
     let code;
-    const said = await gather(async () => {
+    const said = await captureLog(async () => {
       await steps.run(atOnce);
       code = steps.close();
     });
@@ -331,11 +331,11 @@ describe("steps", () => {
         "--input-type=module",
         "-e",
         `
-      import { say } from ${JSON.stringify(join(root, "scripts", "lib", "status.mjs"))};
+      import { log } from ${JSON.stringify(join(root, "scripts", "lib", "status.mjs"))};
       import { Steps } from ${JSON.stringify(join(root, "scripts", "test", "steps.mjs"))};
       const steps = new Steps();
-      steps.add("a", async () => say("half way"));
-      steps.add("b", async () => { say("half way"); process.exit(3); }, { needs: ["a"] });
+      steps.add("a", async () => log("half way"));
+      steps.add("b", async () => { log("half way"); process.exit(3); }, { needs: ["a"] });
       await steps.run(2);
     `,
       ],

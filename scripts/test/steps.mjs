@@ -1,6 +1,6 @@
 // Runs named steps, several at once where they do not need each other, and sums them up; a failed step does not hide what
 // the others would say. What a step says comes in one piece, when it is done.
-import { elapsed, gather, paint, say, sayNow, task } from "../lib/status.mjs";
+import { elapsed, captureLog, paint, log, logNow, task } from "../lib/status.mjs";
 import { report } from "../lib/problem.mjs";
 import { started } from "../lib/run.mjs";
 import { cpuOfSelf, cpuOfTrees } from "./cpu.mjs";
@@ -34,7 +34,7 @@ export class Steps {
     // Who stops it wants to see how far it came.
     const interrupted = () => {
       const begun = [...this.#steps.values()].filter(({ state }) => state === "running");
-      for (const { name, said } of begun) sayNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...said].join("\n"));
+      for (const { name, said } of begun) logNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...said].join("\n"));
     };
     process.once("exit", interrupted);
     const sampling = setInterval(() => this.#sample(), SAMPLE_MS);
@@ -77,7 +77,7 @@ export class Steps {
     step.started = new Set();
     step.cpu = new Map();
     const start = Date.now();
-    await gather(async () => {
+    await captureLog(async () => {
       try {
         const broken = step.needs.find((need) => this.#steps.get(need).state !== "passed");
         if (broken) throw new Skipped(`needs "${broken}"`);
@@ -90,25 +90,25 @@ export class Steps {
       }
     }, step.said);
     step.took = Date.now() - start;
-    say(`\n${paint.bold(`▸ ${step.name}`)}`);
-    if (step.said.length > 0) say(step.said.join("\n"));
-    say(`  ${step.state} (${elapsed(step.took)})${step.state === "skipped" ? `: ${step.note}` : ""}`);
+    log(`\n${paint.bold(`▸ ${step.name}`)}`);
+    if (step.said.length > 0) log(step.said.join("\n"));
+    log(`  ${step.state} (${elapsed(step.took)})${step.state === "skipped" ? `: ${step.note}` : ""}`);
   }
 
   /** Prints the summary; the exit code. */
   close() {
-    say(`\n${paint.bold("Summary")}`);
+    log(`\n${paint.bold("Summary")}`);
     const signs = { passed: paint.green("✓"), failed: paint.red("✗"), skipped: "–" };
     const done = [...this.#steps.values()];
     for (const { name, state, note, took, cpu } of done) {
       const used = [...cpu.values()].reduce((sum, seconds) => sum + seconds, 0);
       const spent = used >= 1 ? `${elapsed(took)}, CPU ${elapsed(used * 1000)}` : elapsed(took);
-      say(`  ${signs[state]} ${name} ${paint.dim(`(${spent})`)}${note ? `: ${note}` : ""}`);
+      log(`  ${signs[state]} ${name} ${paint.dim(`(${spent})`)}${note ? `: ${note}` : ""}`);
     }
     const count = (wanted) => done.filter(({ state }) => state === wanted).length;
     const total = cpuOfSelf();
     const cpu = total === undefined ? "" : ` with ${elapsed(total * 1000)} of CPU`;
-    say(
+    log(
       `\n${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped, in ${elapsed(Date.now() - this.#start)}${cpu}.`,
     );
     return count("failed") > 0 ? 1 : 0;

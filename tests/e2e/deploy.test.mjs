@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { announce, perform, steps } from "../../scripts/deploy/steps.mjs";
 import { nativeCli } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
-import { gather } from "../../scripts/lib/status.mjs";
+import { captureLog } from "../../scripts/lib/status.mjs";
 import { CloudflareApi, commandsOf } from "./support/cloudflare.mjs";
 import { build, folder, smallCatalog } from "./support/workspace.mjs";
 import { WranglerStandIn } from "./support/wrangler.mjs";
@@ -62,7 +62,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
 
     /** What a dry run says. */
     announced() {
-      return gather(async () => announce(this.steps()));
+      return captureLog(async () => announce(this.steps()));
     }
 
     /** Deploys: what was made, and what was said. */
@@ -70,7 +70,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       const made = {};
       const lines = [];
       try {
-        return { made, said: await gather(() => perform(this.steps(made)), lines) };
+        return { made, said: await captureLog(() => perform(this.steps(made)), lines) };
       } catch (error) {
         const unknown = [...api.unknown, ...wrangler.unknown].join(", ");
         assert.fail(`${[...lines, error.output, error.message].join("\n")}\nUnknown to the stand-ins: ${unknown}`);
@@ -80,7 +80,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     /** Deploys while requests are refused. Gives the hint of the failure. */
     async fails(broken) {
       api.broken = broken;
-      const deployed = gather(() => perform(this.steps()));
+      const deployed = captureLog(() => perform(this.steps()));
       const { hint } = await deployed.then(
         () => assert.fail("it was deployed"),
         (error) => error,

@@ -14,7 +14,7 @@ import ts from "typescript";
 import * as vite from "vite";
 import webpack from "webpack";
 import { nodeBin, root } from "../../scripts/lib/paths.mjs";
-import { ask, run } from "../../scripts/lib/run.mjs";
+import { run, tryRun } from "../../scripts/lib/run.mjs";
 import { launch, open } from "./support/browser.mjs";
 import { key, store } from "./support/keys.mjs";
 import { install, pack, write } from "./support/project.mjs";
@@ -89,7 +89,7 @@ function nodes() {
     .filter((entry) => entry !== nodeBin)
     .join(delimiter);
   const print = ["-p", "[process.version, process.execPath].join()"];
-  const found = [ask("node", print), ask("node", print, { PATH })].filter(({ ok }) => ok);
+  const found = [tryRun("node", print), tryRun("node", print, { PATH })].filter(({ ok }) => ok);
   return new Map(found.map(({ out }) => out.split(",")));
 }
 
