@@ -1,4 +1,4 @@
-// docs/benchmarks.md: a section for each benchmark, between comments that name it, so that one can be made anew alone.
+// docs/benchmarks.md: a section for each benchmark, between comments that name it, so that each can be updated alone.
 import { barChart } from "./chart.mjs";
 import { coldTables, verdict } from "./cold.mjs";
 import { importRatio, importTable } from "./import.mjs";
@@ -11,25 +11,27 @@ const NAMES = ["cold", "warm", "import", "vault", "proxy", "console", "sealing"]
 
 const HEAD = `# Benchmarks
 
-What requests cost, beside two others on the same machine in the same run: **Hono**, [the Worker](../lab/bench/hono/README.md) that one
-would write in TypeScript for the same contract, and a **bare Worker**, which sends our answer from a constant and so shows what
-the runtime itself costs. \`npm run bench\` measures everything and writes this page.
+This page compares the cost of requests with two other Workers on the same machine in the same run: **Hono**,
+[a Worker](../lab/bench/hono/README.md) in TypeScript for the same contract, and a **bare Worker**, which sends our
+response from a constant and so shows the cost of the runtime itself. \`npm run bench\` measures everything and writes this
+page.
 
 `;
 const TAIL = `## What a first search over all actions costs
 
-The search reads whole values of Workers KV, and ranks what has the words. "send an email" over the whole directory reads ten
-values of 1.4 megabytes together: the traits of all actions, parts with words, and the parts with the rows of its page. Of its
+The search reads whole values of Workers KV, and ranks the actions with the words. "send an email" over the whole directory
+reads ten values of 1.4 megabytes in total: the rank features of all actions, parts with words, and the parts with the rows
+of its page. Of its
 processor time, the Worker's own WebAssembly is a quarter (by \`perf\`). Reading values costs the runtime about 0.3 ms for each
 and 1 ms a megabyte, so 4 to 5 ms here.
 
-Three things made it cheaper. The rows are packed: 6.4 megabytes were read before. A starting isolate rehearses a search of two
-thousand actions: V8 optimized the ranking during the first search before, on threads of its own, which took 2 to 9 ms and came
-too late to help. And words are in parts of 80 KiB instead of 256, of which a question needs a few. The latter two together took
-"send an email" from 24.0 ms to 14.0 on a machine with a load of 10, and eleven other questions from 8.4–30.0 ms to 7.0–19.7
-(2026-11-25). What the most actions match costs most: "get user", and "list all users".
+Three changes made it cheaper. The rows are packed: before, a search read 6.4 megabytes. A starting isolate rehearses a search
+of two thousand actions: before, V8 optimized the ranking during the first search, on threads of its own, which took 2 to
+9 ms and came too late to help. And words are in parts of 80 KiB instead of 256; a query needs a few of them. The latter two
+changes together took "send an email" from 24.0 ms to 14.0 on a machine with a load of 10, and eleven other queries from
+8.4–30.0 ms to 7.0–19.7 (2026-11-25). Queries that match the most actions cost the most: "get user", and "list all users".
 
-Fewer values would help; smaller parts with rows do not. With a quarter of their size, "get user" read 16 values instead of 11,
+Fewer values would help; smaller parts with rows do not: with a quarter of their size, "get user" read 16 values instead of 11,
 and took a millisecond more.
 
 ## How to measure
@@ -44,9 +46,9 @@ npm run lab -- bench-console    # what the console weighs, and when a phone can 
 npm run lab -- bench-sealing    # sealing and opening credentials, by RustCrypto and by WebCrypto
 \`\`\`
 
-The Workers run on workerd itself, in a process each, with nothing between them and the client. Workers KV and D1 are served by
-another process: what is counted is the Worker's own processor time and the runtime's. They take turns, because machines are
-noisy. \`npm run bench -- --only cold,warm\` makes these sections anew and keeps the others, with their dates.
+The Workers run on workerd itself, in a process each, with nothing between them and the client. Another process serves
+Workers KV and D1, so only the processor time of the Worker and the runtime counts. The Workers take turns, because machines
+are noisy. \`npm run bench -- --only cold,warm\` updates these sections and keeps the others, with their dates.
 `;
 
 const begin = (name) => `<!-- ${name}: written by npm run bench -- --only ${name} -->\n`;
@@ -70,8 +72,8 @@ export const page = (sections) =>
 
 /** Where ours is not the best, in a list. */
 function losses(found) {
-  if (found.length === 0) return "**Where we lose:** nowhere in this table.";
-  return `**Where we lose:**\n\n${found.map((text) => `- ${text}`).join("\n")}`;
+  if (found.length === 0) return "**Where ours is slower:** nowhere in this table.";
+  return `**Where ours is slower:**\n\n${found.map((text) => `- ${text}`).join("\n")}`;
 }
 
 export function coldSection(measured, samples) {
@@ -90,9 +92,9 @@ export function coldSection(measured, samples) {
   const [processor, wall] = coldTables(measured).map(markdown);
   const text = `## First requests
 
-What the first request of a new isolate costs: every sample is a new process of workerd, and is asked once. Processor time, of all
-threads, from the request's first byte to the answer's last one, in milliseconds. Medians of ${samples} samples; in brackets, between what
-half of them lie. The platform's free plan allows a request 10 ms. ${measuredOn()}
+The cost of the first request of a new isolate: every sample is a new process of workerd that gets one request. Processor time
+of all threads, from the request's first byte to the response's last one, in milliseconds. Medians of ${samples} samples; in brackets, the
+interquartile range. The platform's free plan allows a request 10 ms. ${measuredOn()}
 
 ![Processor time of first requests](benchmarks/cold.svg)
 
@@ -102,9 +104,9 @@ The same from the client's side, in milliseconds:
 
 ${wall}
 
-Before the first request, a process takes ${ours.toFixed(0)} ms of processor time with ours and ${hono.toFixed(0)} ms with Hono until it listens, workerd's own
-start in both. In that time ours [rehearses](../src/edge/rehearsal.js) recorded requests, so that V8 has compiled what the first
-real one calls. The platform allows [a second](https://developers.cloudflare.com/workers/platform/limits/) for it, on both plans.
+Before the first request, a process takes ${ours.toFixed(0)} ms of processor time with ours and ${hono.toFixed(0)} ms with Hono until it listens, including
+the start of workerd itself. In that time ours [rehearses](../src/edge/rehearsal.js) recorded requests, so that V8 has compiled the functions that
+the first real one calls. The platform allows [a second](https://developers.cloudflare.com/workers/platform/limits/) for it, on both plans.
 
 ${losses(lost)}`;
   const title = "First request of a new isolate: processor time";
@@ -132,7 +134,7 @@ ${measuredOn()}
 
 ${markdown(warmTable(measured))}
 
-The isolate remembers what a search found; "never asked" means that each request searches for something else.
+The isolate caches the results of a search; "never asked" means that each request has another query.
 
 ${losses(lost)}`;
   const title = "Warm requests: processor time";
@@ -155,10 +157,11 @@ The import takes ${ratio.toFixed(2)} of the time of the bare parse.${ratio < 0.5
 export function sealingSection(measured, samples) {
   const text = `## Sealing
 
-What it costs to seal the credentials of a connection, and to open them: by the service's own code, which is RustCrypto compiled to
-WebAssembly as the Worker is, and by WebCrypto, which JavaScript calls here and would also have to be called from WebAssembly. Both
-derive the key, and each opens what the other has sealed. "First" is what the first request of a new isolate takes more than one that
-does nothing. Medians of ${samples}; in brackets, between what half of them lie. ${measuredOn()}
+The cost of encrypting ("sealing") and decrypting ("opening") the credentials of a connection: by the service's own code,
+which is RustCrypto compiled to WebAssembly like the Worker, and by WebCrypto, which JavaScript calls here and WebAssembly
+would have to call. Both derive the key, and each can open what the other has sealed. "First" is the additional time of the
+first request of a new isolate, compared with a request that does nothing. Medians of ${samples}; in brackets, the
+interquartile range. ${measuredOn()}
 
 ${markdown(sealingTable(measured))}
 

@@ -97,8 +97,8 @@ export async function life(vault, measure, { rounds, size, shards }) {
     "events of one connection": await measure(rounds, () => vault.send(`/v1/events?connection=${one}`), 500),
     "events, none after the last": await measure(rounds, () => vault.send(`/v1/events?after=${end}`), 10),
     "a connection's status": await measure(rounds, () => vault.send(`${CONNECTIONS}/${one}/status`), 10),
-    "credentials, not renewed": await measure(rounds, () => vault.send(`${CONNECTIONS}/${one}/credentials`), 24),
-    "credentials, renewed": {
+    "credentials, not refreshed": await measure(rounds, () => vault.send(`${CONNECTIONS}/${one}/credentials`), 24),
+    "credentials, refreshed": {
       ...(await measure(rounds, () => vault.send(renewal), 36)),
       mostCalls: 3,
       // Four of these are an entry of the audit.

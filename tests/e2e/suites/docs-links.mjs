@@ -36,7 +36,7 @@ export function links() {
         [],
       );
       const alone = page("docs/contributing.md")
-        .tables.find(([heads]) => heads.at(-1) === "alone")
+        .tables.find(([heads]) => heads.at(-1) === "run it alone")
         .slice(1)
         .map((row) => words(row.at(-1).replaceAll("`", "")));
       assert.ok(alone.length > 5);
