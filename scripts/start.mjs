@@ -35,7 +35,7 @@ const LONG_MS = 20_000;
 
 async function migrateState(program, { state, place }) {
   const stampFile = join(state, "v3", "d1", ".migrated");
-  const wanted = fingerprint(["migrations", "wrangler.toml"]);
+  const wanted = fingerprint(["schema", "wrangler.toml"]);
   if (isStamped(stampFile, wanted)) return;
   await task("local database migrated", (detail) => run(program, ["migrate", ...place], { detail }));
   stamp(stampFile, wanted);
@@ -69,6 +69,8 @@ await main(async () => {
   const tools = await setup({ meanwhile: compile });
   const program = await nativeCli();
   const storage = locked("start", "it makes the catalog and the demo account", async () => {
+    // First, because it stops if an earlier commit has created the database.
+    await migrateState(program, given);
     await importCatalog(program, { hasSources: given.hasSources, seconds: START_SECONDS });
     // Started first, because its URL is part of its connector.
     const demo = given.hasDemo ? await startPlatform(given) : undefined;
@@ -76,7 +78,6 @@ await main(async () => {
     else removeConnector(given.state);
     await publishCatalog(program, given);
     if (given.shards) await run(program, ["shards", "add", "--total", given.shards, ...given.place]);
-    await migrateState(program, given);
     ensureSecrets();
     if (demo) await setClient(program, given);
     await seedDemoAccount(program, given);

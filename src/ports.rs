@@ -57,16 +57,10 @@ impl StorageError {
         Self { cause: cause.into(), again: Again::Never }
     }
 
-    /// Whether a change was refused because its account is being moved (`migrations/0013_moves.sql`).
+    /// Whether a change was refused because its account is being moved.
     #[must_use]
     pub fn is_moved(&self) -> bool {
         Finder::new(MOVED).find(self.cause.as_bytes()).is_some()
-    }
-
-    /// Whether nothing ran because the database is from before `migrations/0013_moves.sql`.
-    #[must_use]
-    pub fn is_before_moves(&self) -> bool {
-        Finder::new("no such table: forwards").find(self.cause.as_bytes()).is_some()
     }
 
     /// What D1 reported.

@@ -10,7 +10,7 @@ import { root } from "../../scripts/lib/paths.mjs";
 /** A database with the project's tables, one key, and connections of its account. */
 export function vault(keyRow, connections) {
   const database = new DatabaseSync(":memory:");
-  const folder = join(root, "migrations");
+  const folder = join(root, "schema");
   for (const file of readdirSync(folder).sort()) database.exec(readFileSync(join(folder, file), "utf8"));
   const names = Object.keys(keyRow);
   database.prepare(`INSERT INTO api_keys (${names}) VALUES (${names.map(() => "?")})`).run(...Object.values(keyRow));

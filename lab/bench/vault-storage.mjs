@@ -12,7 +12,7 @@ export const ACCOUNT = "bench";
 /** A project of its own in a folder, for the commands that write its wrangler.toml. */
 function project(folder) {
   mkdirSync(folder, { recursive: true });
-  for (const name of ["wrangler.toml", "migrations"]) cpSync(join(root, name), join(folder, name), { recursive: true });
+  for (const name of ["wrangler.toml", "schema"]) cpSync(join(root, name), join(folder, name), { recursive: true });
   for (const name of ["node_modules", "scripts", ".catalog"]) symlinkSync(join(root, name), join(folder, name));
   return folder;
 }
@@ -36,7 +36,7 @@ export async function storage(program, size, shards = 1) {
   const stampFile = join(state, "seeded");
   const keyFile = join(state, "key.json");
   const wanted = fingerprint(
-    ["migrations", "src/operator/seed", "src/fold.rs", "wrangler.toml"],
+    ["schema", "src/operator/seed", "src/fold.rs", "wrangler.toml"],
     [String(size), String(shards)],
   );
   const inDatabases = shards === 1 ? "" : `, in one of ${shards} databases`;

@@ -74,8 +74,8 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
       does: async () => queue && cloudflare.queue(queue),
     },
     {
-      title: "migrations",
-      would: "apply the migrations that a database lacks",
+      title: "tables",
+      would: "apply the files of schema/ that a database lacks",
       does: (detail) => operator(["migrate"], { detail }),
     },
     {

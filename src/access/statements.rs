@@ -41,17 +41,6 @@ pub fn select_key(caller: &Caller) -> Statement {
     Statement { sql: sql.into(), params: vec![name(caller)] }
 }
 
-/// As [`select_key`], for a database in which no account can have moved: it lacks the table of forwards.
-#[must_use]
-pub fn select_key_unmoved(caller: &Caller) -> Statement {
-    let sql = with_key!(
-        caller,
-        "SELECT id, account, environment, scopes, expires_at, revoked_at, NULL AS moved_to FROM api_keys WHERE ",
-        ""
-    );
-    Statement { sql: sql.into(), params: vec![name(caller)] }
-}
-
 /// Selects where the attempt to connect was moved to whose link or `state` has this hash.
 #[must_use]
 pub fn select_forward(hash: &str) -> Statement {

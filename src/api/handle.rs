@@ -19,7 +19,7 @@ use super::{agents, mcp, open, page};
 use crate::access::authenticate::{KeyCache, moved_to, owner};
 use crate::access::caller::shard_of;
 use crate::access::error::AuthenticationError;
-use crate::access::statements::{Guard, arrive, name_of, select_key, select_key_unmoved};
+use crate::access::statements::{Guard, arrive, name_of, select_key};
 use crate::access::usage::Usage;
 use crate::access::{Caller, Principal, Shard};
 use crate::agents::SCOPES;
@@ -470,16 +470,7 @@ impl<P: Ports> Door<'_, P> {
         batch.push(select_key(self.caller));
         batch.append(&mut statements.into_vec());
         let (principal, sets) = loop {
-            let mut sets = match self.metered.batch(batch.clone()).await {
-                // Not two questions each time: while an account arrives, its key and its forward are both here.
-                Err(error) if error.is_before_moves() => {
-                    if let Some(asked) = batch.get_mut(first) {
-                        *asked = select_key_unmoved(self.caller);
-                    }
-                    self.metered.batch(batch.clone()).await?
-                }
-                sets => sets?,
-            };
+            let mut sets = self.metered.batch(batch.clone()).await?;
             sets.drain(..first.min(sets.len()));
             if let Some(shard) = moved_to(sets.first())? {
                 return Err(Problem { moved_to: Some(shard), ..self.caller.refused().into() });

@@ -1,5 +1,5 @@
 //! The audit: who changed what, and who read credentials. Triggers write the entries of changes, in the transaction of the change
-//! (`migrations/0023_audit.sql`); a read of credentials writes its own. Here the rows become documents.
+//! (`schema/0001_init.sql`); a read of credentials writes its own. Here the rows become documents.
 
 use serde::{Deserialize, Serialize};
 

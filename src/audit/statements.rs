@@ -8,7 +8,7 @@ use crate::terms::AuditAction;
 use crate::vault::model::ConnectionId;
 use crate::vault::statements::sql::Sql;
 
-/// The tables whose changes are audited, as in `migrations/0023_audit.sql`.
+/// The tables whose changes are audited, as in `schema/0001_init.sql`.
 const AUDITED: [&str; 6] =
     ["agent_endpoints", "agent_grants", "api_keys", "connections", "oauth_clients", "webhooks"];
 

@@ -1,5 +1,5 @@
 //! Events: what happened to connections and to what they depend on. Triggers write their rows, in the transaction of the
-//! change (`migrations/0007_events.sql`); here they become documents.
+//! change (`schema/0001_init.sql`); here they become documents.
 
 pub mod model;
 pub mod statements;

@@ -164,12 +164,11 @@ fn shown(rows: &[Row], as_json: bool) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use clap::Parser;
 
     use super::*;
     use crate::operator::d1::by_operator;
+    use crate::operator::schema::database;
 
     #[derive(Parser)]
     struct Cli {
@@ -179,16 +178,6 @@ mod tests {
 
     fn parsed(arguments: &[&str]) -> List {
         Cli::try_parse_from([&["audit"], arguments].concat()).unwrap().list
-    }
-
-    fn database() -> rusqlite::Connection {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
-        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-        let db = rusqlite::Connection::open_in_memory().unwrap();
-        for file in files.collect::<BTreeSet<_>>() {
-            db.execute_batch(&std::fs::read_to_string(file).unwrap()).unwrap();
-        }
-        db
     }
 
     fn actions(db: &rusqlite::Connection, arguments: &[&str]) -> Vec<String> {

@@ -1,7 +1,5 @@
-//! The D1 databases of keys and connections: running statements, and applying the migrations that create its tables.
+//! The D1 databases of keys and connections: runs statements, and applies the files of `schema/` that create the tables.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
@@ -10,7 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::local::Results;
+use super::schema::{self, DatabaseSchema, Schema, SchemaFile};
 use super::scratch::Scratch;
+use super::shards::file::placeholder;
 use super::shards::moving::Side;
 use super::sql::{Text, filled};
 use super::storage::{Storage, Way};
@@ -18,15 +18,16 @@ use super::wrangler::json_in;
 use crate::access::Shard;
 use crate::audit::statements as audit;
 
-/// The project's folder of migrations.
-const MIGRATIONS: &str = "migrations";
-
 /// The longest SQL of a command line; Linux takes 128 KiB.
 const MAX_COMMAND: usize = 100_000;
 
 /// The table in which `wrangler d1 migrations` records what it has applied, exactly as wrangler creates it.
-const REMEMBERED: &str = "CREATE TABLE IF NOT EXISTS d1_migrations(\n  id INTEGER PRIMARY KEY AUTOINCREMENT, \
+const CREATE_RECORD: &str = "CREATE TABLE IF NOT EXISTS d1_migrations(\n  id INTEGER PRIMARY KEY AUTOINCREMENT, \
                           name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)";
+
+/// Selects the statements that would create what a database contains, without what SQLite, D1 and wrangler create.
+pub(super) const STATEMENTS: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name NOT GLOB 'sqlite_*' \
+                                     AND tbl_name NOT GLOB '_cf_*' AND tbl_name <> 'd1_migrations'";
 
 /// The database of a shard.
 #[derive(Debug, Clone)]
@@ -84,19 +85,19 @@ struct Meta {
 }
 
 impl Database {
-    /// Runs statements in one transaction. On this machine, it first applies any migrations that the database lacks.
+    /// Runs statements in one transaction. On this machine, it first creates tables and columns that the database lacks.
     ///
     /// # Errors
     /// When the database rejects a statement, or cannot be reached.
     pub fn query(&self, statements: &[String]) -> Result<Answers> {
         match self.try_query(statements) {
-            Err(error) if lacks_a_migration(&format!("{error:#}")) => {
+            Err(error) if lacks_tables(&format!("{error:#}")) => {
                 if matches!(self.storage.way, Way::Wrangler(_)) {
                     bail!(
                         "the database lacks tables or columns: run `npm run deploy` first, which makes them"
                     );
                 }
-                self.migrate().context("making the tables and columns of the database")?;
+                self.apply(&self.pending()?).context("creating the tables of the database")?;
                 self.try_query(statements)
             }
             result => result,
@@ -165,59 +166,86 @@ impl Database {
         }
     }
 
-    /// Applies the migrations that the database lacks, each together with the row that records it. Returns their names.
-    ///
-    /// `wrangler d1 migrations apply` uses the same rows. However, it sends a migration to Cloudflare as a query, which
-    /// splits triggers at their semicolons; a file is not split.
+    /// The files of `schema/` that the database lacks.
     ///
     /// # Errors
-    /// When the migrations cannot be read, or the database rejects one. Those before it stay applied.
-    pub fn migrate(&self) -> Result<Vec<String>> {
-        let folder = self.storage.project.root().join(MIGRATIONS);
-        let read = || fs::read_dir(&folder)?.map(|entry| Ok(entry?.file_name())).collect();
-        let files: std::io::Result<BTreeSet<_>> = read();
-        let files = files.with_context(|| format!("{}", folder.display()))?;
-        let names = files.into_iter().filter_map(|name| name.into_string().ok());
-        let mut applied = self.applied()?;
+    /// When the files can't be read, other ones have created the database, or it cannot be reached.
+    pub fn pending(&self) -> Result<Vec<SchemaFile>> {
+        let schema = Schema::read(&self.storage.project.root().join(schema::FOLDER))?;
+        let existing = self.schema()?;
+        if !schema.is_of(&existing) {
+            bail!(self.incompatible());
+        }
+        Ok(schema.pending(&existing.applied).cloned().collect())
+    }
+
+    /// Applies files, each together with the row that records it. Returns their names.
+    ///
+    /// `wrangler d1 migrations apply` uses the same rows. However, it sends a file to Cloudflare as a query, which splits
+    /// triggers at their semicolons; an uploaded file is not split.
+    ///
+    /// # Errors
+    /// When the database rejects a file. Those before it stay applied.
+    pub fn apply(&self, files: &[SchemaFile]) -> Result<Vec<String>> {
         let mut now = Vec::new();
-        for name in names {
-            let file = folder.join(&name);
-            let is_sql = file.extension().is_some_and(|extension| extension == "sql");
-            if !is_sql || applied.contains(&name) {
-                continue;
-            }
-            let sql = fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
-            let remember = format!("INSERT INTO d1_migrations (name) VALUES ({})", Text(&name));
-            if let Err(error) = self.load(&[sql.trim_end_matches([';', '\n']).into(), remember]) {
+        for file in files {
+            let record = format!("INSERT INTO d1_migrations (name) VALUES ({})", Text(&file.name));
+            if let Err(error) = self.load(&[file.sql.trim_end_matches([';', '\n']).into(), record])
+            {
                 // Another command may have applied it at the same time.
-                applied = self.applied()?;
-                if !applied.contains(&name) {
-                    return Err(error.context(format!("the migration {name}")));
+                if !self.schema()?.applied.contains(&file.name) {
+                    return Err(error.context(format!("the file {}", file.name)));
                 }
                 continue;
             }
-            now.push(name);
+            now.push(file.name.clone());
         }
         Ok(now)
     }
 
-    /// Whether any migration has been applied.
+    /// Why the database can't be upgraded, and how to begin again.
+    fn incompatible(&self) -> String {
+        let reset = match &self.storage.way {
+            Way::Local(local) => format!(
+                "Delete this machine's storage, with its keys and connections, and run the command again:\n  rm -rf '{}'",
+                local.folder().display()
+            ),
+            Way::Wrangler(_) => format!(
+                "Let `npm run deploy` create a new one. Either delete this one, with all keys and connections, by\n  npx wrangler d1 delete {binding}\nor change its `database_name` in wrangler.toml, so that it stays. Then write this into the table of {binding} in wrangler.toml, and run the command again:\n  database_id = \"{}\"",
+                placeholder(self.shard),
+                binding = self.shard.binding(),
+            ),
+        };
+        format!(
+            "the tables of this database were created by an earlier commit, and are not those of {}/. Nothing was changed. Before the first release, databases are not upgraded. {reset}",
+            schema::FOLDER
+        )
+    }
+
+    /// Whether any file of `schema/` has been applied.
     ///
     /// # Errors
     /// When the database cannot be reached.
     pub fn has_tables(&self) -> Result<bool> {
-        Ok(!self.applied()?.is_empty())
+        Ok(!self.schema()?.applied.is_empty())
     }
 
-    /// The names of the migrations that have been applied.
-    fn applied(&self) -> Result<BTreeSet<String>> {
+    /// What the database has of the schema.
+    fn schema(&self) -> Result<DatabaseSchema> {
         #[derive(Deserialize)]
-        struct Row {
+        struct Applied {
             name: String,
         }
-        let read = "SELECT name FROM d1_migrations".to_owned();
-        let rows: Vec<Row> = self.try_query(&[REMEMBERED.into(), read])?.rows(1)?;
-        Ok(rows.into_iter().map(|row| row.name).collect())
+        #[derive(Deserialize)]
+        struct Created {
+            sql: String,
+        }
+        let names = "SELECT name FROM d1_migrations";
+        let rows = self.try_query(&[CREATE_RECORD, names, STATEMENTS].map(String::from))?;
+        Ok(DatabaseSchema {
+            applied: rows.rows::<Applied>(1)?.into_iter().map(|row| row.name).collect(),
+            statements: rows.rows::<Created>(2)?.into_iter().map(|row| row.sql).collect(),
+        })
     }
 }
 
@@ -253,7 +281,7 @@ fn printed(text: &str) -> Result<Answers> {
 }
 
 /// Whether the database reports that a table or a column does not exist.
-fn lacks_a_migration(said: &str) -> bool {
+fn lacks_tables(said: &str) -> bool {
     ["no such table: ", "no such column: ", "has no column named "]
         .iter()
         .any(|text| said.contains(text))
@@ -264,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_older_database_says() {
+    fn recognizes_errors_about_missing_tables_and_columns() {
         let db = rusqlite::Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE t (a)").unwrap();
         for sql in [
@@ -274,10 +302,10 @@ mod tests {
             "INSERT INTO t (b) VALUES (1)",
         ] {
             let error = db.execute_batch(sql).unwrap_err().to_string();
-            assert!(lacks_a_migration(&error), "{error}");
+            assert!(lacks_tables(&error), "{error}");
         }
         let other = db.execute_batch("SELECT FROM t").unwrap_err().to_string();
-        assert!(!lacks_a_migration(&other), "{other}");
+        assert!(!lacks_tables(&other), "{other}");
     }
 
     #[test]

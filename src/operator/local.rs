@@ -36,6 +36,7 @@ const ATTEMPTS: u8 = 3;
 pub struct Local {
     connection: RefCell<BufReader<TcpStream>>,
     ids: Ids,
+    folder: PathBuf,
 }
 
 /// Where a helper listens, and the secrets by which it and its clients recognize each other.
@@ -113,9 +114,13 @@ impl Local {
     /// # Errors
     /// When the helper cannot be started.
     pub fn connect(project: &Project, ids: &Ids, folder: &Path) -> Result<Self> {
-        let opened = |connection| Self { connection: RefCell::new(connection), ids: ids.clone() };
         fs::create_dir_all(folder).with_context(|| format!("the folder {}", folder.display()))?;
         let folder = fs::canonicalize(folder).context("the folder of the local storage")?;
+        let opened = |connection| Self {
+            connection: RefCell::new(connection),
+            ids: ids.clone(),
+            folder: folder.clone(),
+        };
         let recorded = fs::read(folder.join(RECORD)).ok();
         let recorded = recorded.and_then(|json| serde_json::from_slice::<Record>(&json).ok());
         // In a copied folder, the record still points to the original's helper.
@@ -131,6 +136,12 @@ impl Local {
             }
         }
         result.map(opened).context("the helper that opens this machine's storage")
+    }
+
+    /// The folder of the storage.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Runs statements in one transaction of a shard's database.

@@ -26,6 +26,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 
 use crate::access::Shard;
+use d1::Database;
 use place::Place;
 use storage::Storage;
 
@@ -43,6 +44,7 @@ pub mod ports;
 pub mod progress;
 pub mod project;
 pub mod publish;
+pub mod schema;
 pub mod scratch;
 pub mod seed;
 pub mod shards;
@@ -83,7 +85,7 @@ pub fn run_catalog(command: &CatalogCommand) -> Result<ExitCode> {
 
 /// Create the tables of all databases, or bring them up to date
 ///
-/// `npm start` and `npm run deploy` also do this. It applies the files in migrations/ that a database lacks, and prints
+/// `npm start` and `npm run deploy` also do this. It applies the files in schema/ that a database lacks, and prints
 /// their names. `wrangler d1 migrations list` shows which ones it lacks.
 #[derive(Debug, Clone, Args)]
 pub struct Migrate {
@@ -91,14 +93,31 @@ pub struct Migrate {
     place: Place,
 }
 
+/// Applies the files of `schema/` that databases lack. Returns their names. If one of the databases can't be upgraded, none
+/// is changed.
+fn migrate_all(databases: &[Database]) -> Result<Vec<(Shard, Vec<String>)>> {
+    let context = |database: &Database| database.shard.binding();
+    let pending = databases
+        .iter()
+        .map(|database| Ok((database, database.pending().with_context(|| context(database))?)))
+        .collect::<Result<Vec<_>>>()?;
+    pending
+        .into_iter()
+        .map(|(database, files)| {
+            let names = database.apply(&files).with_context(|| context(database))?;
+            Ok((database.shard, names))
+        })
+        .collect()
+}
+
 /// Runs `migrate`.
 ///
 /// # Errors
 /// Whatever stopped it, in words for the operator.
 pub fn migrate(args: &Migrate) -> Result<ExitCode> {
-    for database in Storage::open(&args.place)?.databases() {
-        for name in database.migrate().with_context(|| database.shard.binding())? {
-            match database.shard {
+    for (shard, names) in migrate_all(&Storage::open(&args.place)?.databases())? {
+        for name in names {
+            match shard {
                 Shard::FIRST => println!("{name}"),
                 other => println!("{}: {name}", other.binding()),
             }

@@ -1,6 +1,6 @@
 //! Webhooks: events are sent to where an account wants them, at least once, signed as Standard Webhooks say.
 //!
-//! Triggers write what is to be sent (`migrations/0009_webhooks.sql`). Here it is told when it is due, how it is signed, and
+//! Triggers write what is to be sent (`schema/0001_init.sql`). Here it is told when it is due, how it is signed, and
 //! what an attempt makes of it.
 
 pub mod attempt;

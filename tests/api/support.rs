@@ -423,7 +423,7 @@ fn fill(database: &mut rusqlite::Connection) {
 /// The SQL of the migrations, in order.
 pub fn migrations() -> Vec<String> {
     let mut paths: Vec<_> =
-        std::fs::read_dir("migrations").unwrap().map(|entry| entry.unwrap().path()).collect();
+        std::fs::read_dir("schema").unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths.into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }

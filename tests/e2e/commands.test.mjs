@@ -19,7 +19,7 @@ const SOURCES = [
   "wrangler.toml",
   "catalog.toml",
   "docs",
-  "migrations",
+  "schema",
   "scripts",
   "lab",
   "src",

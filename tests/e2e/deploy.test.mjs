@@ -38,7 +38,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     constructor(name) {
       this.folder = join(folder, name);
       mkdirSync(this.folder);
-      for (const part of ["wrangler.toml", "migrations", "build"])
+      for (const part of ["wrangler.toml", "schema", "build"])
         cpSync(join(root, part), join(this.folder, part), { recursive: true });
       mkdirSync(join(this.folder, "www"));
       cpSync(join(root, "www", "dist"), join(this.folder, "www", "dist"), { recursive: true });
@@ -150,7 +150,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         "KV namespace",
         "D1 database connector-vault",
         "queue connector-vault",
-        "migrations",
+        "tables",
         "VAULT_KEYS",
         "catalog",
         "a key",
@@ -305,7 +305,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
 
     test("an upload that fails leaves the key that seals, and the next run uses it", async () => {
       const hint = await project.fails(UPLOAD);
-      assert.match(hint, /migrations, secrets\./);
+      assert.match(hint, /tables, secrets\./);
       assert.equal(statSync(join(project.folder, "vault-keys.txt")).mode & 0o777, 0o600);
       const keys = project.read("vault-keys.txt");
       const { made } = await project.deploy();

@@ -83,7 +83,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
     await state.publish(await importPlatforms("keyed", [document], join(root, "tests", "fixtures", "github.toml")));
     await state.use(({ vault }) => store(vault, [caller]));
     server = await Server.start(state, { name: "rotation", secrets, byWrangler: true });
-    for (const name of ["node_modules", "scripts", "migrations"]) symlinkSync(join(root, name), join(project, name));
+    for (const name of ["node_modules", "scripts", "schema"]) symlinkSync(join(root, name), join(project, name));
     const platform = "keyed";
     const shown = await server.send(`/v1/available-connectors/${platform}`, { secret: caller.secret });
     const authMethod = JSON.parse(shown.body).authMethods.find(({ type }) => type === "api_key").id;

@@ -49,8 +49,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     await build();
     program = await nativeCli();
     mkdirSync(PROJECT);
-    for (const name of ["wrangler.toml", "migrations"])
-      cpSync(join(root, name), join(PROJECT, name), { recursive: true });
+    for (const name of ["wrangler.toml", "schema"]) cpSync(join(root, name), join(PROJECT, name), { recursive: true });
     symlinkSync(join(root, "node_modules"), join(PROJECT, "node_modules"));
     symlinkSync(join(root, "scripts"), join(PROJECT, "scripts"));
   });

@@ -322,8 +322,7 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
     opened = await state.open();
     wrangler = await new WranglerStandIn(localCommands(() => opened)).start();
     mkdirSync(project);
-    for (const name of ["wrangler.toml", "migrations"])
-      cpSync(join(root, name), join(project, name), { recursive: true });
+    for (const name of ["wrangler.toml", "schema"]) cpSync(join(root, name), join(project, name), { recursive: true });
     symlinkSync(join(root, "scripts"), join(project, "scripts"));
     wrangler.install(project);
     symlinkSync(join(nodeBin, "node"), join(project, "node_modules", ".bin", "node"));
@@ -337,7 +336,7 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
   test("migrate, and do what the helper does", async () => {
     const error = await json("keys", "list", ...how).catch(({ output }) => output);
     assert.match(error, /the database lacks tables or columns: run `npm run deploy` first/);
-    const all = readdirSync(join(root, "migrations")).sort();
+    const all = readdirSync(join(root, "schema")).sort();
     const migrate = async (...args) => (await operator("migrate", ...args)).split("\n").filter(Boolean);
     assert.deepEqual(await migrate(...how), all);
     assert.deepEqual(await migrate(...how), []);

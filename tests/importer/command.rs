@@ -25,7 +25,7 @@ fn command_line_exit_codes_and_messages() {
         (vec!["import", "tests/fixtures/openapi/broken", "--config", "/dev/null"], 1, "nothing was imported; the catalog stays as it was"),
         (vec!["import", "tests/fixtures/openapi/good/closed.json", "--config", "/dev/null"], 1, "1 document left out for the licence: take one with `--also FILE`, all with `--licence any`"),
         (vec!["import", "no/such/folder"], 1, "error: cannot read no/such/folder: No such file or directory"),
-        (vec!["import", "migrations"], 1, "error: no .json, .yaml or .yml file in migrations"),
+        (vec!["import", "schema"], 1, "error: no .json, .yaml or .yml file in schema"),
         (vec!["import", acme, "--config", "no.toml"], 1, "error: cannot read no.toml"),
         (vec!["import", acme, "--config", config], 1, "c.toml:1:12: no document is about the platform `acme-stor`; did you mean `acme-store`?"),
         (vec!["import", acme], 0, "optional entries of catalog.toml left aside"),

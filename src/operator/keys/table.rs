@@ -1,4 +1,4 @@
-//! The table of API keys (`migrations/0001_api_keys.sql`, `migrations/0003_key_care.sql`).
+//! The table of API keys (`schema/0001_init.sql`).
 
 use std::collections::BTreeSet;
 
@@ -230,16 +230,7 @@ impl KeyTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn database() -> rusqlite::Connection {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
-        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-        let db = rusqlite::Connection::open_in_memory().unwrap();
-        for file in files.collect::<BTreeSet<_>>() {
-            db.execute_batch(&std::fs::read_to_string(file).unwrap()).unwrap();
-        }
-        db
-    }
+    use crate::operator::schema::database;
 
     fn row(id: &str, account: &str, created_at: i64) -> Row {
         Row {

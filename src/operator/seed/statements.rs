@@ -1,4 +1,4 @@
-//! The SQL of seeding (`migrations/0002_connections.sql`).
+//! The SQL of seeding.
 
 use std::fmt::Write as _;
 

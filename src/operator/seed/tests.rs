@@ -11,6 +11,7 @@ use super::statements::{Before, Owner, before, insert};
 use super::words::{DOMAINS, LABELS, LANGUAGES, SLUGS, TAGS};
 use super::*;
 use crate::fold::fold;
+use crate::operator::schema::database;
 
 const NOW: i64 = 1_790_000_000_123;
 const TWO_YEARS: i64 = 2 * 365 * 24 * 60 * 60 * 1_000;
@@ -161,13 +162,6 @@ fn a_few_platforms_have_most() {
     counts.sort_by_key(|(_, share)| std::cmp::Reverse(*share));
     assert_eq!(counts[0].0, "platform-1");
     assert!((10..=18).contains(&counts[0].1), "{:?}", counts[0]);
-}
-
-fn database() -> Connection {
-    let db = Connection::open_in_memory().unwrap();
-    db.execute_batch(include_str!("../../../migrations/0001_api_keys.sql")).unwrap();
-    db.execute_batch(include_str!("../../../migrations/0002_connections.sql")).unwrap();
-    db
 }
 
 fn read(db: &Connection, account: &str) -> Before {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::file::{is_placeholder, name, placeholder, with_database, with_id};
 use crate::access::Shard;
 use crate::operator::keys::arguments;
+use crate::operator::migrate_all;
 use crate::operator::place::Place;
 use crate::operator::project::{Project, ids};
 use crate::operator::storage::Storage;
@@ -68,9 +69,7 @@ pub fn add(args: &Add) -> Result<()> {
         eprintln!("Added {} to wrangler.toml: the database {name}.", shard.binding());
     }
     let databases = Storage::open(&args.place)?.databases();
-    for database in &databases {
-        database.migrate().with_context(|| database.shard.binding())?;
-    }
+    migrate_all(&databases)?;
     match databases.len() {
         1 => eprintln!("There is one database {}.", args.place.name()),
         count => eprintln!("There are {count} databases {}.", args.place.name()),

@@ -73,7 +73,7 @@ pub fn with_database(text: &str, shard: Shard, name: &str, id: &str) -> Result<S
         format!("binding = \"{}\"", shard.binding()),
         format!("database_name = \"{name}\""),
         format!("database_id = \"{id}\""),
-        "migrations_dir = \"migrations\"".to_owned(),
+        "migrations_dir = \"schema\"".to_owned(),
     ];
     let mut lines: Vec<&str> = text.lines().collect();
     let end = end.min(lines.len());
@@ -119,7 +119,7 @@ mod tests {
         let kept: Vec<&str> = two.lines().filter(|line| lines.contains(line)).collect();
         assert!(lines.iter().all(|line| kept.contains(line)));
         assert_eq!(two.lines().count(), FILE.lines().count() + 12);
-        let added = "\n\n[[d1_databases]]\nbinding = \"VAULT_1\"\ndatabase_name = \"a\"\ndatabase_id = \"00000000-0000-0000-0000-000000000001\"\nmigrations_dir = \"migrations\"\n\n[[d1_databases]]\nbinding = \"VAULT_7\"\n";
+        let added = "\n\n[[d1_databases]]\nbinding = \"VAULT_1\"\ndatabase_name = \"a\"\ndatabase_id = \"00000000-0000-0000-0000-000000000001\"\nmigrations_dir = \"schema\"\n\n[[d1_databases]]\nbinding = \"VAULT_7\"\n";
         assert!(two.contains(added), "{two}");
         assert_eq!(
             (name(&two, shard(0)).as_deref(), name(&two, shard(7)).as_deref()),

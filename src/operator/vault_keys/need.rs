@@ -1,4 +1,4 @@
-//! Which keys the sealed rows need (`migrations/0006_connecting.sql`, `0009_webhooks.sql`).
+//! Which keys the sealed rows need.
 //!
 //! The old copy of an account that has moved needs none: nobody opens it any more. The new copy of one that is being moved
 //! counts, since its database can't tell whether the account has left the other one.
@@ -126,25 +126,7 @@ mod tests {
 
     #[test]
     fn sealed_rows_are_counted_by_table_and_key() {
-        let db = rusqlite::Connection::open_in_memory().unwrap();
-        for migration in [
-            include_str!("../../../migrations/0001_api_keys.sql"),
-            include_str!("../../../migrations/0002_connections.sql"),
-            include_str!("../../../migrations/0003_key_care.sql"),
-            include_str!("../../../migrations/0004_combinations.sql"),
-            include_str!("../../../migrations/0005_state_reason.sql"),
-            include_str!("../../../migrations/0006_connecting.sql"),
-            include_str!("../../../migrations/0007_events.sql"),
-            include_str!("../../../migrations/0008_upkeep.sql"),
-            include_str!("../../../migrations/0009_webhooks.sql"),
-            include_str!("../../../migrations/0010_calls.sql"),
-            include_str!("../../../migrations/0011_deliveries_by_state.sql"),
-            include_str!("../../../migrations/0012_attempts_listed.sql"),
-            include_str!("../../../migrations/0013_moves.sql"),
-            include_str!("../../../migrations/0019_agents.sql"),
-        ] {
-            db.execute_batch(migration).unwrap();
-        }
+        let db = crate::operator::schema::database();
         let credentials = |id: &str, sealed: &str| {
             format!(
                 "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, written_by) VALUES ('acme', 'test', '{id}', 'm', 'oauth2', '{sealed}', 1, 1, 1, '[]', '[]', 'r')"

@@ -1,4 +1,4 @@
-//! Which keys the running services have, as they report (`migrations/0018_vault_key_reports.sql`).
+//! Which keys the running services have, as they report.
 
 use anyhow::Result;
 use serde::Deserialize;

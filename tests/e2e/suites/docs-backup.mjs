@@ -191,9 +191,9 @@ export function backupAndRestore(world) {
     });
 
     test("a copy of everything does not go in again, nor do the rows of all tables", async () => {
-      const migrations = readdirSync(join(root, "migrations"))
+      const migrations = readdirSync(join(root, "schema"))
         .sort()
-        .map((name) => readFileSync(join(root, "migrations", name), "utf8"));
+        .map((name) => readFileSync(join(root, "schema", name), "utf8"));
       assert.match(refused(await exported("whole.sql")), /no such table: main\.connection_counted/);
       const all = ["connections", "connection_tags", "connection_counts"].flatMap((name) => ["--table", name]);
       const rows = await exported("rows.sql", "--no-schema", ...all);

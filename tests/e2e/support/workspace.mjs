@@ -1,15 +1,6 @@
 // A temporary folder with what the tests serve: catalogs made and published by the real command line, migrated
 // databases, and direct access to their local storage.
-import {
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nativeCli, program as builtProgram } from "../../../scripts/lib/native-cli.mjs";
@@ -129,16 +120,6 @@ class Catalog {
   }
 }
 
-/** The configuration of a release that had only some migrations. */
-function earlierRelease(migrations) {
-  const release = join(folder, "earlier-release");
-  mkdirSync(join(release, "migrations"), { recursive: true });
-  for (const name of migrations) copyFileSync(join(root, "migrations", name), join(release, "migrations", name));
-  const config = join(release, "wrangler.toml");
-  writeFileSync(config, readFileSync(join(root, "wrangler.toml"), "utf8"));
-  return config;
-}
-
 /** A folder of wrangler's local storage. */
 export class State {
   constructor(name) {
@@ -156,14 +137,9 @@ export class State {
     return names.split("\n").filter(Boolean);
   }
 
-  /** The same by wrangler's own command, by all migrations or only by those that an earlier release had. */
-  async migrateByWrangler(released) {
-    const config = released ? ["--config", earlierRelease(released)] : [];
-    return run(
-      wrangler,
-      ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path, ...config],
-      options,
-    );
+  /** The same by wrangler's own command. */
+  async migrateByWrangler() {
+    return run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path], options);
   }
 
   /** Copies the whole storage; nobody may have it open. */

@@ -1,4 +1,4 @@
-//! The steps by which an account moves from one database to another. `migrations/0013_moves.sql` has the tables, and the
+//! The steps by which an account moves from one database to another. `schema/0001_init.sql` has the tables, and the
 //! triggers that note or refuse changes meanwhile.
 //!
 //! | step | source | target |

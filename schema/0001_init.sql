@@ -1,0 +1,1339 @@
+-- The whole schema of a vault database (D1, which is SQLite). Each shard is one such database.
+--
+-- Conventions
+--   account, environment  The tenant that a row belongs to. They lead most keys, so that looking up another tenant's
+--                         row costs as much as looking up one that does not exist.
+--   id                    A lower-case hyphenated UUID, unless the column says otherwise.
+--   *_at, *_since         Milliseconds since 1970-01-01 UTC.
+--   *_hash                SHA-256 in lower-case hexadecimal. The value itself is not stored.
+--   sealed, sealed_key    Ciphertext as src/credentials/seal.rs writes it: the id of the encryption key, a dot, and the
+--                         rest. `sealed_key` is that id, so that a key rotation finds the rows that need the old key.
+--   written_by            The request that wrote the row last. A request whose response was lost is sent again; by this
+--                         column it finds that its write has succeeded.
+--
+-- Triggers maintain what is derived: counters, tag rows, events, deliveries, audit entries. They run in the transaction
+-- of the change, so no code path and no crash can skip them. SQLite does not fire delete triggers for rows that
+-- conflict resolution replaces, so use no OR REPLACE, and no OR IGNORE or OR FAIL on an update.
+--
+-- Sections: API keys, connections, OAuth clients, credentials, connect attempts, events, webhooks, agents, audit,
+-- moves, encryption keys.
+
+------------------------------------------------------------------------------------------------------------------------
+-- API keys
+------------------------------------------------------------------------------------------------------------------------
+
+-- An API key. The key itself is returned once, when it is created.
+CREATE TABLE api_keys (
+  -- Of the whole key. Every request looks its key up by it.
+  hash            TEXT PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
+  -- A UUID that identifies the key in lists and logs. Reveals nothing about the key.
+  id              TEXT NOT NULL UNIQUE,
+  account         TEXT NOT NULL,
+  environment     TEXT NOT NULL CHECK (environment IN ('test', 'live')),
+  -- Separated by spaces.
+  scopes          TEXT NOT NULL,
+  created_at      INTEGER NOT NULL,
+  -- NULL: never expires.
+  expires_at      INTEGER,
+  revoked_at      INTEGER,
+  -- The day of the last use, in days since 1970-01-01 UTC. A day, so that a key in use costs one write a day.
+  last_used_day   INTEGER,
+  -- The first day on which uses were recorded, if the key is older than that.
+  uses_known_from INTEGER,
+  -- The id of the key that a rotation created in place of this one.
+  replaced_by     TEXT,
+  -- What the key is for, in its owner's words.
+  name            TEXT,
+  -- The id of the key that created this one. NULL: the operator did.
+  created_by      TEXT
+) STRICT, WITHOUT ROWID;
+
+-- The operator's list of an account's keys.
+CREATE INDEX api_keys_by_account ON api_keys (account, created_at);
+
+-- The keys that a key created, which the triggers below revoke or pass on.
+CREATE INDEX api_keys_by_creator ON api_keys (created_by) WHERE created_by IS NOT NULL;
+
+-- Revoking a key also revokes every key that it created, directly or not, because a leaked key may have created others.
+-- It is a trigger so that it also holds for the operator's commands. The last condition leaves out a rotation that
+-- replaces and revokes at once: the replacement takes over the created keys.
+CREATE TRIGGER api_keys_revoked AFTER UPDATE OF revoked_at ON api_keys
+WHEN NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL AND NEW.replaced_by IS OLD.replaced_by BEGIN
+  UPDATE api_keys SET revoked_at = NEW.revoked_at WHERE revoked_at IS NULL AND id IN (
+    WITH RECURSIVE created (id) AS (
+      SELECT id FROM api_keys WHERE created_by = NEW.id
+      UNION
+      SELECT k.id FROM created c CROSS JOIN api_keys k ON k.created_by = c.id
+    )
+    SELECT id FROM created
+  );
+END;
+
+-- The replacement of a key takes over the keys that it created.
+CREATE TRIGGER api_keys_replaced AFTER UPDATE OF replaced_by ON api_keys
+WHEN NEW.replaced_by IS NOT NULL AND OLD.replaced_by IS NULL BEGIN
+  UPDATE api_keys SET created_by = NEW.replaced_by WHERE created_by = NEW.id AND id <> NEW.replaced_by;
+END;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Connections
+--
+-- Lists return pages in the order of (created_at, id), for any combination of filters, at the cost of the page. So each
+-- filter has an index that begins with its columns and ends with that order: a page is one walk along it. `active`
+-- comes before the filter's columns because every list selects one of its two values. Totals come from counters.
+--
+-- There are only four identity types and four states. So an index that contains both also serves the filters that leave
+-- one of them out: the list merges the walks of the four values, and its total adds four counters. In this way four
+-- indexes and four counters serve ten combinations.
+--
+-- Only prefix searches (`q`) sort what they find, and are not counted: counters of prefixes would be written as often
+-- as they are read.
+------------------------------------------------------------------------------------------------------------------------
+
+-- A connection: an identity's account at a platform.
+CREATE TABLE connections (
+  seq              INTEGER PRIMARY KEY,
+  id               TEXT    NOT NULL CHECK (length(id) = 36),
+  account          TEXT    NOT NULL,
+  environment      TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
+  active           INTEGER NOT NULL CHECK (active IN (0, 1)),
+  platform         TEXT    NOT NULL,
+  platform_version TEXT    NOT NULL,
+  label            TEXT    NOT NULL,
+  identity         TEXT    NOT NULL,
+  -- `identity` with its case folded (src/fold.rs): prefix search ignores case, the filter does not.
+  identity_folded  TEXT    NOT NULL,
+  identity_type    TEXT    NOT NULL CHECK (identity_type IN ('user', 'team', 'organization', 'project')),
+  name             TEXT,
+  name_folded      TEXT    CHECK ((name IS NULL) = (name_folded IS NULL)),
+  -- The length of the common prefix of name and identity, at most 7. A prefix search finds a connection by its identity
+  -- if it can; its search over names skips rows whose names share the prefix with the identity.
+  name_overlap     INTEGER GENERATED ALWAYS AS (
+    (substr(name_folded, 1, 1) = substr(identity_folded, 1, 1)) +
+    (substr(name_folded, 1, 2) = substr(identity_folded, 1, 2)) +
+    (substr(name_folded, 1, 3) = substr(identity_folded, 1, 3)) +
+    (substr(name_folded, 1, 4) = substr(identity_folded, 1, 4)) +
+    (substr(name_folded, 1, 5) = substr(identity_folded, 1, 5)) +
+    (substr(name_folded, 1, 6) = substr(identity_folded, 1, 6)) +
+    (substr(name_folded, 1, 7) = substr(identity_folded, 1, 7))) VIRTUAL,
+  description      TEXT    NOT NULL,
+  state            TEXT    NOT NULL CHECK (state IN ('operational', 'degraded', 'failed', 'unknown')),
+  -- A JSON array of strings, exactly as sent.
+  tags             TEXT    NOT NULL CHECK (json_type(tags) = 'array'),
+  -- 1 when created; every change adds 1.
+  version          INTEGER NOT NULL CHECK (version >= 1),
+  created_at       INTEGER NOT NULL,
+  written_by       TEXT    NOT NULL,
+  -- The reason that the caller gave when it set the state. A new state without a reason clears it.
+  state_reason     TEXT,
+  -- When the connection entered its state. NULL: when it was created.
+  state_since      INTEGER,
+  -- The request that connected the account last; NULL if none did. By it, the event trigger tells "connected" from
+  -- other changes of state.
+  connected_by          TEXT,
+  -- The id and the name of the connected account at the platform; NULL if they are not known.
+  platform_account_id   TEXT,
+  platform_account_name TEXT
+) STRICT;
+
+-- Lookup by id.
+CREATE UNIQUE INDEX connections_by_id ON connections (account, environment, id);
+-- Lookup by connection key: a tenant has at most one connection for each.
+CREATE UNIQUE INDEX connections_by_key ON connections (account, environment, platform, label, identity);
+
+-- One index for each filter, or combination of filters, in list order.
+CREATE INDEX connections_by_age ON connections (account, environment, active, created_at, id);
+CREATE INDEX connections_by_platform ON connections (account, environment, active, platform, created_at, id);
+CREATE INDEX connections_by_platform_version ON connections
+  (account, environment, active, platform_version, created_at, id);
+CREATE INDEX connections_by_platform_and_version ON connections
+  (account, environment, active, platform, platform_version, created_at, id);
+CREATE INDEX connections_by_identity_type ON connections (account, environment, active, identity_type, created_at, id);
+CREATE INDEX connections_by_platform_and_identity_type ON connections
+  (account, environment, active, platform, identity_type, created_at, id);
+-- Filter by identity, and prefix search.
+CREATE INDEX connections_by_identity ON connections
+  (account, environment, active, identity_folded, identity, created_at, id);
+-- Prefix search over names, without those that the search over identities finds already.
+CREATE INDEX connections_by_name ON connections
+  (account, environment, active, name_overlap, name_folded, created_at, id)
+  WHERE name_folded IS NOT NULL;
+-- The combinations with identity type and state, as explained above.
+CREATE INDEX connections_by_type_and_state ON connections
+  (account, environment, active, identity_type, state, created_at, id);
+CREATE INDEX connections_by_platform_type_and_state ON connections
+  (account, environment, active, platform, identity_type, state, created_at, id);
+CREATE INDEX connections_by_version_type_and_state ON connections
+  (account, environment, active, platform_version, identity_type, state, created_at, id);
+CREATE INDEX connections_by_platform_version_type_and_state ON connections
+  (account, environment, active, platform, platform_version, identity_type, state, created_at, id);
+-- Filter by the account at the platform.
+CREATE INDEX connections_by_platform_account ON connections
+  (account, environment, active, platform_account_id, created_at, id)
+  WHERE platform_account_id IS NOT NULL;
+
+-- A tag of a connection, once even if `tags` repeats it. The key is in list order, for the filter by tag.
+CREATE TABLE connection_tags (
+  account     TEXT    NOT NULL,
+  environment TEXT    NOT NULL,
+  active      INTEGER NOT NULL,
+  tag         TEXT    NOT NULL,
+  created_at  INTEGER NOT NULL,
+  id          TEXT    NOT NULL,
+  seq         INTEGER NOT NULL,
+  PRIMARY KEY (account, environment, active, tag, created_at, id)
+) STRICT, WITHOUT ROWID;
+
+-- A counter: how many connections have a value in a dimension. Without it, a total would read every row that it counts.
+-- There is no row for zero.
+CREATE TABLE connection_counts (
+  account     TEXT    NOT NULL,
+  environment TEXT    NOT NULL,
+  -- 0 or 1, or 2 for both together.
+  active      INTEGER NOT NULL,
+  -- `tag`, or a dimension of the view connection_counted: one or more fields, separated by slashes.
+  dimension   TEXT    NOT NULL,
+  -- The values of these fields, separated by slashes.
+  value       TEXT    NOT NULL,
+  n           INTEGER NOT NULL CHECK (n > 0),
+  PRIMARY KEY (account, environment, active, dimension, value)
+) STRICT, WITHOUT ROWID;
+
+-- A tenant's largest platforms.
+CREATE INDEX connection_counts_by_size ON connection_counts (account, environment, n DESC, value)
+  WHERE active = 2 AND dimension = 'platform';
+
+-- The counters, apart from those of tags, that each connection counts in. `by_state`: whether the counter depends on
+-- the connection's state.
+CREATE VIEW connection_counted (seq, account, environment, active, dimension, value, by_state) AS
+  SELECT c.seq, c.account, c.environment, iif(d.both, 2, c.active), d.dimension,
+    CASE d.dimension
+      WHEN 'all'                      THEN ''
+      WHEN 'platform'                 THEN c.platform
+      WHEN 'platformVersion'          THEN c.platform_version
+      WHEN 'platform/platformVersion' THEN c.platform || '/' || c.platform_version
+      WHEN 'identityType'             THEN c.identity_type
+      WHEN 'platform/identityType'    THEN c.platform || '/' || c.identity_type
+      WHEN 'state'                    THEN c.state
+      WHEN 'identityType/state'       THEN c.identity_type || '/' || c.state
+      WHEN 'platform/identityType/state'
+        THEN c.platform || '/' || c.identity_type || '/' || c.state
+      WHEN 'platformVersion/identityType/state'
+        THEN c.platform_version || '/' || c.identity_type || '/' || c.state
+      WHEN 'platform/platformVersion/identityType/state'
+        THEN c.platform || '/' || c.platform_version || '/' || c.identity_type || '/' || c.state
+    END,
+    d.by_state
+  FROM connections c CROSS JOIN (
+    SELECT column1 AS both, column2 AS dimension, column3 AS by_state FROM (VALUES
+      (0, 'all', 0), (0, 'platform', 0), (0, 'platformVersion', 0), (0, 'platform/platformVersion', 0),
+      (0, 'identityType', 0), (0, 'platform/identityType', 0), (1, 'platform', 0), (1, 'state', 1),
+      (0, 'identityType/state', 1), (0, 'platform/identityType/state', 1), (0, 'platformVersion/identityType/state', 1),
+      (0, 'platform/platformVersion/identityType/state', 1))) d;
+
+-- Deleting a row of the view subtracts 1 from its counter, and deletes a counter that would be 0.
+CREATE TRIGGER connection_uncounted INSTEAD OF DELETE ON connection_counted BEGIN
+  DELETE FROM connection_counts WHERE n = 1 AND account = OLD.account AND environment = OLD.environment
+    AND active = OLD.active AND dimension = OLD.dimension AND value = OLD.value;
+  UPDATE connection_counts SET n = n - 1 WHERE account = OLD.account AND environment = OLD.environment
+    AND active = OLD.active AND dimension = OLD.dimension AND value = OLD.value;
+END;
+
+-- Writes only the tag rows that differ: all of them if a column of their key has changed.
+CREATE TRIGGER connections_tags_updated
+AFTER UPDATE OF seq, id, account, environment, active, tags, created_at ON connections BEGIN
+  DELETE FROM connection_tags
+    WHERE account = OLD.account AND environment = OLD.environment AND active = OLD.active
+      AND created_at = OLD.created_at AND id = OLD.id
+      AND tag IN (
+        SELECT value FROM json_each(OLD.tags)
+        EXCEPT
+        SELECT value FROM json_each(NEW.tags)
+          WHERE (NEW.seq, NEW.id, NEW.account, NEW.environment, NEW.active, NEW.created_at)
+             IS (OLD.seq, OLD.id, OLD.account, OLD.environment, OLD.active, OLD.created_at));
+  INSERT INTO connection_tags (account, environment, active, tag, created_at, id, seq)
+    SELECT NEW.account, NEW.environment, NEW.active, value, NEW.created_at, NEW.id, NEW.seq FROM json_each(NEW.tags)
+    EXCEPT
+    SELECT OLD.account, OLD.environment, OLD.active, value, OLD.created_at, OLD.id, OLD.seq FROM json_each(OLD.tags);
+END;
+
+-- Counts a new connection, and writes its tags.
+CREATE TRIGGER connections_inserted AFTER INSERT ON connections BEGIN
+  INSERT INTO connection_counts (account, environment, active, dimension, value, n)
+    SELECT account, environment, active, dimension, value, 1 FROM connection_counted WHERE seq = NEW.seq
+    ON CONFLICT DO UPDATE SET n = n + 1;
+  INSERT INTO connection_tags (account, environment, active, tag, created_at, id, seq)
+    SELECT DISTINCT NEW.account, NEW.environment, NEW.active, value, NEW.created_at, NEW.id, NEW.seq
+    FROM json_each(NEW.tags);
+END;
+
+-- Subtracts a connection from its counters, and deletes its tags. BEFORE, because the view reads the row.
+CREATE TRIGGER connections_deleted BEFORE DELETE ON connections BEGIN
+  DELETE FROM connection_counted WHERE seq = OLD.seq;
+  DELETE FROM connection_tags
+    WHERE account = OLD.account AND environment = OLD.environment AND active = OLD.active
+      AND created_at = OLD.created_at AND id = OLD.id
+      AND tag IN (SELECT value FROM json_each(OLD.tags));
+END;
+
+-- A change subtracts the old row from the counters before it, and adds the new row after it. If only the state changes,
+-- then only the counters that depend on the state are written.
+CREATE TRIGGER connections_before_update
+BEFORE UPDATE OF seq, account, environment, active, platform, platform_version, identity_type, state
+ON connections BEGIN
+  DELETE FROM connection_counted WHERE seq = OLD.seq AND (by_state
+    OR (NEW.seq, NEW.account, NEW.environment, NEW.active, NEW.platform, NEW.platform_version, NEW.identity_type)
+    IS NOT (OLD.seq, OLD.account, OLD.environment, OLD.active, OLD.platform, OLD.platform_version, OLD.identity_type));
+END;
+
+CREATE TRIGGER connections_after_update
+AFTER UPDATE OF seq, account, environment, active, platform, platform_version, identity_type, state
+ON connections BEGIN
+  INSERT INTO connection_counts (account, environment, active, dimension, value, n)
+    SELECT account, environment, active, dimension, value, 1 FROM connection_counted WHERE seq = NEW.seq AND (by_state
+      OR (NEW.seq, NEW.account, NEW.environment, NEW.active, NEW.platform, NEW.platform_version, NEW.identity_type)
+      IS NOT (OLD.seq, OLD.account, OLD.environment, OLD.active, OLD.platform, OLD.platform_version, OLD.identity_type))
+    ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+
+-- The counters of tags follow the tag rows.
+CREATE TRIGGER connection_tags_inserted AFTER INSERT ON connection_tags BEGIN
+  INSERT INTO connection_counts (account, environment, active, dimension, value, n)
+    VALUES (NEW.account, NEW.environment, NEW.active, 'tag', NEW.tag, 1)
+    ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+
+CREATE TRIGGER connection_tags_deleted AFTER DELETE ON connection_tags BEGIN
+  DELETE FROM connection_counts WHERE n = 1 AND account = OLD.account AND environment = OLD.environment
+    AND active = OLD.active AND dimension = 'tag' AND value = OLD.tag;
+  UPDATE connection_counts SET n = n - 1 WHERE account = OLD.account AND environment = OLD.environment
+    AND active = OLD.active AND dimension = 'tag' AND value = OLD.tag;
+END;
+
+------------------------------------------------------------------------------------------------------------------------
+-- OAuth clients
+------------------------------------------------------------------------------------------------------------------------
+
+-- The OAuth client that a tenant registered at a platform.
+CREATE TABLE oauth_clients (
+  account                  TEXT    NOT NULL,
+  environment              TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
+  platform                 TEXT    NOT NULL,
+  -- The id of the connector's auth method that the client is for. NULL: any OAuth 2.0 method.
+  auth_method              TEXT,
+  client_id                TEXT    NOT NULL,
+  -- The client secret. NULL: a public client.
+  sealed                   TEXT,
+  sealed_key               TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
+  -- A JSON array of strings: the scopes to request when a connect request names none.
+  scopes                   TEXT    NOT NULL CHECK (json_type(scopes) = 'array'),
+  -- JSON objects whose values are strings.
+  authorization_parameters TEXT    NOT NULL CHECK (json_type(authorization_parameters) = 'object'),
+  variables                TEXT    NOT NULL CHECK (json_type(variables) = 'object'),
+  created_at               INTEGER NOT NULL,
+  updated_at               INTEGER NOT NULL,
+  -- The circuit breaker: since when the platform has rejected the client, and when a refresh may try it again. NULL
+  -- while the client is accepted.
+  rejected_since           INTEGER,
+  probe_at                 INTEGER,
+  -- The last refresh error that may be the client's or a single account's, and a hash of that account. The same error
+  -- for another account shows that it is the client's. A successful refresh clears both.
+  suspect_error            TEXT,
+  suspect_account          TEXT,
+  -- Where to send a user who starts at the platform: an https URL of the app.
+  start_url                TEXT,
+  -- Whether authorization requests use PKCE: 'S256' or 'none'. NULL: as the catalog says.
+  pkce                     TEXT,
+  PRIMARY KEY (account, environment, platform)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX oauth_clients_by_sealed_key ON oauth_clients (sealed_key) WHERE sealed IS NOT NULL;
+
+-- The start URLs of all accounts: a visit that begins at the platform names no account.
+CREATE INDEX oauth_clients_with_start ON oauth_clients (account, platform, start_url) WHERE start_url IS NOT NULL;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Credentials
+--
+-- Refreshes and checks run in the background when `due_at` has passed. A job that takes a row sets `handed_until`, so
+-- that no other job takes it. The job clears it when it is done; if the job dies, the row is due again at that time.
+------------------------------------------------------------------------------------------------------------------------
+
+-- The credentials of a connection.
+CREATE TABLE credentials (
+  account         TEXT    NOT NULL,
+  environment     TEXT    NOT NULL,
+  connection_id   TEXT    NOT NULL,
+  -- The id of the connector's auth method.
+  auth_method     TEXT    NOT NULL,
+  type            TEXT    NOT NULL CHECK (type IN ('oauth2', 'api_key', 'basic', 'bearer', 'aws_sigv4')),
+  sealed          TEXT    NOT NULL,
+  sealed_key      TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
+  -- 1 when stored; every write adds 1. A write applies only to the version that its writer has read.
+  version         INTEGER NOT NULL,
+  -- When the access token was issued and when it expires; NULL if that is not known.
+  issued_at       INTEGER,
+  expires_at      INTEGER,
+  -- Whether the credentials can be refreshed, and whether the platform has an endpoint that revokes them.
+  renewable       INTEGER NOT NULL CHECK (renewable IN (0, 1)),
+  revocable       INTEGER NOT NULL CHECK (revocable IN (0, 1)),
+  -- JSON arrays of strings: the scopes that the platform granted, and the requested ones that it did not grant.
+  scopes          TEXT    NOT NULL CHECK (json_type(scopes) = 'array'),
+  missing_scopes  TEXT    NOT NULL CHECK (json_type(missing_scopes) = 'array'),
+  refreshed_at    INTEGER,
+  -- Why the last refresh failed; NULL if it succeeded.
+  reason_code     TEXT,
+  reason_detail   TEXT,
+  reason_status   INTEGER,
+  -- The number of failed refreshes since the last success, and when the first of them failed.
+  attempts        INTEGER NOT NULL DEFAULT 0,
+  failing_since   INTEGER,
+  -- When the platform first said that the grant has ended; a successful refresh clears it.
+  refused_since   INTEGER,
+  -- When the next refresh is due.
+  next_attempt_at INTEGER,
+  -- The request that refreshes now, and until when no other may.
+  lease           TEXT,
+  lease_until     INTEGER,
+  written_by      TEXT    NOT NULL,
+  -- When to check credentials that nothing uses. NULL: never, because the connection has failed.
+  check_at        INTEGER,
+  handed_until    INTEGER,
+  due_at          INTEGER GENERATED ALWAYS AS (coalesce(handed_until, next_attempt_at, check_at)) VIRTUAL,
+  PRIMARY KEY (account, environment, connection_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX credentials_by_sealed_key ON credentials (sealed_key);
+
+-- What the background jobs refresh or check next.
+CREATE INDEX credentials_by_due ON credentials (due_at) WHERE due_at IS NOT NULL;
+
+-- The credentials whose refresh waits for a working OAuth client: a new client makes them due.
+CREATE INDEX credentials_rejected ON credentials (account, environment) WHERE reason_code = 'client_rejected';
+
+-- New credentials get their first check at a random time within a day, so that credentials which were stored together
+-- are not checked together. A row that a move copies keeps its time.
+CREATE TRIGGER credentials_stored_check AFTER INSERT ON credentials WHEN NEW.check_at IS NULL
+AND NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
+  UPDATE credentials SET check_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) + abs(random() % 86400000)
+    WHERE account = NEW.account AND environment = NEW.environment AND connection_id = NEW.connection_id;
+END;
+
+-- So do credentials that replace those of a failed connection.
+CREATE TRIGGER credentials_replaced_check AFTER UPDATE OF sealed ON credentials WHEN NEW.check_at IS NULL
+AND NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
+  UPDATE credentials SET check_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) + abs(random() % 86400000)
+    WHERE account = NEW.account AND environment = NEW.environment AND connection_id = NEW.connection_id;
+END;
+
+-- A grant of a deleted connection that is still to be revoked at the platform.
+CREATE TABLE revocations (
+  account         TEXT    NOT NULL,
+  environment     TEXT    NOT NULL,
+  connection_id   TEXT    NOT NULL,
+  platform        TEXT    NOT NULL,
+  auth_method     TEXT    NOT NULL,
+  sealed          TEXT    NOT NULL,
+  sealed_key      TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
+  created_at      INTEGER NOT NULL,
+  -- The number of revocation requests sent so far, and when the next one is due.
+  attempts        INTEGER NOT NULL DEFAULT 0,
+  next_attempt_at INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (account, environment, connection_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX revocations_by_sealed_key ON revocations (sealed_key);
+
+-- The revocations that are too old to try again.
+CREATE INDEX revocations_by_age ON revocations (created_at);
+
+-- The revocations to send next.
+CREATE INDEX revocations_due ON revocations (next_attempt_at);
+
+-- Deleting a connection deletes its credentials, and keeps what a revocation needs.
+CREATE TRIGGER connections_deleted_credentials AFTER DELETE ON connections BEGIN
+  INSERT INTO revocations (account, environment, connection_id, platform, auth_method, sealed, created_at)
+    SELECT account, environment, connection_id, OLD.platform, auth_method, sealed,
+      CAST(unixepoch('subsec') * 1000 AS INTEGER)
+    FROM credentials
+    WHERE account = OLD.account AND environment = OLD.environment AND connection_id = OLD.id AND revocable = 1
+    ON CONFLICT DO NOTHING;
+  DELETE FROM credentials
+    WHERE account = OLD.account AND environment = OLD.environment AND connection_id = OLD.id;
+END;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Connect attempts
+------------------------------------------------------------------------------------------------------------------------
+
+-- An attempt to connect an account: from the link until the credentials are stored or the attempt fails.
+CREATE TABLE connect_attempts (
+  id                  TEXT    PRIMARY KEY NOT NULL CHECK (length(id) = 36),
+  account             TEXT    NOT NULL,
+  environment         TEXT    NOT NULL,
+  -- The key that started it, directly or by a session token.
+  key_id              TEXT    NOT NULL,
+  -- pending: the user has not come back. exchanging: the authorization code is being exchanged.
+  status              TEXT    NOT NULL CHECK (status IN ('pending', 'exchanging', 'succeeded', 'failed')),
+  -- The connection that it creates or reconnects.
+  connection_id       TEXT    NOT NULL,
+  reconnects          INTEGER NOT NULL CHECK (reconnects IN (0, 1)),
+  allow_other_account INTEGER NOT NULL CHECK (allow_other_account IN (0, 1)),
+  platform            TEXT    NOT NULL,
+  platform_version    TEXT    NOT NULL,
+  description         TEXT    NOT NULL,
+  auth_method         TEXT    NOT NULL,
+  identity            TEXT    NOT NULL,
+  identity_type       TEXT    NOT NULL,
+  label               TEXT    NOT NULL,
+  name                TEXT,
+  -- A JSON array of strings. NULL: a reconnected connection keeps its tags.
+  tags                TEXT,
+  -- A JSON array of strings: the requested scopes.
+  scopes              TEXT    NOT NULL,
+  return_url          TEXT,
+  -- Hashes of the link's secret, of the OAuth `state`, and of the cookie of the browser that opened the link.
+  link_hash           TEXT    NOT NULL UNIQUE,
+  state_hash          TEXT    NOT NULL UNIQUE,
+  browser_hash        TEXT,
+  -- The PKCE verifier, the `state` and the fields that the user filled in. NULL once the attempt is over.
+  sealed              TEXT,
+  sealed_key          TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
+  -- The request that exchanges the code, and when it began.
+  claimed_by          TEXT,
+  claimed_at          INTEGER,
+  error_code          TEXT,
+  error_detail        TEXT,
+  created_at          INTEGER NOT NULL,
+  expires_at          INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The pending attempts of an identity and of an account, which are limited.
+CREATE INDEX connect_attempts_by_identity ON connect_attempts (account, environment, identity, expires_at)
+  WHERE status = 'pending';
+CREATE INDEX connect_attempts_by_account ON connect_attempts (account, expires_at) WHERE status = 'pending';
+
+-- The expired attempts, to delete.
+CREATE INDEX connect_attempts_by_age ON connect_attempts (expires_at);
+
+-- The lists of attempts, newest first: by status, and of an identity. All attempts live equally long, so the order of
+-- their expiry is the order in which they began.
+CREATE INDEX connect_attempts_by_status ON connect_attempts (account, environment, status, expires_at, id);
+CREATE INDEX connect_attempts_of_identity ON connect_attempts (account, environment, identity, expires_at, id);
+
+-- A connect code that has been exchanged for a session token. Codes are signed, so issuing one writes nothing; this row
+-- prevents a second exchange.
+CREATE TABLE used_codes (
+  -- Of the code.
+  hash       TEXT    PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
+  -- The request that exchanged the code, so that a repetition of its own write is not taken for a second exchange.
+  used_by    TEXT    NOT NULL,
+  -- An expired code is rejected anyway, so the row can be deleted.
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The expired codes, to delete.
+CREATE INDEX used_codes_by_expiry ON used_codes (expires_at);
+
+------------------------------------------------------------------------------------------------------------------------
+-- Events
+------------------------------------------------------------------------------------------------------------------------
+
+-- Something that happened. D1 runs one transaction at a time, so the ids are in the order of the events. The last event
+-- is never pruned, so that its id is not assigned again.
+CREATE TABLE events (
+  id            INTEGER PRIMARY KEY,
+  account       TEXT    NOT NULL,
+  environment   TEXT    NOT NULL,
+  type          TEXT    NOT NULL,
+  occurred_at   INTEGER NOT NULL,
+  -- The connection that the event is about, and its row as a JSON object; NULL if it is about something else.
+  connection_id TEXT,
+  connection    TEXT,
+  -- What else the event is about: a JSON object with one member.
+  subject       TEXT,
+  -- Why it happened: a JSON object, or NULL.
+  reason        TEXT,
+  -- In events about calls: what was called, by whom, and with what outcome. A JSON object.
+  call          TEXT,
+  CHECK ((connection IS NULL) = (subject IS NOT NULL))
+) STRICT;
+
+-- The feed of a tenant, and the history of a connection.
+CREATE INDEX events_by_tenant     ON events (account, environment, id);
+CREATE INDEX events_by_connection ON events (account, environment, connection_id, id) WHERE connection_id IS NOT NULL;
+
+-- The event about each connection as it is now, with an empty type.
+CREATE VIEW connection_events (seq, account, environment, type, connection_id, connection, reason) AS
+  SELECT c.seq, c.account, c.environment, '', c.id,
+    json_object('id', c.id, 'platform_version', c.platform_version, 'name', c.name, 'environment', c.environment,
+      'platform', c.platform, 'label', c.label, 'identity', c.identity, 'identity_type', c.identity_type,
+      'description', c.description, 'state', c.state, 'tags', c.tags, 'version', c.version, 'active', c.active,
+      'created_at', c.created_at, 'written_by', c.written_by, 'platform_account_id', c.platform_account_id,
+      'platform_account_name', c.platform_account_name),
+    iif(c.state IN ('degraded', 'failed'),
+      (SELECT json_object('code', h.reason_code, 'detail', h.reason_detail, 'httpStatus', h.reason_status)
+        FROM credentials h
+        WHERE h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id
+          AND h.reason_code IS NOT NULL
+        UNION ALL
+        SELECT json_object('code', 'reported', 'detail', c.state_reason, 'httpStatus', NULL)
+        WHERE c.state_reason IS NOT NULL
+        LIMIT 1),
+      NULL)
+  FROM connections c;
+
+-- Inserting (seq, type) into the view writes an event about the connection with this `seq`.
+CREATE TRIGGER connection_event INSTEAD OF INSERT ON connection_events BEGIN
+  INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, reason)
+    SELECT account, environment, NEW.type, CAST(unixepoch('subsec') * 1000 AS INTEGER), connection_id, connection,
+      iif(NEW.type IN ('connection.degraded', 'connection.failed'), reason, NULL)
+    FROM connection_events WHERE seq = NEW.seq;
+END;
+
+CREATE TRIGGER connections_created_event AFTER INSERT ON connections BEGIN
+  INSERT INTO connection_events (seq, type) VALUES (NEW.seq, 'connection.created');
+  INSERT INTO connection_events (seq, type) SELECT NEW.seq, 'connection.connected' WHERE NEW.connected_by IS NOT NULL;
+END;
+
+-- One event for each change. An account that is connected while the connection has credentials is reconnected.
+CREATE TRIGGER connections_updated_event AFTER UPDATE ON connections WHEN NEW.version <> OLD.version BEGIN
+  INSERT INTO connection_events (seq, type) SELECT NEW.seq, 'connection.' || CASE
+    WHEN NEW.connected_by IS NOT OLD.connected_by THEN iif(
+      EXISTS (SELECT 1 FROM credentials h
+        WHERE h.account = NEW.account AND h.environment = NEW.environment AND h.connection_id = NEW.id),
+      'reconnected', 'connected')
+    WHEN NEW.state <> OLD.state AND NEW.state IN ('degraded', 'failed') THEN NEW.state
+    WHEN NEW.state = 'operational' AND OLD.state IN ('degraded', 'failed') THEN 'recovered'
+    ELSE 'updated'
+  END;
+END;
+
+-- BEFORE, because the event contains the row that is deleted.
+CREATE TRIGGER connections_deleted_event BEFORE DELETE ON connections BEGIN
+  INSERT INTO connection_events (seq, type) VALUES (OLD.seq, 'connection.deleted');
+END;
+
+-- The platform granted other scopes. Another order of the same scopes is no change.
+CREATE TRIGGER credentials_scopes_event AFTER UPDATE OF scopes ON credentials WHEN NEW.scopes <> OLD.scopes BEGIN
+  INSERT INTO connection_events (seq, type)
+    SELECT c.seq, 'connection.scopes_changed' FROM connections c
+    WHERE c.account = NEW.account AND c.environment = NEW.environment AND c.id = NEW.connection_id AND EXISTS (
+      SELECT 1 FROM (SELECT value FROM json_each(NEW.scopes) EXCEPT SELECT value FROM json_each(OLD.scopes))
+      UNION ALL
+      SELECT 1 FROM (SELECT value FROM json_each(OLD.scopes) EXCEPT SELECT value FROM json_each(NEW.scopes)));
+END;
+
+-- The circuit breaker of an OAuth client has opened.
+CREATE TRIGGER oauth_clients_rejected_event AFTER UPDATE OF rejected_since ON oauth_clients
+WHEN OLD.rejected_since IS NULL AND NEW.rejected_since IS NOT NULL BEGIN
+  INSERT INTO events (account, environment, type, occurred_at, subject, reason) VALUES (
+    NEW.account, NEW.environment, 'oauth_client.rejected', CAST(unixepoch('subsec') * 1000 AS INTEGER),
+    json_object('oauthClient', json_object('platform', NEW.platform, 'clientId', NEW.client_id)),
+    json_object('code', 'client_rejected', 'detail', NULL, 'httpStatus', NULL));
+END;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Webhooks
+------------------------------------------------------------------------------------------------------------------------
+
+-- An endpoint of the app to which events are sent.
+CREATE TABLE webhooks (
+  account         TEXT    NOT NULL,
+  environment     TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
+  -- `wh_` and a UUID.
+  id              TEXT    NOT NULL UNIQUE,
+  url             TEXT    NOT NULL,
+  description     TEXT,
+  -- A JSON array of strings: the types of events to send. Empty: all.
+  types           TEXT    NOT NULL CHECK (json_type(types) = 'array'),
+  active          INTEGER NOT NULL CHECK (active IN (0, 1)),
+  -- The signing secrets (src/webhooks/secret.rs).
+  sealed          TEXT    NOT NULL,
+  sealed_key      TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
+  -- When the first delivery since the last successful one failed; NULL if none has.
+  failing_since   INTEGER,
+  -- Why the service disabled it; NULL if it did not.
+  disabled_code   TEXT,
+  disabled_status INTEGER,
+  created_at      INTEGER NOT NULL,
+  updated_at      INTEGER NOT NULL,
+  written_by      TEXT    NOT NULL,
+  PRIMARY KEY (account, environment, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX webhooks_by_sealed_key ON webhooks (sealed_key);
+
+-- The delivery of an event to a webhook.
+CREATE TABLE deliveries (
+  webhook_id      TEXT    NOT NULL,
+  event_id        INTEGER NOT NULL,
+  state           TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
+  attempts        INTEGER NOT NULL DEFAULT 0,
+  -- 0: at once. NULL: the delivery is over.
+  next_attempt_at INTEGER DEFAULT 0,
+  -- The last attempt: when it was, the status of the response or why there was none, and how long it took.
+  attempted_at    INTEGER,
+  status          INTEGER,
+  error           TEXT,
+  duration_ms     INTEGER,
+  -- The request that attempts it now, and until when no other may.
+  lease           TEXT,
+  lease_until     INTEGER,
+  due_at          INTEGER GENERATED ALWAYS AS (coalesce(lease_until, next_attempt_at)) VIRTUAL,
+  PRIMARY KEY (webhook_id, event_id)
+) STRICT, WITHOUT ROWID;
+
+-- Whether deliveries are due, and those that were claimed together.
+CREATE INDEX deliveries_by_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
+-- The list of a webhook's deliveries by state.
+CREATE INDEX deliveries_by_state ON deliveries (webhook_id, state, event_id);
+-- What to send to a webhook next. Deliveries are claimed for each webhook separately, so that a receiver that does not
+-- respond does not hold up the others.
+CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, due_at) WHERE due_at IS NOT NULL;
+
+-- Writes a delivery of each event for each webhook that subscribes to its type.
+CREATE TRIGGER events_deliveries AFTER INSERT ON events BEGIN
+  INSERT INTO deliveries (webhook_id, event_id)
+    SELECT w.id, NEW.id FROM webhooks w
+    WHERE w.account = NEW.account AND w.environment = NEW.environment AND w.active = 1
+      AND (w.types = '[]' OR EXISTS (SELECT 1 FROM json_each(w.types) WHERE value = NEW.type));
+END;
+
+-- A pruned event is not sent any more.
+CREATE TRIGGER events_pruned_deliveries AFTER DELETE ON events BEGIN
+  DELETE FROM deliveries WHERE event_id = OLD.id AND webhook_id IN (
+    SELECT id FROM webhooks WHERE account = OLD.account AND environment = OLD.environment);
+END;
+
+CREATE TRIGGER webhooks_deleted_deliveries AFTER DELETE ON webhooks BEGIN
+  DELETE FROM deliveries WHERE webhook_id = OLD.id;
+END;
+
+-- Ends the pending deliveries of a webhook that becomes inactive: the request that activates it again names the event
+-- from which on to send. If the service disabled the webhook, it also writes an event about that.
+CREATE TRIGGER webhooks_inactive_deliveries AFTER UPDATE OF active ON webhooks
+WHEN OLD.active = 1 AND NEW.active = 0 BEGIN
+  UPDATE deliveries SET state = 'failed', error = coalesce(error, 'webhook_inactive'), next_attempt_at = NULL,
+      lease = NULL, lease_until = NULL
+    WHERE webhook_id = NEW.id AND state = 'pending';
+  INSERT INTO events (account, environment, type, occurred_at, subject, reason)
+    SELECT NEW.account, NEW.environment, 'webhook.disabled', CAST(unixepoch('subsec') * 1000 AS INTEGER),
+      json_object('webhook', json_object('id', NEW.id)),
+      json_object('code', NEW.disabled_code, 'detail', NULL, 'httpStatus', NEW.disabled_status)
+    WHERE NEW.disabled_code IS NOT NULL;
+END;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Agents: sign-in for MCP clients, and the calls that wait for a user's approval
+------------------------------------------------------------------------------------------------------------------------
+
+-- The MCP endpoint of a tenant, and how users sign in to it.
+CREATE TABLE agent_endpoints (
+  -- The random last segment of `/mcp/{endpointId}`. Switching sign-in off and on again keeps it, because it is in the
+  -- configuration of the users' agents.
+  id             TEXT    PRIMARY KEY NOT NULL,
+  account        TEXT    NOT NULL,
+  environment    TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
+  -- What authenticates users: an OpenID provider, or the tenant's own app. NULL while sign-in is off.
+  type           TEXT    CHECK (type IN ('oidc', 'app')),
+  -- The id of the key that configured it. Grants made through an OpenID provider end with this key.
+  key_id         TEXT    NOT NULL,
+  -- Of an OpenID provider.
+  issuer         TEXT    CHECK ((issuer IS NULL) = (type IS NOT 'oidc')),
+  client_id      TEXT    CHECK ((client_id IS NULL) = (type IS NOT 'oidc')),
+  sealed         TEXT,
+  sealed_key     TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
+  identity_claim TEXT,
+  identity_type  TEXT,
+  -- Of an app.
+  url            TEXT    CHECK ((url IS NULL) = (type IS NOT 'app')),
+  created_at     INTEGER NOT NULL,
+  updated_at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A tenant has one endpoint.
+CREATE UNIQUE INDEX agent_endpoints_by_account ON agent_endpoints (account, environment);
+CREATE INDEX agent_endpoints_by_sealed_key ON agent_endpoints (sealed_key) WHERE sealed IS NOT NULL;
+
+-- What a user allows an agent to do; until the user has agreed, the request for it.
+CREATE TABLE agent_grants (
+  id            TEXT    PRIMARY KEY NOT NULL,
+  account       TEXT    NOT NULL,
+  environment   TEXT    NOT NULL,
+  endpoint      TEXT    NOT NULL,
+  -- The id of the key that the agent acts as, with at most its scopes and while it is valid.
+  key_id        TEXT    NOT NULL,
+  -- authenticated: the app has authenticated the user. opened: the user has seen the consent page. consented: the user
+  -- has agreed, and the code is not exchanged yet. active: the agent has tokens.
+  state         TEXT    NOT NULL CHECK (state IN ('authenticated', 'opened', 'consented', 'active')),
+  identity      TEXT    NOT NULL,
+  identity_type TEXT,
+  -- Names, separated by commas. NULL: all platforms.
+  platforms     TEXT,
+  access        TEXT    NOT NULL CHECK (access IN ('read', 'write')),
+  -- `platform/key` or `platform/prefix*`, separated by commas. NULL: all actions.
+  actions       TEXT,
+  -- Ids, separated by commas. NULL: all connections of the identity.
+  connections   TEXT,
+  -- A hash of the client's id, and the id itself if it is the URL of a metadata document.
+  client_hash   TEXT    NOT NULL,
+  client_url    TEXT,
+  client_name   TEXT,
+  redirect_uri  TEXT    NOT NULL,
+  -- The `state` of the client's request. NULL once it was sent back.
+  client_state  TEXT,
+  challenge     TEXT    NOT NULL,
+  -- A hash of the cookie that the browser got at the authorization endpoint.
+  browser_hash  TEXT    NOT NULL,
+  -- A hash of the secret in `continueUrl`; later, of the authorization code.
+  secret_hash   TEXT    NOT NULL UNIQUE,
+  -- The request that opened the consent page, agreed, or exchanged the code: each is possible once.
+  claimed_by    TEXT,
+  -- The newest refresh token that was used, and when it was used first.
+  generation    INTEGER NOT NULL DEFAULT 0,
+  rotated_at    INTEGER NOT NULL DEFAULT 0,
+  created_at    INTEGER NOT NULL,
+  last_used_at  INTEGER,
+  expires_at    INTEGER NOT NULL,
+  -- Which calls need the user's approval: all that may change something, or those that delete. NULL: none.
+  confirm TEXT CHECK (confirm IN ('write', 'destructive'))
+) STRICT, WITHOUT ROWID;
+
+-- The lists of active grants, newest first: of a tenant, and of an identity.
+CREATE INDEX agent_grants_listed ON agent_grants (account, environment, created_at DESC, id DESC)
+  WHERE state = 'active';
+CREATE INDEX agent_grants_of_identity ON agent_grants (account, environment, identity, created_at DESC, id DESC)
+  WHERE state = 'active';
+
+-- The expired grants, to delete.
+CREATE INDEX agent_grants_by_age ON agent_grants (expires_at);
+
+-- An agent's call that needs the user's approval.
+CREATE TABLE agent_approvals (
+  id                TEXT    PRIMARY KEY NOT NULL,
+  account           TEXT    NOT NULL,
+  environment       TEXT    NOT NULL,
+  endpoint          TEXT    NOT NULL,
+  grant_id          TEXT    NOT NULL,
+  -- The key that the agent acts as.
+  key_id            TEXT    NOT NULL,
+  -- The user whose approval it needs.
+  identity          TEXT    NOT NULL,
+  identity_type     TEXT,
+  connection_id     TEXT    NOT NULL,
+  action            TEXT    NOT NULL,
+  title             TEXT    NOT NULL,
+  method            TEXT    NOT NULL,
+  -- pending: waits for the user. approved: is being run. done: has run. declined: does not run.
+  state             TEXT    NOT NULL CHECK (state IN ('pending', 'approved', 'done', 'declined')),
+  -- The input of the call; once it has run, the response.
+  sealed            TEXT    NOT NULL,
+  -- A hash of the one-time secret in `continueUrl`, by which the app sends the user to the approval page.
+  secret_hash       TEXT    UNIQUE,
+  secret_expires_at INTEGER,
+  -- A hash of the cookie of the browser in which the user signed in.
+  browser_hash      TEXT,
+  -- The request that took the last step.
+  claimed_by        TEXT,
+  created_at        INTEGER NOT NULL,
+  expires_at        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The limit on a grant's pending approvals, the approvals that a browser may decide, and the expired ones to delete.
+CREATE INDEX agent_approvals_of_grant ON agent_approvals (grant_id, expires_at);
+CREATE INDEX agent_approvals_of_browser ON agent_approvals (browser_hash) WHERE browser_hash IS NOT NULL;
+CREATE INDEX agent_approvals_by_age ON agent_approvals (expires_at);
+
+-- The user approved or declined a call.
+CREATE TRIGGER agent_approvals_decided_event AFTER UPDATE OF state ON agent_approvals
+WHEN OLD.state = 'pending' AND NEW.state IN ('approved', 'declined') BEGIN
+  INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, call)
+  SELECT e.account, e.environment, 'call.' || NEW.state, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+    e.connection_id, e.connection,
+    json_object('method', NEW.method, 'action', NEW.action, 'approval', NEW.id, 'keyId', NEW.key_id,
+      'identity', NEW.identity)
+  FROM connection_events e
+  WHERE e.account = NEW.account AND e.environment = NEW.environment AND e.connection_id = NEW.connection_id;
+END;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Audit: who changed API keys, OAuth clients, webhooks, the sign-in for agents, grants and connections, and who read
+-- credentials
+--
+-- Triggers write the entries of changes. The actor is in `audit_context`, which a batch fills first and empties last; a
+-- change without it was made by the service itself. Entries contain ids and names of actions, never a value that was
+-- written.
+------------------------------------------------------------------------------------------------------------------------
+
+-- An entry of the audit.
+CREATE TABLE audit (
+  -- The order in which this database wrote the entries, in which they are pruned. A move does not copy it.
+  seq         INTEGER PRIMARY KEY,
+  account     TEXT    NOT NULL,
+  environment TEXT    NOT NULL,
+  -- `aud_` and hexadecimal digits: 11 of the time, 6 of the order of writing, 8 of the request. So ids are in the order
+  -- of time.
+  id          TEXT    NOT NULL CHECK (length(id) = 29),
+  at          INTEGER NOT NULL,
+  action      TEXT    NOT NULL,
+  actor_type  TEXT    NOT NULL CHECK (actor_type IN ('key', 'token', 'person', 'grant', 'operator', 'service')),
+  -- The id of the key, the identity of the token or of the person, or the id of the agent's grant.
+  actor       TEXT    CHECK ((actor IS NULL) = (actor_type IN ('operator', 'service'))),
+  -- The id of the key by which the actor acts. NULL for the operator and the service.
+  key_id      TEXT,
+  target_type TEXT    NOT NULL,
+  target      TEXT    NOT NULL,
+  -- NULL if no request made the change.
+  request_id  TEXT,
+  -- How often: more than 1 only for reads of credentials.
+  count       INTEGER NOT NULL DEFAULT 1
+) STRICT;
+
+-- The lists of entries, newest first: of a tenant, of a target, and of an actor.
+CREATE UNIQUE INDEX audit_listed ON audit (account, environment, id);
+CREATE INDEX audit_by_target ON audit (account, environment, target, id);
+CREATE INDEX audit_by_actor ON audit (account, environment, actor, id) WHERE actor IS NOT NULL;
+
+-- The actor of the batch that is running. Empty outside of a batch.
+CREATE TABLE audit_context (
+  one        INTEGER PRIMARY KEY CHECK (one = 1),
+  at         INTEGER NOT NULL,
+  actor_type TEXT    NOT NULL,
+  actor      TEXT,
+  key_id     TEXT,
+  request_id TEXT
+) STRICT;
+
+-- Inserting into the view writes an entry, with the actor of the running batch.
+CREATE VIEW audited (account, environment, action, target_type, target) AS
+  SELECT account, environment, action, target_type, target FROM audit;
+
+-- No entry is written for rows that a move copies, and none if the request has already written one for the target: a
+-- batch whose response was lost may run twice.
+CREATE TRIGGER audit_entry INSTEAD OF INSERT ON audited
+WHEN NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
+  INSERT INTO audit (account, environment, id, at, action, actor_type, actor, key_id, target_type, target, request_id)
+    SELECT NEW.account, NEW.environment,
+      printf('aud_%011x%06x%s', t.at, (SELECT ifnull(max(seq), 0) + 1 FROM audit) & 16777215,
+        ifnull(substr(c.request_id, 1, 8), '00000000')),
+      t.at, NEW.action, ifnull(c.actor_type, 'service'), c.actor, c.key_id, NEW.target_type, NEW.target, c.request_id
+    FROM (SELECT coalesce((SELECT at FROM audit_context), CAST(unixepoch('subsec') * 1000 AS INTEGER)) AS at) t
+    LEFT JOIN audit_context c
+    WHERE c.request_id IS NULL OR NOT EXISTS (
+      SELECT 1 FROM audit a INDEXED BY audit_by_target
+      WHERE a.account = NEW.account AND a.environment = NEW.environment AND a.target = NEW.target
+        AND a.id >= printf('aud_%011x', t.at - 60000) AND a.request_id = c.request_id);
+END;
+
+CREATE TRIGGER api_keys_inserted_audit AFTER INSERT ON api_keys BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'key.created', 'key', NEW.id);
+END;
+
+CREATE TRIGGER api_keys_replaced_audit AFTER UPDATE OF replaced_by ON api_keys
+WHEN NEW.replaced_by IS NOT NULL AND OLD.replaced_by IS NULL BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'key.rotated', 'key', NEW.id);
+END;
+
+-- A rotation that replaces and revokes at once has the entry of a rotation only.
+CREATE TRIGGER api_keys_revoked_audit AFTER UPDATE OF revoked_at ON api_keys
+WHEN NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL AND NEW.replaced_by IS OLD.replaced_by BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'key.revoked', 'key', NEW.id);
+END;
+
+CREATE TRIGGER oauth_clients_inserted_audit AFTER INSERT ON oauth_clients BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'oauth_client.created', 'oauth_client', NEW.platform);
+END;
+
+-- OF client_id, because only a statement that replaces the client sets it: the circuit breaker and a rotation of
+-- encryption keys do not.
+CREATE TRIGGER oauth_clients_updated_audit AFTER UPDATE OF client_id ON oauth_clients
+WHEN (NEW.auth_method, NEW.client_id, NEW.sealed, NEW.scopes, NEW.authorization_parameters, NEW.variables,
+    NEW.start_url, NEW.pkce, NEW.updated_at)
+  IS NOT (OLD.auth_method, OLD.client_id, OLD.sealed, OLD.scopes, OLD.authorization_parameters, OLD.variables,
+    OLD.start_url, OLD.pkce, OLD.updated_at) BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'oauth_client.updated', 'oauth_client', NEW.platform);
+END;
+
+CREATE TRIGGER oauth_clients_deleted_audit AFTER DELETE ON oauth_clients BEGIN
+  INSERT INTO audited VALUES (OLD.account, OLD.environment, 'oauth_client.deleted', 'oauth_client', OLD.platform);
+END;
+
+CREATE TRIGGER webhooks_inserted_audit AFTER INSERT ON webhooks BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'webhook.created', 'webhook', NEW.id);
+END;
+
+-- The service disables a webhook without setting `written_by`.
+CREATE TRIGGER webhooks_updated_audit AFTER UPDATE ON webhooks
+WHEN NEW.written_by <> OLD.written_by OR NEW.active <> OLD.active BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, CASE
+      WHEN NEW.written_by = OLD.written_by THEN 'webhook.disabled'
+      WHEN NEW.sealed <> OLD.sealed THEN 'webhook.rotated'
+      ELSE 'webhook.updated'
+    END, 'webhook', NEW.id);
+END;
+
+CREATE TRIGGER webhooks_deleted_audit AFTER DELETE ON webhooks BEGIN
+  INSERT INTO audited VALUES (OLD.account, OLD.environment, 'webhook.deleted', 'webhook', OLD.id);
+END;
+
+-- OF type, because only a statement that configures the sign-in sets it.
+CREATE TRIGGER agent_endpoints_updated_audit AFTER UPDATE OF type ON agent_endpoints
+WHEN (NEW.type, NEW.key_id, NEW.issuer, NEW.client_id, NEW.sealed, NEW.identity_claim, NEW.identity_type, NEW.url,
+    NEW.updated_at)
+  IS NOT (OLD.type, OLD.key_id, OLD.issuer, OLD.client_id, OLD.sealed, OLD.identity_claim, OLD.identity_type, OLD.url,
+    OLD.updated_at) BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment,
+    iif(NEW.type IS NULL, 'agent_sign_in.deleted', 'agent_sign_in.updated'), 'agent_sign_in', NEW.id);
+END;
+
+CREATE TRIGGER agent_grants_inserted_audit AFTER INSERT ON agent_grants BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'agent_grant.requested', 'agent_grant', NEW.id);
+END;
+
+CREATE TRIGGER agent_grants_consented_audit AFTER UPDATE OF state ON agent_grants
+WHEN NEW.state = 'consented' AND OLD.state <> 'consented' BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'agent_grant.created', 'agent_grant', NEW.id);
+END;
+
+-- Deleting an expired grant has no entry, because the grant had already ended.
+CREATE TRIGGER agent_grants_deleted_audit AFTER DELETE ON agent_grants
+WHEN OLD.expires_at > coalesce((SELECT at FROM audit_context), CAST(unixepoch('subsec') * 1000 AS INTEGER)) BEGIN
+  INSERT INTO audited VALUES (OLD.account, OLD.environment,
+    iif(OLD.state IN ('consented', 'active'), 'agent_grant.revoked', 'agent_grant.declined'), 'agent_grant', OLD.id);
+END;
+
+CREATE TRIGGER connections_inserted_audit AFTER INSERT ON connections BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, 'connection.created', 'connection', NEW.id);
+END;
+
+CREATE TRIGGER connections_updated_audit AFTER UPDATE ON connections WHEN NEW.version <> OLD.version BEGIN
+  INSERT INTO audited VALUES (NEW.account, NEW.environment, CASE
+      WHEN NEW.connected_by IS NOT OLD.connected_by THEN 'connection.connected'
+      WHEN NEW.state <> OLD.state OR NEW.active <> OLD.active THEN 'connection.state_changed'
+      ELSE 'connection.updated'
+    END, 'connection', NEW.id);
+END;
+
+CREATE TRIGGER connections_deleted_audit AFTER DELETE ON connections BEGIN
+  INSERT INTO audited VALUES (OLD.account, OLD.environment, 'connection.deleted', 'connection', OLD.id);
+END;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Moves of an account from one database to another (`shards move`)
+--
+-- The command copies the account's rows while it is in use. Triggers note every row that changes, and the command
+-- copies those again. Then it fences the account, copies the rest and switches. While no account moves, these tables
+-- are empty and no statement reads a row of them.
+------------------------------------------------------------------------------------------------------------------------
+
+-- The move of an account: a row in each of the two databases. The operator's command writes it.
+CREATE TABLE account_moves (
+  account     TEXT    PRIMARY KEY NOT NULL,
+  -- The database that serves the account: copying, then fenced. The other one: arriving, until a request or the command
+  -- finds that the account has left the first. After the switch, in the first one: left.
+  step        TEXT    NOT NULL CHECK (step IN ('copying', 'fenced', 'left', 'arriving')),
+  -- The shard number of the other database.
+  other       INTEGER NOT NULL,
+  -- Until when writes are refused. The fence expires if the command crashes; changes after that are noted as before.
+  fence_until INTEGER CHECK ((fence_until IS NULL) = (step <> 'fenced')),
+  -- What the command writes in the current transaction: the name of the table that it copies, or an empty string when
+  -- it deletes or switches. NULL outside of such a transaction.
+  writing     TEXT,
+  -- What is added to the ids of the account's events in the new database, and the first id there that is not reserved.
+  event_shift INTEGER NOT NULL DEFAULT 0,
+  event_end   INTEGER NOT NULL DEFAULT 0,
+  -- How far the copy has come: the table, and the key of the last copied row, a JSON array.
+  copied      TEXT,
+  copied_key  TEXT,
+  began_at    INTEGER NOT NULL,
+  left_at     INTEGER CHECK ((left_at IS NULL) = (step <> 'left'))
+) STRICT, WITHOUT ROWID;
+
+-- A change of a row of an account that is being moved: the row is to be copied again.
+CREATE TABLE account_changes (
+  seq      INTEGER PRIMARY KEY,
+  account  TEXT NOT NULL,
+  -- The table.
+  relation TEXT NOT NULL,
+  -- The row's key in it, a JSON array.
+  key      TEXT NOT NULL
+) STRICT;
+
+-- Where a secret leads that names this database although its account has moved to another one.
+CREATE TABLE forwards (
+  -- The hash of a key, the id of a key, or the hash of a link or of an OAuth `state`.
+  name    TEXT    PRIMARY KEY NOT NULL,
+  account TEXT    NOT NULL,
+  shard   INTEGER NOT NULL,
+  -- 1: of a key. 0: of a connect attempt, which ends within minutes.
+  is_key  INTEGER NOT NULL CHECK (is_key IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
+-- The forwards of an account, to delete.
+CREATE INDEX forwards_by_account ON forwards (account);
+
+-- How the ids of an account's events in earlier databases map to the ids here, so that a reader of the feed continues
+-- where it was: ids up to `through`, and above the `through` of the row before, are `shift` smaller than the ids here.
+CREATE TABLE event_shifts (
+  account TEXT    NOT NULL,
+  through INTEGER NOT NULL,
+  shift   INTEGER NOT NULL,
+  PRIMARY KEY (account, through)
+) STRICT, WITHOUT ROWID;
+
+-- The accounts that background jobs must leave alone now.
+CREATE VIEW away (account) AS
+  SELECT account FROM account_moves
+  WHERE step IN ('left', 'arriving') OR fence_until > CAST(unixepoch('subsec') * 1000 AS INTEGER);
+
+CREATE VIEW away_webhooks (id) AS
+  SELECT w.id FROM away a CROSS JOIN webhooks w ON w.account = a.account;
+
+-- Inserting into the view notes a change, or refuses it while the account is fenced or elsewhere.
+CREATE VIEW account_changed (account, relation, key) AS SELECT account, relation, key FROM account_changes;
+
+CREATE TRIGGER account_change_noted INSTEAD OF INSERT ON account_changed BEGIN
+  SELECT RAISE(ABORT, 'the account is being moved to another database') FROM away WHERE account = NEW.account;
+  INSERT INTO account_changes (account, relation, key) VALUES (NEW.account, NEW.relation, NEW.key);
+END;
+
+-- While the command writes a table, the triggers of that table must not write to other tables, because those are
+-- copied, too.
+CREATE TRIGGER events_not_of_copies BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing <> 'events') BEGIN
+  SELECT RAISE(IGNORE);
+END;
+
+CREATE TRIGGER revocations_not_of_copies BEFORE INSERT ON revocations
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing <> 'revocations') BEGIN
+  SELECT RAISE(IGNORE);
+END;
+
+CREATE TRIGGER deliveries_not_of_copies BEFORE INSERT ON deliveries
+WHEN EXISTS (SELECT 1 FROM account_moves m CROSS JOIN webhooks w ON w.account = m.account
+  WHERE m.writing <> 'deliveries' AND w.id = NEW.webhook_id) BEGIN
+  SELECT RAISE(IGNORE);
+END;
+
+-- Three triggers for each table with rows of an account note the changes that the command did not make itself. A table
+-- that the command copies (src/operator/shards/moving/copy.rs) needs these triggers.
+
+CREATE TRIGGER api_keys_inserted_in_move AFTER INSERT ON api_keys
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'api_keys', json_array(NEW.hash));
+END;
+
+CREATE TRIGGER api_keys_updated_in_move AFTER UPDATE ON api_keys
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'api_keys', json_array(NEW.hash));
+END;
+
+CREATE TRIGGER api_keys_deleted_in_move AFTER DELETE ON api_keys
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'api_keys', json_array(OLD.hash));
+END;
+
+CREATE TRIGGER oauth_clients_inserted_in_move AFTER INSERT ON oauth_clients
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'oauth_clients', json_array(NEW.environment, NEW.platform));
+END;
+
+CREATE TRIGGER oauth_clients_updated_in_move AFTER UPDATE ON oauth_clients
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'oauth_clients', json_array(NEW.environment, NEW.platform));
+END;
+
+CREATE TRIGGER oauth_clients_deleted_in_move AFTER DELETE ON oauth_clients
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'oauth_clients', json_array(OLD.environment, OLD.platform));
+END;
+
+CREATE TRIGGER webhooks_inserted_in_move AFTER INSERT ON webhooks
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'webhooks', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER webhooks_updated_in_move AFTER UPDATE ON webhooks
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'webhooks', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER webhooks_deleted_in_move AFTER DELETE ON webhooks
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'webhooks', json_array(OLD.environment, OLD.id));
+END;
+
+CREATE TRIGGER connections_inserted_in_move AFTER INSERT ON connections
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'connections', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER connections_updated_in_move AFTER UPDATE ON connections
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'connections', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER connections_deleted_in_move AFTER DELETE ON connections
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'connections', json_array(OLD.environment, OLD.id));
+END;
+
+CREATE TRIGGER credentials_inserted_in_move AFTER INSERT ON credentials
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'credentials', json_array(NEW.environment, NEW.connection_id));
+END;
+
+CREATE TRIGGER credentials_updated_in_move AFTER UPDATE ON credentials
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'credentials', json_array(NEW.environment, NEW.connection_id));
+END;
+
+CREATE TRIGGER credentials_deleted_in_move AFTER DELETE ON credentials
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'credentials', json_array(OLD.environment, OLD.connection_id));
+END;
+
+CREATE TRIGGER revocations_inserted_in_move AFTER INSERT ON revocations
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'revocations', json_array(NEW.environment, NEW.connection_id));
+END;
+
+CREATE TRIGGER revocations_updated_in_move AFTER UPDATE ON revocations
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'revocations', json_array(NEW.environment, NEW.connection_id));
+END;
+
+CREATE TRIGGER revocations_deleted_in_move AFTER DELETE ON revocations
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'revocations', json_array(OLD.environment, OLD.connection_id));
+END;
+
+CREATE TRIGGER connect_attempts_inserted_in_move AFTER INSERT ON connect_attempts
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'connect_attempts', json_array(NEW.id));
+END;
+
+CREATE TRIGGER connect_attempts_updated_in_move AFTER UPDATE ON connect_attempts
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'connect_attempts', json_array(NEW.id));
+END;
+
+CREATE TRIGGER connect_attempts_deleted_in_move AFTER DELETE ON connect_attempts
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'connect_attempts', json_array(OLD.id));
+END;
+
+CREATE TRIGGER events_inserted_in_move AFTER INSERT ON events
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'events', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER events_updated_in_move AFTER UPDATE ON events
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'events', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER events_deleted_in_move AFTER DELETE ON events
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'events', json_array(OLD.environment, OLD.id));
+END;
+
+-- A delivery belongs to the account of its webhook.
+CREATE TRIGGER deliveries_inserted_in_move AFTER INSERT ON deliveries
+WHEN EXISTS (SELECT 1 FROM account_moves m CROSS JOIN webhooks w ON w.account = m.account
+  WHERE m.writing IS NULL AND w.id = NEW.webhook_id) BEGIN
+  INSERT INTO account_changed
+    SELECT w.account, 'deliveries', json_array(NEW.webhook_id, NEW.event_id)
+    FROM webhooks w WHERE w.id = NEW.webhook_id;
+END;
+
+CREATE TRIGGER deliveries_updated_in_move AFTER UPDATE ON deliveries
+WHEN EXISTS (SELECT 1 FROM account_moves m CROSS JOIN webhooks w ON w.account = m.account
+  WHERE m.writing IS NULL AND w.id = NEW.webhook_id) BEGIN
+  INSERT INTO account_changed
+    SELECT w.account, 'deliveries', json_array(NEW.webhook_id, NEW.event_id)
+    FROM webhooks w WHERE w.id = NEW.webhook_id;
+END;
+
+CREATE TRIGGER deliveries_deleted_in_move AFTER DELETE ON deliveries
+WHEN EXISTS (SELECT 1 FROM account_moves m CROSS JOIN webhooks w ON w.account = m.account
+  WHERE m.writing IS NULL AND w.id = OLD.webhook_id) BEGIN
+  INSERT INTO account_changed
+    SELECT w.account, 'deliveries', json_array(OLD.webhook_id, OLD.event_id)
+    FROM webhooks w WHERE w.id = OLD.webhook_id;
+END;
+
+CREATE TRIGGER agent_endpoints_inserted_in_move AFTER INSERT ON agent_endpoints
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'agent_endpoints', json_array(NEW.id));
+END;
+
+CREATE TRIGGER agent_endpoints_updated_in_move AFTER UPDATE ON agent_endpoints
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'agent_endpoints', json_array(NEW.id));
+END;
+
+CREATE TRIGGER agent_endpoints_deleted_in_move AFTER DELETE ON agent_endpoints
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'agent_endpoints', json_array(OLD.id));
+END;
+
+CREATE TRIGGER agent_grants_inserted_in_move AFTER INSERT ON agent_grants
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'agent_grants', json_array(NEW.id));
+END;
+
+CREATE TRIGGER agent_grants_updated_in_move AFTER UPDATE ON agent_grants
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'agent_grants', json_array(NEW.id));
+END;
+
+CREATE TRIGGER agent_grants_deleted_in_move AFTER DELETE ON agent_grants
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'agent_grants', json_array(OLD.id));
+END;
+
+CREATE TRIGGER agent_approvals_inserted_in_move AFTER INSERT ON agent_approvals
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'agent_approvals', json_array(NEW.id));
+END;
+
+CREATE TRIGGER agent_approvals_updated_in_move AFTER UPDATE ON agent_approvals
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'agent_approvals', json_array(NEW.id));
+END;
+
+CREATE TRIGGER agent_approvals_deleted_in_move AFTER DELETE ON agent_approvals
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'agent_approvals', json_array(OLD.id));
+END;
+
+CREATE TRIGGER audit_inserted_in_move AFTER INSERT ON audit
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'audit', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER audit_updated_in_move AFTER UPDATE ON audit
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (NEW.account, 'audit', json_array(NEW.environment, NEW.id));
+END;
+
+CREATE TRIGGER audit_deleted_in_move AFTER DELETE ON audit
+WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = OLD.account AND writing IS NULL) BEGIN
+  INSERT INTO account_changed VALUES (OLD.account, 'audit', json_array(OLD.environment, OLD.id));
+END;
+
+------------------------------------------------------------------------------------------------------------------------
+-- Encryption keys
+------------------------------------------------------------------------------------------------------------------------
+
+-- A list of encryption keys that a running service has. Every service reports its list each minute, so that nothing is
+-- encrypted again with a key that one of them lacks.
+CREATE TABLE vault_key_reports (
+  -- A JSON array of `<id>:<fingerprint>`; the first key encrypts. A fingerprint does not reveal its key.
+  keys     TEXT    PRIMARY KEY NOT NULL CHECK (json_valid(keys)),
+  -- When a service first and last reported it.
+  first_at INTEGER NOT NULL,
+  last_at  INTEGER NOT NULL CHECK (last_at >= first_at)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,228 @@
+//! The SQL files that create the tables of a database: `schema/`, in the order of their names. A database records the
+//! names of those that it has applied.
+//!
+//! `0001_init.sql` creates all tables. Until the first release, a change of the schema edits that file, so a database that
+//! an earlier commit created can't be upgraded: this module finds that out. After the first release, no file changes any
+//! more: each change of the schema adds a file, and databases are only upgraded, never downgraded.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// The project's folder of SQL files.
+pub const FOLDER: &str = "schema";
+
+/// A SQL file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaFile {
+    /// Its name, which a database records.
+    pub name: String,
+    /// Its statements.
+    pub sql: String,
+}
+
+/// The SQL files, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Schema {
+    files: Vec<SchemaFile>,
+}
+
+/// What a database has of a schema.
+#[derive(Debug, Clone, Default)]
+pub struct DatabaseSchema {
+    /// The names of the files that it has applied.
+    pub applied: BTreeSet<String>,
+    /// The statements that would create its tables, indexes, views and triggers, as `sqlite_schema` contains them.
+    pub statements: Vec<String>,
+}
+
+impl Schema {
+    /// Reads the files of a folder.
+    ///
+    /// # Errors
+    /// When the folder or a file can't be read.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let read = || -> Result<Vec<SchemaFile>> {
+            let mut files = Vec::new();
+            for entry in fs::read_dir(folder)? {
+                let path = entry?.path();
+                let name = path.file_name().and_then(|name| name.to_str());
+                if let Some(name) = name.filter(|name| name.ends_with(".sql")) {
+                    files.push(SchemaFile { name: name.into(), sql: fs::read_to_string(&path)? });
+                }
+            }
+            files.sort_by(|one, other| one.name.cmp(&other.name));
+            Ok(files)
+        };
+        let files = read().with_context(|| format!("{}", folder.display()))?;
+        Ok(Self { files })
+    }
+
+    /// The files that a database lacks.
+    pub fn pending(&self, applied: &BTreeSet<String>) -> impl Iterator<Item = &SchemaFile> {
+        self.files.iter().filter(|file| !applied.contains(&file.name))
+    }
+
+    /// Whether these files created the database, so that it can be upgraded. An empty database can be, and so can one of a
+    /// later release, which has applied files that follow these.
+    #[must_use]
+    pub fn is_of(&self, database: &DatabaseSchema) -> bool {
+        let Some(last) = self.files.last() else { return database.applied.is_empty() };
+        let is_known =
+            |name: &String| *name > last.name || self.files.iter().any(|file| file.name == *name);
+        database.applied.iter().all(is_known)
+            && match self.files.as_slice() {
+                // Nothing has been released: the file may have changed after the database applied it.
+                [init] if database.applied.len() == 1 => creates(&init.sql, &database.statements),
+                _ => true,
+            }
+    }
+}
+
+/// Whether a file that consists of `CREATE` statements creates exactly these. Comments and white space don't count.
+fn creates(file: &str, statements: &[String]) -> bool {
+    let mut rest = compact(file);
+    for statement in statements {
+        let statement = format!("{};", compact(statement));
+        let Some((before, after)) = rest.split_once(&statement) else { return false };
+        rest = format!("{before}{after}");
+    }
+    rest.is_empty()
+}
+
+/// SQL without comments and white space, except in quotes.
+fn compact(sql: &str) -> String {
+    let (mut compact, mut rest) = (String::with_capacity(sql.len()), sql);
+    while let Some(next) = rest.chars().next() {
+        let length = match next {
+            '\'' => {
+                rest.match_indices('\'').nth(1).map_or(rest.len(), |(end, _)| end.saturating_add(1))
+            }
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            next => next.len_utf8(),
+        };
+        let (token, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        if !token.starts_with("--") && !next.is_whitespace() {
+            compact.push_str(token);
+        }
+        rest = after;
+    }
+    compact
+}
+
+/// An empty database with the tables of the service.
+#[cfg(test)]
+pub fn database() -> rusqlite::Connection {
+    let schema = Schema::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)).unwrap();
+    let db = rusqlite::Connection::open_in_memory().unwrap();
+    for file in schema.pending(&BTreeSet::new()) {
+        db.execute_batch(&file.sql).unwrap();
+    }
+    db
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INIT: &str = "-- Things.\nCREATE TABLE things (\n  -- Any; kind.\n  kind TEXT CHECK (kind <> '-- a  b')\n) STRICT;\n\nCREATE UNIQUE INDEX things_by_kind\n  ON things (kind);\n\nCREATE TRIGGER things_inserted AFTER INSERT ON things BEGIN\n  DELETE FROM things WHERE kind = ';';\n  DELETE FROM things WHERE kind = 'x';\nEND;\n";
+
+    fn schema(files: &[(&str, &str)]) -> Schema {
+        let file = |(name, sql): &(&str, &str)| SchemaFile {
+            name: (*name).to_owned(),
+            sql: (*sql).to_owned(),
+        };
+        Schema { files: files.iter().map(file).collect() }
+    }
+
+    /// A database to which files of these names and contents were applied.
+    fn created(files: &[(&str, &str)]) -> DatabaseSchema {
+        let db = rusqlite::Connection::open_in_memory().unwrap();
+        for (_, sql) in files {
+            db.execute_batch(sql).unwrap();
+        }
+        DatabaseSchema {
+            applied: files.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            statements: statements(&db),
+        }
+    }
+
+    fn statements(db: &rusqlite::Connection) -> Vec<String> {
+        let mut read = db.prepare(super::super::d1::STATEMENTS).unwrap();
+        let rows = read.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn pending_files_are_those_that_a_database_lacks_in_order() {
+        let schema = schema(&[("0001_init.sql", INIT), ("0002_a.sql", ""), ("0003_b.sql", "")]);
+        let pending = |applied: &[&str]| -> Vec<String> {
+            let applied = applied.iter().map(|name| (*name).to_owned()).collect();
+            schema.pending(&applied).map(|file| file.name.clone()).collect()
+        };
+        assert_eq!(pending(&[]), ["0001_init.sql", "0002_a.sql", "0003_b.sql"]);
+        assert_eq!(pending(&["0001_init.sql"]), ["0002_a.sql", "0003_b.sql"]);
+        assert_eq!(pending(&["0001_init.sql", "0002_a.sql", "0003_b.sql"]), [""; 0]);
+    }
+
+    #[test]
+    fn a_database_of_the_same_file_can_be_upgraded() {
+        let schema = schema(&[("0001_init.sql", INIT)]);
+        assert!(schema.is_of(&DatabaseSchema::default()));
+        assert!(schema.is_of(&created(&[("0001_init.sql", INIT)])));
+        // Comments and white space may change.
+        let reformatted = INIT.replace("-- Things.", "").replace("\n  -- Any; kind.\n  ", " ");
+        assert_ne!(INIT, reformatted);
+        assert!(schema.is_of(&created(&[("0001_init.sql", &reformatted)])));
+    }
+
+    #[test]
+    fn a_database_of_another_version_of_the_file_cannot_be_upgraded() {
+        let schema = schema(&[("0001_init.sql", INIT)]);
+        for (from, to) in [
+            ("kind TEXT", "kind TEXT NOT NULL"),
+            ("'-- a  b'", "'-- a b'"),
+            ("UNIQUE ", ""),
+            ("'x'", "'y'"),
+            ("CREATE TABLE", "CREATE TABLE more (a); CREATE TABLE"),
+            ("CREATE UNIQUE INDEX things_by_kind\n  ON things (kind);", ""),
+        ] {
+            let other = INIT.replace(from, to);
+            assert_ne!(INIT, other);
+            assert!(!schema.is_of(&created(&[("0001_init.sql", &other)])), "{to}");
+        }
+    }
+
+    #[test]
+    fn a_database_of_other_files_cannot_be_upgraded() {
+        let schema = schema(&[("0001_init.sql", INIT)]);
+        let former = [("0001_api_keys.sql", INIT), ("0002_connections.sql", "")];
+        assert!(!schema.is_of(&created(&former)));
+        assert!(!schema.is_of(&created(&former[..1])));
+    }
+
+    #[test]
+    fn after_a_release_databases_of_earlier_and_later_releases_are_accepted() {
+        let add = "ALTER TABLE things ADD COLUMN size INTEGER";
+        let files = [("0001_init.sql", INIT), ("0002_size.sql", add), ("0003_more.sql", "")];
+        for known in 1..=files.len() {
+            for applied in 1..=files.len() {
+                let is_of = schema(&files[..known]).is_of(&created(&files[..applied]));
+                assert!(is_of, "{known} files, of which a database has applied {applied}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_project_s_schema_is_that_of_a_new_database() {
+        let schema = Schema::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)).unwrap();
+        let applied = schema.files.iter().map(|file| file.name.clone()).collect();
+        let statements = statements(&database());
+        assert!(schema.is_of(&DatabaseSchema { applied, statements: statements.clone() }));
+        let [init] = schema.files.as_slice() else { return };
+        assert!(creates(&init.sql, &statements));
+        assert!(!creates(&init.sql, &statements[1..]));
+    }
+}
