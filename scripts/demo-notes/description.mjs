@@ -1,7 +1,6 @@
-// What the catalog gets to know of the demo platform: its OpenAPI document, and how users connect.
+// The description of the demo platform for the catalog: its OpenAPI document, and its auth methods.
 import { SCOPES } from "./oauth.mjs";
 
-/** The name of the platform. */
 export const PLATFORM = "demo-notes";
 
 const text = { type: "string" };
@@ -34,7 +33,6 @@ const page = {
 };
 const withScope = (scope) => [{ oauth: scope ? [scope] : [] }, { key: [] }];
 
-/** The OpenAPI document of the API at an origin. */
 export const openApi = (origin) => ({
   openapi: "3.1.0",
   info: {
@@ -132,7 +130,7 @@ export const openApi = (origin) => ({
   },
 });
 
-/** What the document cannot say, in the format of catalog.toml. */
+/** What an OpenAPI document cannot express, in the format of catalog.toml. */
 export const overrides = (origin) => `[platforms.${PLATFORM}]
 name = "Demo Notes (local)"
 category = "Collaboration"
@@ -161,6 +159,6 @@ type = "api_key"
 in = "header"
 name = "x-api-key"
 fields = [
-    { name = "apiKey", label = "API key", description = "On the page of Ada or Ben at ${origin}", secret = true, required = true },
+    { name = "apiKey", label = "API key", description = "Shown on the page of Ada or Ben at ${origin}", secret = true, required = true },
 ]
 `;

@@ -1,4 +1,4 @@
-// The API of the demo platform: two people's notes.
+// The API of the demo platform: the notes of two people.
 import { randomBytes } from "node:crypto";
 
 export const PEOPLE = {
@@ -30,14 +30,13 @@ const FIRST_NOTES = {
 
 const MOST_NOTES = 1000;
 const LIMIT = { default: 5, most: 50 };
-/** How long after a provoked 429 the next one can be had. */
+/** The minimum time between two requested 429 responses. */
 const BUSY_MS = 10_000;
 const LENGTHS = { title: 200, body: 10_000 };
 
-/** The first key of each person, which the documentation names. Nothing but made-up notes on this machine is behind it. */
+/** The first key of each person, which the documentation contains. It only gives access to generated notes on this machine. */
 const firstKey = (person) => `demo-notes-key-${person}`;
 
-/** A response that reports an error. */
 export class ApiError extends Error {
   constructor(status, code, message, headers = {}) {
     super(message);
@@ -45,7 +44,6 @@ export class ApiError extends Error {
   }
 }
 
-/** What a new demo platform has. */
 export function initialState(now) {
   const at = new Date(now).toISOString();
   const noteOf = ([title, body]) => ({ id: newId(), title, body, createdAt: at, updatedAt: at });
@@ -57,7 +55,7 @@ function newId() {
   return randomBytes(6).toString("hex");
 }
 
-/** A key in place of the one that a person has. */
+/** Replaces the key of a person. */
 export function replaceKey(state, person) {
   state.keys[person] = `demo-notes-key-${randomBytes(16).toString("hex")}`;
 }
@@ -86,7 +84,7 @@ function fieldsOf(text, required) {
   return body;
 }
 
-/** The answer with a page of notes: `cursor` is the id of the last note of the page before. */
+/** A page of notes: `cursor` is the id of the last note of the previous page. */
 function pageOf(notes, query, address) {
   const text = query.get("limit");
   const limit = text === null ? LIMIT.default : Number(text);
@@ -100,7 +98,7 @@ function pageOf(notes, query, address) {
   const next = last + 1 + limit < notes.length ? rows.at(-1).id : null;
   const page = { notes: rows, next };
   if (next === null) return [200, page];
-  // RFC 8288: what follows pages without knowing this API goes by it.
+  // RFC 8288: generic clients use this link to request the next page.
   const following = new URLSearchParams(query);
   following.set("cursor", next);
   return [200, page, { link: `<${address}?${following}>; rel="next"` }];
@@ -108,7 +106,7 @@ function pageOf(notes, query, address) {
 
 const without = (note) => new ApiError(404, "not_found", `There is no note ${note}.`);
 
-/** The endpoints: method, path, the scope that each needs, and what each does with the notes of a person. */
+/** The endpoints: method, path, required scope, and handler. */
 const ENDPOINTS = [
   ["GET", /^\/me$/, null, ({ person }) => [200, PEOPLE[person]]],
   ["GET", /^\/notes$/, "notes:read", ({ notes, query, address }) => pageOf(notes, query, address)],
@@ -163,7 +161,7 @@ function indexOf(notes, id) {
   return index;
 }
 
-/** Who sends a request, and the scopes of its credentials. */
+/** The person and the scopes of the request's credentials. */
 function authenticate({ headers, state, grants }) {
   const key = headers["x-api-key"];
   const token = headers.authorization?.match(/^Bearer +(\S+)$/i)?.[1];
@@ -179,21 +177,21 @@ function authenticate({ headers, state, grants }) {
   throw new ApiError(401, token ? "invalid_token" : "unauthorized", message, { "www-authenticate": challenge });
 }
 
-/** Refuses a request that asks for it with `busy=1`, once in a while: whoever tries again gets through. */
-function refuseOnce(busy, person, query, now) {
+/** Responds with 429 to a request with `busy=1`, but not to its retry. */
+function rejectOnce(busy, person, query, now) {
   if (query.get("busy") !== "1" || now - (busy.get(person) ?? -Infinity) < BUSY_MS) return;
   busy.set(person, now);
   throw new ApiError(429, "too_many_requests", "Try again in a second.", { "retry-after": "1" });
 }
 
 /**
- * Answers a request to the API: [status, body, headers].
+ * Handles a request to the API. Returns [status, body, headers].
  * @param {{ method: string, path: string, query: URLSearchParams, headers: object, body: string, state: object,
  *   grants: import("./oauth.mjs").Grants, now: number, address: string, busy: Map<string, number> }} request
  */
-export function answerApi({ method, path, query, headers, body, state, grants, now, address, busy }) {
+export function handleApi({ method, path, query, headers, body, state, grants, now, address, busy }) {
   const { person, scopes } = authenticate({ headers, state, grants });
-  refuseOnce(busy, person, query, now);
+  rejectOnce(busy, person, query, now);
   const matches = ENDPOINTS.filter(([, pattern]) => pattern.test(path));
   if (matches.length === 0) throw new ApiError(404, "not_found", `There is no ${path} here.`);
   const endpoint = matches.find(([one]) => one === method);

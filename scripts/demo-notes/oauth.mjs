@@ -1,13 +1,13 @@
-// The authorization server of the demo platform: authorization code with PKCE (RFC 7636), short access tokens, rotating
-// refresh tokens (RFC 9700, 4.14.2), revocation (RFC 7009). It keeps hashes of tokens, not the tokens.
+// The authorization server of the demo platform: authorization code with PKCE (RFC 7636), short-lived access tokens, rotating
+// refresh tokens (RFC 9700, 4.14.2), revocation (RFC 7009). It stores hashes of tokens, not the tokens.
 import { createHash, randomBytes } from "node:crypto";
 
-/** The only client: a public one, since `npm start` would have to keep a secret of it beside its own storage. */
+/** The only client. It is public, because `npm start` has no safe place for a client secret. */
 export const CLIENT = { id: "connector-vault-local", name: "Connector Vault (local)" };
 export const SCOPES = { "notes:read": "Read notes", "notes:write": "Create, change and delete notes" };
 
 const CODE_MS = 60_000;
-/** How many used refresh tokens of a grant are known as such. */
+/** How many used refresh tokens of a grant are remembered. */
 const MOST_USED = 100;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
@@ -15,7 +15,7 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 const create = (prefix) => `${prefix}_${randomBytes(32).toString("base64url")}`;
 const hashOf = (token) => createHash("sha256").update(token).digest("base64url");
 
-/** An error of RFC 6749: `code` is its name there. */
+/** An error of RFC 6749, with its `error` code. */
 export class OAuthError extends Error {
   constructor(code, message) {
     super(message);
@@ -23,7 +23,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** The only value of a parameter, or undefined if it is missing or empty. A repeated parameter is an error (RFC 6749, 3.1). */
+/** The value of a parameter; undefined if it is missing or empty. A repeated parameter is an error (RFC 6749, 3.1). */
 function one(parameters, name) {
   const values = parameters.getAll(name);
   if (values.length > 1) throw new OAuthError("invalid_request", `The parameter ${name} is repeated.`);
@@ -36,7 +36,7 @@ function required(parameters, name) {
   return value;
 }
 
-/** The scopes in a parameter, each once; `otherwise` if it is missing. */
+/** The scopes in a parameter, without duplicates; `otherwise` if it is missing. */
 function scopesOf(parameters, otherwise, allowed = Object.keys(SCOPES)) {
   const text = one(parameters, "scope");
   if (text === undefined) return otherwise;
@@ -46,7 +46,7 @@ function scopesOf(parameters, otherwise, allowed = Object.keys(SCOPES)) {
   throw new OAuthError("invalid_scope", `The scopes here are ${allowed.join(" and ")}.`);
 }
 
-/** The client and the address to which the user is sent back. Until both are known to be right, nobody is sent anywhere. */
+/** The client and the redirect URI. Until both are validated, the user must not be redirected. */
 export function readClient(parameters, redirectUris) {
   const id = required(parameters, "client_id");
   if (id !== CLIENT.id)
@@ -65,7 +65,7 @@ export function readClient(parameters, redirectUris) {
   return redirectUri;
 }
 
-/** The rest of an authorization request. */
+/** The other parameters of an authorization request. */
 export function readAuthorization(parameters) {
   if (required(parameters, "response_type") !== "code")
     throw new OAuthError("unsupported_response_type", "response_type must be code.");
@@ -79,18 +79,18 @@ export function readAuthorization(parameters) {
 }
 
 /**
- * The grants: what a person has allowed the app to do, with the hashes of the tokens that were issued for it. They are kept in
- * `state.grants`, and `save` is called after each change.
+ * The grants of people to the app, with the hashes of their tokens. They are stored in `state.grants`, and `save` is called after
+ * each change.
  */
 export class Grants {
-  /** Codes by their hash. They are not saved: they expire within a minute. */
+  /** Codes by their hash. Not saved, because they expire within a minute. */
   #codes = new Map();
 
   constructor({ state, save, now, accessSeconds }) {
     Object.assign(this, { state, save, now, accessSeconds });
   }
 
-  /** A code for what a person has allowed. */
+  /** Issues a code for a grant of a person. */
   issueCode({ person, scopes, challenge, redirectUri }) {
     for (const [hash, { expiresAt }] of this.#codes) if (expiresAt <= this.now()) this.#codes.delete(hash);
     const code = create("code");
@@ -98,7 +98,6 @@ export class Grants {
     return code;
   }
 
-  /** Answers a token request. */
   exchange(parameters) {
     const client = required(parameters, "client_id");
     if (client !== CLIENT.id) throw new OAuthError("invalid_client", `There is no app with the client id ${client}.`);
@@ -114,11 +113,11 @@ export class Grants {
     const verifier = required(parameters, "code_verifier");
     if (!code) throw new OAuthError("invalid_grant", "The code is unknown or has expired.");
     if (code.isUsed) {
-      // Two have the code, and one of them is not the app (RFC 6749, 4.1.2).
+      // The code was stolen (RFC 6749, 4.1.2).
       this.end(code.grant);
       throw new OAuthError("invalid_grant", "The code was used before. Its tokens are revoked.");
     }
-    // Whoever fails here gets no second attempt with the same code.
+    // The code is used up even if a check below fails.
     code.isUsed = true;
     if (code.expiresAt <= this.now()) throw new OAuthError("invalid_grant", "The code has expired.");
     if (code.redirectUri !== redirectUri)
@@ -146,7 +145,7 @@ export class Grants {
     const grant = this.state.grants.find(({ refresh, used }) => refresh === hash || used.includes(hash));
     if (!grant) throw new OAuthError("invalid_grant", "The refresh token is unknown or revoked.");
     if (grant.refresh !== hash) {
-      // Two have the token, and one of them is not the app (RFC 9700, 4.14.2).
+      // The token was stolen (RFC 9700, 4.14.2).
       this.end(grant.id);
       throw new OAuthError("invalid_grant", "The refresh token was used before. The app's access is revoked.");
     }
@@ -173,7 +172,7 @@ export class Grants {
     };
   }
 
-  /** Answers a revocation request: an unknown token is no error (RFC 7009, 2.2). Either token ends the whole grant. */
+  /** Handles a revocation request. An unknown token is not an error (RFC 7009, 2.2). Either token revokes the whole grant. */
   revoke(parameters) {
     const hash = hashOf(required(parameters, "token"));
     const client = required(parameters, "client_id");
@@ -183,13 +182,13 @@ export class Grants {
     if (grant) this.end(grant.id);
   }
 
-  /** Ends a grant and all of its tokens. */
+  /** Revokes a grant and all of its tokens. */
   end(id) {
     this.state.grants = this.state.grants.filter((grant) => grant.id !== id);
     this.save();
   }
 
-  /** Whose an access token is and what it may do, or undefined if it is expired, revoked or unknown. */
+  /** The person and the scopes of an access token; undefined if it is expired, revoked or unknown. */
   authenticate(token) {
     const hash = hashOf(token);
     for (const { person, accesses } of this.state.grants) {

@@ -1,4 +1,4 @@
-// The pages of the demo platform, without scripts.
+// The pages of the demo platform. They contain no scripts.
 import { CLIENT, SCOPES } from "./oauth.mjs";
 import { PEOPLE } from "./notes.mjs";
 
@@ -32,11 +32,10 @@ ${content}
 
 const time = (at) => `<time>${new Date(at).toISOString().replace("T", " ").slice(0, 19)} UTC</time>`;
 
-/** The two people, each with a page. */
 export const homePage = () =>
   page(
     "Demo Notes",
-    `<p>Connect an account of Ada or Ben, then look here at what the app may do, and revoke it.</p>
+    `<p>Connect an account of Ada or Ben, then see here what the app may do, and revoke its access.</p>
 <ul>${Object.values(PEOPLE)
       .map(({ id, name }) => `<li><a href="/people/${id}">${escape(name)}</a></li>`)
       .join("")}</ul>`,
@@ -57,7 +56,7 @@ function grantOf({ id, person, scopes, grantedAt, refreshedAt, refreshes, access
 </section>`;
 }
 
-/** A person's page: the apps that may act for them, their API key and their notes. */
+/** The page of a person: apps with access, API key and notes. */
 export function personPage({ person, grants, key, notes, now }) {
   const apps = grants.map((grant) => grantOf(grant, now)).join("\n");
   return page(
@@ -72,7 +71,7 @@ ${apps || "<p>None.</p>"}
   );
 }
 
-/** Asks whose account the app may use, and for what. The form goes to the address of this page. */
+/** The consent page: account and scopes. The form is sent to the URL of this page. */
 export function consentPage({ address, scopes, fault }) {
   const people = Object.values(PEOPLE).map(
     ({ id, name, email }) =>
@@ -94,7 +93,7 @@ export function consentPage({ address, scopes, fault }) {
   );
 }
 
-/** Asks who the user is. An app would know, or ask for a password. */
+/** The sign-in page. A real app would ask for a password. */
 export const signInPage = ({ address, fault }) =>
   page(
     "Sign in to the demo app",

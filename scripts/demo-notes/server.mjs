@@ -1,24 +1,24 @@
-// The demo platform that `npm start` runs beside the service: something to connect without registering an app anywhere. It
-// listens on this machine's loopback address only, and is not part of the Worker. Its people, notes and keys are made up.
+// The demo platform that `npm start` runs beside the service, to which users can connect without registering an app. It listens on
+// the loopback address only, and is not part of the Worker. Its people, notes and keys are generated.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname } from "node:path";
-import { ApiError, PEOPLE, answerApi, initialState, replaceKey } from "./notes.mjs";
+import { ApiError, PEOPLE, handleApi, initialState, replaceKey } from "./notes.mjs";
 import { Grants, OAuthError, SCOPES, readAuthorization, readClient } from "./oauth.mjs";
 import { consentPage, faultPage, homePage, personPage, signInPage } from "./pages.mjs";
 
 const HOST = "127.0.0.1";
-/** The port that is tried first. */
+/** The default port. */
 const PORT = 8789;
 const ACCESS_SECONDS = 300;
 const MOST_BYTES = 65_536;
-/** Where users sign in whose agents ask for access. */
+/** The path where users of agents sign in. */
 export const SIGN_IN = "/sign-in";
 const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy":
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
-  // With `no-referrer`, browsers would send the forms below with `Origin: null`.
+  // With `no-referrer`, browsers would send the forms with `Origin: null`.
   "referrer-policy": "same-origin",
   "cache-control": "no-store",
 };
@@ -27,7 +27,7 @@ const isCurrent = (state) =>
   [state?.notes, state?.keys].every((each) => Object.keys(PEOPLE).every((person) => each?.[person])) &&
   Array.isArray(state.grants);
 
-/** What the file holds. One that is damaged, or of another version, counts as none: everything in it is made up. */
+/** Reads the state. A damaged file, or one of another version, is ignored: all of its data is generated. */
 function read(file, now) {
   try {
     const state = JSON.parse(readFileSync(file, "utf8"));
@@ -36,7 +36,7 @@ function read(file, now) {
   return initialState(now);
 }
 
-/** Tries the ports in turn, and returns that on which the server listens. */
+/** Listens on the first free port of these, and returns it. */
 async function listen(server, [port, ...others]) {
   try {
     await new Promise((done, fail) => {
@@ -63,25 +63,25 @@ async function bodyOf(request) {
 
 export class DemoNotes {
   #redirectUris = new Set();
-  /** Where the service is, and the key of the account whose users sign in here for their agents. */
+  /** The URL of the service, and an API key of the account whose users sign in here for their agents. */
   #service;
-  /** When each person was last told that too much is asked. */
+  /** When each person last got a 429. */
   #busy = new Map();
 
   /**
    * Starts the demo platform.
-   * @param {{ file: string, ports?: number[], accessSeconds?: number, now?: () => number }} options `file` keeps its state.
-   *   Without `ports`, it listens where it did last, else on the usual port, or if that is taken on any.
+   * @param {{ file: string, ports?: number[], accessSeconds?: number, now?: () => number }} options `file` stores its state.
+   *   Without `ports`, it listens on its last port, else on the default port, else on any free one.
    */
   static async start({ file, ports, accessSeconds = ACCESS_SECONDS, now = Date.now }) {
     const demo = new DemoNotes();
     Object.assign(demo, { file, now, state: read(file, now()) });
     demo.grants = new Grants({ state: demo.state, save: () => demo.#save(), now, accessSeconds });
     demo.server = createServer((request, response) => {
-      demo.#answer(request).then(
+      demo.#handle(request).then(
         ([status, headers, body]) =>
           response.writeHead(status, headers).end(request.method === "HEAD" ? undefined : body),
-        // A fault here must not end `npm start`.
+        // An error here must not end `npm start`.
         (error) => response.writeHead(500, { "content-type": "text/plain" }).end(`${error.stack}\n`),
       );
     });
@@ -92,8 +92,8 @@ export class DemoNotes {
   }
 
   /**
-   * Registers the redirect URIs of a service at an address, in place of those of before. With a key, users of its account can
-   * sign in here for their agents: the account's own app is what says who they are.
+   * Replaces the registered redirect URIs with those of a service at a URL. With a key, users of its account can sign in here for
+   * their agents: this platform acts as the account's own app, which authenticates them.
    */
   register(address, key) {
     this.#service = key && { address, key };
@@ -102,7 +102,6 @@ export class DemoNotes {
     this.#redirectUris = new Set(names.map((name) => `${protocol}//${name}/connect/callback`));
   }
 
-  /** Stops listening, and ends all connections. */
   async close() {
     const closed = new Promise((done) => this.server.close(done));
     this.server.closeAllConnections();
@@ -115,30 +114,30 @@ export class DemoNotes {
     renameSync(`${this.file}.new`, this.file);
   }
 
-  /** Answers a request: [status, headers, body]. */
-  async #answer(request) {
+  /** Handles a request. Returns [status, headers, body]. */
+  async #handle(request) {
     const { host } = request.headers;
-    // A page of another site could have its own name lead here (DNS rebinding).
+    // A page of another site could resolve its own name to this address (DNS rebinding).
     if (![HOST, "localhost"].some((name) => host === `${name}:${this.state.port}`))
       return json(421, failure("wrong_host", `This is ${this.origin}.`));
     const url = new URL(request.url, this.origin);
     const method = request.method === "HEAD" ? "GET" : request.method;
     try {
       const body = await bodyOf(request);
-      if (url.pathname.startsWith("/api/")) return this.#answerApi(request, method, url, body);
+      if (url.pathname.startsWith("/api/")) return this.#handleApi(request, method, url, body);
       if (url.pathname.startsWith("/.well-known/") || ["/oauth/token", "/oauth/revoke"].includes(url.pathname))
-        return this.#answerApp(request, method, url.pathname, body);
-      return this.#answerBrowser(request, method, url, body);
+        return this.#handleApp(request, method, url.pathname, body);
+      return this.#handleBrowser(request, method, url, body);
     } catch (error) {
       if (error instanceof ApiError) return json(error.status, failure(error.code, error.message), error.headers);
       throw error;
     }
   }
 
-  #answerApi({ headers }, method, { pathname, searchParams }, body) {
+  #handleApi({ headers }, method, { pathname, searchParams }, body) {
     const { state, grants } = this;
     const path = pathname.slice("/api".length);
-    const [status, value, more] = answerApi({
+    const [status, value, more] = handleApi({
       method,
       path,
       query: searchParams,
@@ -154,8 +153,8 @@ export class DemoNotes {
     return value === undefined ? [status, {}] : json(status, value, more);
   }
 
-  /** What the app itself asks the authorization server. */
-  #answerApp({ headers }, method, path, body) {
+  /** Requests of the app to the authorization server. */
+  #handleApp({ headers }, method, path, body) {
     if (path === "/.well-known/oauth-authorization-server") return json(200, this.#metadata());
     if (path.startsWith("/.well-known/")) throw new ApiError(404, "not_found", `There is no ${path} here.`);
     if (method !== "POST") throw new ApiError(405, "method_not_allowed", `${path} takes POST.`, { allow: "POST" });
@@ -189,8 +188,8 @@ export class DemoNotes {
     };
   }
 
-  /** Pages. A form must have been sent by one of them. */
-  #answerBrowser({ headers }, method, url, body) {
+  /** Pages, and forms, which only these pages may send. */
+  #handleBrowser({ headers }, method, url, body) {
     if (method !== "GET" && method !== "POST")
       return html(405, faultPage(`There is no ${method} here.`), { allow: "GET, POST" });
     if (method === "POST" && headers.origin !== `http://${headers.host}`)
@@ -215,7 +214,7 @@ export class DemoNotes {
     return redirect(`/people/${person}`);
   }
 
-  /** What the app of an account does whose users let agents in: it finds out who they are, and says so to the service. */
+  /** Acts as the account's app in the sign-in of agents: authenticates the user, and reports the identity to the service. */
   async #signIn(method, url, form) {
     const request = url.searchParams.get("request") ?? "";
     const ask = (status, fault) => html(status, signInPage({ address: url.pathname + url.search, fault }));

@@ -1,4 +1,4 @@
-// What `npm run deploy` asks of a Cloudflare account, through wrangler.
+// The Cloudflare account that `npm run deploy` uses, through wrangler.
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ import { run } from "../lib/run.mjs";
 
 const LOGIN = [
   "Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN. If you have several accounts, also set CLOUDFLARE_ACCOUNT_ID.",
-  "An account is free: https://dash.cloudflare.com/sign-up. To see what would be done: npm run deploy -- --dry-run",
+  "Accounts are free: https://dash.cloudflare.com/sign-up. To list the steps without running them: npm run deploy -- --dry-run",
 ].join("\n");
 
-/** The JSON in what wrangler prints, which may have other lines before it. */
+/** Parses the JSON in the output of wrangler, which may have other lines before it. */
 function json(text) {
   const at = text.search(/^[[{]/m);
   if (at < 0) throw new Problem("wrangler printed no JSON.", { output: text });
@@ -41,7 +41,7 @@ export class Cloudflare {
     return run(this.wrangler, args, { cwd: this.folder, ...options });
   }
 
-  /** Runs wrangler. Gives undefined if it fails with this message, which says that something is not there. */
+  /** Runs wrangler. Returns undefined if it fails with this message, which reports a missing resource. */
   async #runUnless(message, args) {
     try {
       return await this.#run(args);
@@ -51,7 +51,7 @@ export class Cloudflare {
     }
   }
 
-  /** Fails if nobody is signed in. */
+  /** Fails if wrangler is not signed in. */
   async mustBeSignedIn() {
     try {
       await this.#run(["whoami", "--json"], { hint: LOGIN });
@@ -61,7 +61,7 @@ export class Cloudflare {
     }
   }
 
-  /** The id of the KV namespace with this title, which is created if there is none. */
+  /** Returns the id of the KV namespace with this title. Creates it if necessary. */
   async namespace(title) {
     const find = async () => json(await this.#run(["kv", "namespace", "list"])).find((one) => one.title === title)?.id;
     const found = await find();
@@ -70,7 +70,7 @@ export class Cloudflare {
     return (await find()) ?? missing(`the KV namespace ${title}`);
   }
 
-  /** The id of the D1 database with this name, which is created if there is none. */
+  /** Returns the id of the D1 database with this name. Creates it if necessary. */
   async database(name) {
     const find = async () => json(await this.#run(["d1", "list", "--json"])).find((one) => one.name === name)?.uuid;
     const found = await find();
@@ -79,13 +79,13 @@ export class Cloudflare {
     return (await find()) ?? missing(`the D1 database ${name}`);
   }
 
-  /** Creates the queue if there is none of this name. */
+  /** Creates the queue if necessary. */
   async queue(name) {
     if ((await this.#runUnless(/does not exist/i, ["queues", "info", name])) === undefined)
       await this.#run(["queues", "create", name]);
   }
 
-  /** Whether the namespace has the record of a served catalog. */
+  /** Whether a catalog has been published to the namespace. */
   async servesCatalog() {
     const list = ["kv", "key", "list", "--binding", "CATALOG", "--remote", "--prefix", "current"];
     return json(await this.#run(list)).length > 0;
@@ -98,9 +98,9 @@ export class Cloudflare {
   }
 
   /**
-   * Deploys the Worker together with secrets. Gives the addresses that it has.
+   * Deploys the Worker together with new secrets. Returns its URLs.
    * @param {string[]} args for wrangler
-   * @param {Record<string, string>} secrets those that it does not have yet
+   * @param {Record<string, string>} secrets those that the Worker does not have yet
    */
   async deploy(args, secrets) {
     const scratch = mkdtempSync(join(tmpdir(), "connector-vault-deploy-"));
@@ -121,5 +121,5 @@ export class Cloudflare {
 }
 
 function missing(what) {
-  throw new Problem(`wrangler created ${what}, but does not list it.`, { hint: "Wait a minute." });
+  throw new Problem(`wrangler created ${what}, but does not list it.`, { hint: "Run this again in a minute." });
 }

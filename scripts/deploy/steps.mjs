@@ -1,5 +1,5 @@
-// The steps of `npm run deploy`. Each one looks first whether it has been done, so the command can be repeated at any time:
-// after a failure it goes on where it stopped, and later it upgrades.
+// The steps of `npm run deploy`. Each step first checks whether it is already done, so that the command can be repeated: after a
+// failure it resumes, and later it upgrades.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { run } from "../lib/run.mjs";
 import { log, task } from "../lib/status.mjs";
 import { Cloudflare } from "./cloudflare.mjs";
 
-/** A line of wrangler.toml that sets the variable with which the service may call this machine, in whatever table. */
+/** A line of wrangler.toml, in any table, with the variable that allows the service to call local addresses. */
 const LOCAL_TARGETS = /^(?!\s*#).*\bLOCAL_TARGETS"?\s*=/m;
-// What wrangler.toml comes with.
+// The placeholders in wrangler.toml.
 const NAMESPACE = /^(\s*id\s*=\s*")0{32}(?=")/m;
 const DATABASES = /^\[\[d1_databases\]\]\n(?:(?!\[).+\n?)*/gm;
 const DATABASE = /^(\s*database_id\s*=\s*")0{8}-0{4}-0{4}-0{4}-\d{12}(?=")/m;
@@ -23,16 +23,16 @@ const KEY_FILE = "vault-keys.txt";
 const ACCOUNT = "main";
 
 /**
- * What has to be done, in order: `title`, `would` (what a dry run prints; undefined if there is nothing to do) and `does`.
+ * The steps in order: `title`, `would` (what a dry run prints; undefined if the step is done) and `does`.
  * @param {{ folder: string, program: string, catalog: () => Promise<void>, args?: string[] }} project `program` is the
- *   operator's command line, `catalog` makes one if there is none, `args` are for `wrangler deploy`
- * @param {{ addresses?: string[], key?: string, createdKeys?: boolean }} made gets what the steps find out
+ *   operator's command line, `catalog` builds a catalog if there is none, `args` are for `wrangler deploy`
+ * @param {{ addresses?: string[], key?: string, createdKeys?: boolean }} made receives results of the steps
  */
 export function steps({ folder, program, catalog, args = [] }, made = {}) {
   const cloudflare = new Cloudflare(folder);
   if (LOCAL_TARGETS.test(cloudflare.config) || args.some((arg) => arg.includes("LOCAL_TARGETS")))
-    throw new Problem("LOCAL_TARGETS is for this machine only: a deployed service must call public addresses only.", {
-      hint: "Remove it from wrangler.toml, and from the options of this command. `npm start` sets it by itself.",
+    throw new Problem("LOCAL_TARGETS must not be deployed: a deployed service must only call public addresses.", {
+      hint: "Remove it from wrangler.toml, and from the options of this command. `npm start` sets it automatically.",
     });
   const operator = (command, options) => run(program, [...command, "--remote"], { cwd: folder, ...options });
   const { config } = cloudflare;
@@ -40,7 +40,7 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
   const unboundDatabases = () => (cloudflare.config.match(DATABASES) ?? []).filter((table) => DATABASE.test(table));
   const nameOf = (table) => table.match(DATABASE_NAME)?.[1];
   const missing = unboundDatabases().map(nameOf);
-  /** Writes the id of what `create` gives where the placeholder is. */
+  /** Replaces the placeholder in wrangler.toml with the id that `create` returns. */
   const bind = async (placeholder, create) => {
     if (!placeholder.test(cloudflare.config)) return;
     const id = await create();
@@ -85,7 +85,7 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
         const present = await cloudflare.secrets();
         if (!present.includes("SESSION_SECRET")) secrets.SESSION_SECRET = randomBytes(32).toString("base64url");
         if (present.includes("VAULT_KEYS")) return;
-        // Both fail if rows need a key that is not in the file, and say which.
+        // Both fail if rows need a key that is not in the file, and name that key.
         await operator(["vault-keys", existsSync(keyFile) ? "status" : "rotate", "--file", KEY_FILE]);
         secrets.VAULT_KEYS = readFileSync(keyFile, "utf8").trim();
         made.keyFile = KEY_FILE;
@@ -119,15 +119,15 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
   ];
 }
 
-/** Performs the steps. A failure says what was done before it, and how to go on. */
+/** Runs the steps. If one fails, the error lists the completed steps and how to resume. */
 export async function perform(all) {
   const done = [];
   for (const { title, does } of all) {
     try {
       await task(title, does);
     } catch (error) {
-      const before = done.length > 0 ? `Done before that: ${done.join(", ")}.` : "Nothing was changed.";
-      const again = "Then run `npm run deploy` again: it goes on where it stopped.";
+      const before = done.length > 0 ? `Completed before that: ${done.join(", ")}.` : "Nothing was changed.";
+      const again = "Then run `npm run deploy` again: it resumes where it stopped.";
       const { message, hint, output, code } = error;
       throw new Problem(message, { hint: [hint, before, again].filter(Boolean).join("\n"), output, code });
     }
@@ -135,8 +135,8 @@ export async function perform(all) {
   }
 }
 
-/** Says what the steps would do. */
+/** Prints what the steps would do. */
 export function announce(all) {
-  log("\n`npm run deploy` would do this, and skip what has been done:");
+  log("\n`npm run deploy` would run these steps, and skip those that are already done:");
   for (const [at, { would }] of all.filter(({ would }) => would).entries()) log(`  ${at + 1}. ${would}`);
 }

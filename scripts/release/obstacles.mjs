@@ -1,10 +1,10 @@
-// What stands in the way of a release.
+// Checks whether a version can be released.
 
 /**
  * @param {{ version: string, crate?: string, scripts: string, changelog: string, changes: string, tags: string[] }} state
- *   `version` is the npm package's, `crate` that of Cargo.toml, `scripts` that of package.json; `changes` are what git has
- *   not committed, `tags` those of the commit
- * @returns {string[]} sentences; empty if nothing does
+ *   `version` is that of the npm package, `crate` that of Cargo.toml, `scripts` that of package.json; `changes` are the uncommitted
+ *   changes, `tags` those of the commit
+ * @returns {string[]} the reasons against it, as sentences; empty if there are none
  */
 export function obstacles({ version, crate, scripts, python, changelog, changes, tags }) {
   const found = [];

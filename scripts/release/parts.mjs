@@ -1,21 +1,21 @@
-// What the published parts are built from: the crates of the Worker and of the npm package, and the npm packages whose code is
-// in the site. Read from what cargo and npm have installed; nothing is asked of the network.
+// The components of the published parts: the crates of the Worker and of the npm package, and the npm packages bundled in the
+// site. Read from the installed packages, without network access.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
 
-/** npm packages with parts in the site or in the npm package. */
+/** The npm packages that are bundled in the site or in the npm package. */
 export const BUNDLED = [
   ...["preact", "@tanstack/preact-query", "@tanstack/query-core", "wouter-preact", "lucide-preact"],
   ...["charts.css", "swagger-ui-dist", "simple-icons"],
 ];
 
-/** A licence as SPDX writes it; a slash is an older way to write OR. */
+/** Converts a licence to SPDX: a slash is an older notation of OR. */
 export const spdx = (license) => license.replaceAll(/\s*\/\s*/g, " OR ");
 
 /**
- * The crates that a part is built from, those that only help to build it included.
+ * The crates that a part is built from, including build dependencies.
  * @param {"worker" | "client"} feature
  * @returns {Promise<{ name: string, version: string, license: string, repository?: string, sha256: string }[]>} by name
  */

@@ -1,8 +1,8 @@
-// Software bills of materials in CycloneDX's form: what a published part is built from, with versions, licences and checksums.
+// Software bills of materials in CycloneDX format: the components of a published part, with versions, licences and checksums.
 import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
 import { spdx } from "./parts.mjs";
 
-/** @returns {string} the package's URL of the purl specification */
+/** @returns {string} the package URL (purl) */
 const purl = (type, name, version) =>
   `pkg:${type}/${name.split("/").map(encodeURIComponent).join("/")}@${encodeURIComponent(version)}`;
 
@@ -22,8 +22,8 @@ function library(type, { name, version, license, repository, sha256, sha512 }) {
 }
 
 /**
- * @param {{ name: string, version: string, crates: object[], packages?: object[] }} part its parts as in parts.mjs
- * @returns {string} JSON, the same for the same parts
+ * @param {{ name: string, version: string, crates: object[], packages?: object[] }} part its components as in parts.mjs
+ * @returns {string} JSON, deterministic
  */
 export function sbom({ name, version, crates, packages = [] }) {
   const component = new Models.Component(Enums.ComponentType.Application, name, { bomRef: name, version });

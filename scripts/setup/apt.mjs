@@ -1,15 +1,15 @@
-// Debian packages, for whoever may install them.
+// Installs Debian packages, if this user can.
 import { Problem } from "../lib/problem.mjs";
 import { run, tryRun, which } from "../lib/run.mjs";
 
 const isRoot = process.getuid?.() === 0;
 
-/** The command with what it needs to run as root: nothing, or sudo without a password. */
+/** The command to run as root: through sudo without a password, unless this user is root. */
 export function asRoot(command, args) {
   return isRoot ? [command, args] : ["sudo", ["-n", command, ...args]];
 }
 
-/** Why Debian packages cannot be installed here, or undefined when they can. */
+/** Why Debian packages cannot be installed here; undefined if they can. */
 export function aptRefusal() {
   if (process.platform !== "linux") return `this is ${process.platform}, not Linux`;
   if (!which("apt-get")) return "there is no apt-get on this system";
@@ -21,7 +21,7 @@ function isKnown(name) {
   return /Candidate: (?!\(none\))\S/.test(tryRun("apt-cache", ["policy", name]).out);
 }
 
-/** Installs packages; refreshes apt's lists only when a name is not known yet or cannot be fetched. */
+/** Installs packages. Updates apt's package lists only if a package is unknown or cannot be downloaded. */
 export async function aptInstall(names, detail) {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const apt = (...args) => {
@@ -29,7 +29,7 @@ export async function aptInstall(names, detail) {
     return run(command, rest, {
       env,
       detail,
-      hint: "apt-get must reach Debian's mirrors and must not be held by another program. Run this again once it is so.",
+      hint: "apt-get must reach Debian's mirrors, and no other program may hold its lock. Then run this again.",
     });
   };
   const install = () => apt("install", "--yes", "--no-install-recommends", ...names);
@@ -38,13 +38,13 @@ export async function aptInstall(names, detail) {
       await install();
       return;
     } catch {
-      detail("refreshing the package lists");
+      detail("updating the package lists");
     }
   }
   await apt("update");
   const unknown = names.filter((name) => !isKnown(name));
   if (unknown.length > 0) {
-    throw new Problem(`This system's apt does not offer: ${unknown.join(", ")}.`, {
+    throw new Problem(`apt does not know these packages: ${unknown.join(", ")}.`, {
       hint: "They are in Debian's security archive: `deb http://deb.debian.org/debian-security <release>-security main`.",
     });
   }

@@ -1,4 +1,4 @@
-// The programs of tools/bindgen, built once for a machine: each version in a folder of its own in the user's cache folder.
+// Builds the programs of tools/bindgen, once per machine. Each version has its own folder in the user's cache folder.
 import { copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint } from "../lib/fingerprint.mjs";
@@ -11,9 +11,9 @@ const SOURCES = ["Cargo.toml", "Cargo.lock", "src"].map((name) => `tools/bindgen
 const target = join(root, "target", "tools");
 const home = join(cache, `bindgen-${fingerprint(SOURCES).slice(0, 16)}`);
 
-/** Writes the glue of a module: `bindgen worker|package MODULE FOLDER`. */
+/** Generates the glue of a module: `bindgen worker|package MODULE FOLDER`. */
 export const bindgenProgram = join(home, "bindgen");
-/** Runs tests of WebAssembly for cargo. */
+/** Runs WebAssembly tests for cargo. */
 export const testRunnerProgram = join(home, "wasm-bindgen-test-runner");
 
 async function build(label, name, flags) {
@@ -26,9 +26,9 @@ async function build(label, name, flags) {
       detail,
       cwd: join(root, "tools", "bindgen"),
       env: { CARGO_TARGET_DIR: target, RUSTFLAGS: "", CARGO_ENCODED_RUSTFLAGS: undefined },
-      hint: "cargo needs crates.io (or your mirror) the first time. Run this again once it is in reach.",
+      hint: "cargo must reach crates.io (or your mirror) the first time. Then run this again.",
     });
-    // Copied beside its place and renamed there: nobody finds half a program.
+    // Copied under another name, then renamed, so that no other process sees an incomplete file.
     mkdirSync(home, { recursive: true });
     const staged = join(home, `${name}.tmp-${process.pid}`);
     copyFileSync(join(target, "release", name), staged);
@@ -36,12 +36,12 @@ async function build(label, name, flags) {
   });
 }
 
-/** Builds `bindgen` when it is missing. */
+/** Builds `bindgen` if it is missing. */
 export async function bindgen() {
   if (!existsSync(bindgenProgram)) await build("tool `bindgen` (once per machine)", "bindgen", []);
 }
 
-/** Builds the test runner when it is missing. */
+/** Builds the test runner if it is missing. */
 export async function testRunner() {
   if (existsSync(testRunnerProgram)) return;
   await build("tool `wasm-bindgen-test-runner` (once per machine)", "wasm-bindgen-test-runner", [

@@ -3,10 +3,10 @@ import { which } from "../lib/run.mjs";
 import { log, task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal } from "./apt.mjs";
 
-// Chromium without the parts that only a screen needs: a page costs a third less CPU in it. Playwright uses it by default.
+// Chromium without display support: pages use a third less CPU. Playwright's default.
 const SHELL = "chromium-headless-shell";
 
-/** The programs, where they are known. `headless` is Chromium's headless shell where there is one, else Chromium. */
+/** The paths of the programs, if found. `headless` is Chromium's headless shell if available, else Chromium. */
 export function browserPrograms() {
   const chromium = process.env.CHROMIUM ?? which("chromium") ?? which("google-chrome");
   const chromedriver = process.env.CHROMEDRIVER ?? which("chromedriver");
@@ -15,9 +15,9 @@ export function browserPrograms() {
 }
 
 /**
- * Makes sure of Chromium and chromedriver where that is possible.
- * @returns {Promise<{ chromium: string, chromedriver: string, headless: string } | undefined>} undefined when there is none;
- *   why has then been printed
+ * Installs Chromium and chromedriver if they are missing and this user can install them.
+ * @returns {Promise<{ chromium: string, chromedriver: string, headless: string } | undefined>} undefined if there is
+ *   none; the reason has then been printed
  */
 export async function browser() {
   const refusal = aptRefusal();
@@ -35,7 +35,7 @@ export async function browser() {
     );
     return browserPrograms();
   }
-  log(`! Chromium and chromedriver are missing and cannot be installed: ${refusal}.`);
-  log("  Install both, or point CHROMIUM and CHROMEDRIVER at them, to run the tests that need a browser.");
+  log(`! Chromium and chromedriver are missing, and cannot be installed: ${refusal}.`);
+  log("  To run the tests that need a browser, install both, or set CHROMIUM and CHROMEDRIVER to their paths.");
   return undefined;
 }

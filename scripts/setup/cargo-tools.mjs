@@ -1,4 +1,4 @@
-// Programs that cargo installs, pinned: each version in a folder of its own in the user's cache folder.
+// Installs pinned programs with cargo. Each version has its own folder in the user's cache folder.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cache, root } from "../lib/paths.mjs";
@@ -7,7 +7,7 @@ import { task } from "../lib/status.mjs";
 
 const VERSIONS = { "cargo-deny": "0.20.2", "cargo-fuzz": "0.13.2", "cargo-gamma": "0.4.0" };
 
-/** Installs a program when it is missing. Returns the folder that belongs into `PATH`. */
+/** Installs a program if it is missing. Returns the folder to add to `PATH`. */
 export async function cargoTool(name) {
   const version = VERSIONS[name];
   const home = join(cache, `${name}-${version}`);
@@ -18,7 +18,7 @@ export async function cargoTool(name) {
       detail,
       cwd: root,
       env: { CARGO_TARGET_DIR: join(root, "target", "tools"), RUSTFLAGS: "" },
-      hint: "cargo needs crates.io (or your mirror) the first time. Run this again once it is in reach.",
+      hint: "cargo must reach crates.io (or your mirror) the first time. Then run this again.",
     }),
   );
   return folder;

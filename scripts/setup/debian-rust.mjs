@@ -1,7 +1,7 @@
-// Debian's own Rust, for machines that cannot reach rustup's servers.
+// Installs Debian's Rust, for machines that cannot reach rustup's servers.
 //
-// Debian ships no compiled standard library for wasm32-unknown-unknown in these packages, but it does ship
-// the source with everything it depends on: so that library is built here, once, in under a minute.
+// Debian has no compiled standard library for wasm32-unknown-unknown, but its source with all dependencies. So the library is
+// built here once, in under a minute.
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cache } from "../lib/paths.mjs";
@@ -10,14 +10,14 @@ import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal, asRoot } from "./apt.mjs";
 
-/** A file beside the built library that says which compiler it is for. */
+/** A file beside the built library with the version of its compiler. */
 export const VERSION_STAMP = ".built-for";
 
 const PACKAGES = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "rust-web-clippy", "rustfmt-web"];
 const RUSTC = "/usr/bin/rustc";
 const CARGO = "/usr/bin/cargo";
 
-/** Why Debian's Rust cannot be installed here, or undefined when it can. */
+/** Why Debian's Rust cannot be installed here; undefined if it can. */
 export function canInstallDebian() {
   return aptRefusal();
 }
@@ -29,7 +29,7 @@ async function root(command, ...args) {
 
 function sourceFolder() {
   const folder = readdirSync("/usr/src").find((name) => /^rustc-\d/.test(name));
-  if (!folder) throw new Problem("Debian's package rust-web-src brought no source of the standard library.");
+  if (!folder) throw new Problem("Debian's package rust-web-src contains no source of the standard library.");
   return join("/usr/src", folder, "library");
 }
 
@@ -54,7 +54,7 @@ async function buildLibrary(target, work, detail) {
   return join(work, "target", target, "release", "deps");
 }
 
-/** Puts the built library where the compiler looks, all at once. */
+/** Moves the built library atomically to where the compiler looks for it. */
 async function place(target, built, version) {
   const home = `/usr/lib/rustlib/${target}`;
   const staged = `${home}/lib.new-${process.pid}`;
@@ -69,7 +69,7 @@ async function place(target, built, version) {
   await root("mv", "-T", staged, `${home}/lib`);
 }
 
-/** Lets rustc find a linker for wasm32 under the name that it asks for. */
+/** Links the linker for wasm32 to the name that rustc looks for. */
 async function placeLinker(llvm) {
   const host = tryRun(RUSTC, ["-vV"]).out.match(/host: (\S+)/)?.[1];
   const bin = `/usr/lib/rustlib/${host}/bin`;
@@ -78,7 +78,7 @@ async function placeLinker(llvm) {
   await root("ln", "-sf", `/usr/bin/lld-${llvm}`, join(bin, "rust-lld"));
 }
 
-/** Installs Debian's Rust with a standard library for the target; rustup knows it as `debian`. */
+/** Installs Debian's Rust with a standard library for the target, and registers it with rustup as `debian`. */
 export async function installDebian(target) {
   await task("Rust from Debian's packages", (detail) => aptInstall(PACKAGES, detail));
   const about = tryRun(RUSTC, ["-vV"]).out;

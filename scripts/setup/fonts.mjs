@@ -1,9 +1,9 @@
-// Fonts for the scripts in the demo data: without them a picture of the console has boxes for letters.
+// Installs fonts for the writing systems of the demo data. Without them, screenshots of the console show boxes.
 import { tryRun, which } from "../lib/run.mjs";
 import { log, task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal } from "./apt.mjs";
 
-// Languages of the names that `npm run seed` makes, one for each script that few systems have a font for.
+// Languages of the names that `npm run seed` generates, one for each writing system that often lacks a font.
 const LANGUAGES = ["ar", "he", "hi", "ja", "ko", "th", "zh-cn"];
 const PACKAGES = ["fontconfig", "fonts-noto-core", "fonts-noto-cjk"];
 
@@ -12,7 +12,7 @@ const missing = () =>
     ? LANGUAGES.filter((language) => tryRun("fc-list", [`:lang=${language}`, "family"]).out === "")
     : LANGUAGES;
 
-/** Makes sure of the fonts where that is possible; says so when it is not. */
+/** Installs the fonts if they are missing and this user can install them; otherwise prints a warning. */
 export async function fonts() {
   if (missing().length === 0) return;
   const refusal = aptRefusal();
@@ -20,8 +20,6 @@ export async function fonts() {
     await task("Noto fonts from Debian's packages", (detail) => aptInstall(PACKAGES, detail));
     return;
   }
-  log(`! There is no font for ${missing().join(", ")} and none can be installed: ${refusal}.`);
-  log(
-    `  Pictures will have boxes for their letters. Install ${PACKAGES.slice(1).join(" and ")}, or other fonts for them.`,
-  );
+  log(`! There is no font for ${missing().join(", ")}, and none can be installed: ${refusal}.`);
+  log(`  Screenshots will show boxes instead of letters. Install ${PACKAGES.slice(1).join(" and ")}, or other fonts.`);
 }

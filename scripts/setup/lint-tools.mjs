@@ -1,4 +1,4 @@
-// rustfmt and clippy, which a minimal Rust lacks.
+// Installs rustfmt and clippy, which a minimal Rust lacks.
 import { Problem } from "../lib/problem.mjs";
 import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
@@ -8,7 +8,7 @@ const RUSTUP_TIMEOUT_MS = 90_000;
 
 const has = (tool, env) => tryRun("cargo", [tool, "--version"], env).ok;
 
-/** Tries to install what is missing; what still is then, is told by the steps that need it. */
+/** Tries to install missing tools. If that fails, the steps that need them report it. */
 export async function lintTools() {
   const missing = Object.keys(TOOLS).filter((tool) => !has(tool));
   if (missing.length === 0 || !which("rustup")) return;

@@ -1,4 +1,4 @@
-// The npm packages of package-lock.json, and a Node that is new enough for wrangler among them.
+// Installs the npm packages of package-lock.json, including a Node that is new enough for wrangler.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
@@ -15,7 +15,7 @@ function fingerprint(folder) {
   return createHash("sha256").update(lock).update(`${process.platform} ${process.arch}`).digest("hex");
 }
 
-// `npm ci` deletes node_modules first, and with it the stamp: an interrupted run is repeated.
+// `npm ci` first deletes node_modules with this stamp, so that an interrupted installation is repeated.
 const stampOf = (folder) => join(folder, "node_modules", ".connector-vault-stamp");
 
 function isCurrent(stamp, wanted) {
@@ -26,12 +26,12 @@ function isCurrent(stamp, wanted) {
   }
 }
 
-/** Fails unless the tools that come with install scripts or per-platform packages really run. */
+/** Fails unless the tools with install scripts or per-platform packages work. */
 function verify() {
   const [major, minor] = (tryRun("node", ["--version"]).out.match(/\d+/g) ?? [0, 0]).map(Number);
   if (major < MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor < MINIMUM_NODE[1])) {
-    throw new Problem(`Node ${MINIMUM_NODE.join(".")} or newer did not get installed (found ${major}.${minor}).`, {
-      hint: "The npm package `node` brings it with an install script. Allow it:\n  npm ci --ignore-scripts=false\nor install Node 24 yourself.",
+    throw new Problem(`Node ${MINIMUM_NODE.join(".")} or newer was not installed (found ${major}.${minor}).`, {
+      hint: "The npm package `node` installs it with an install script. Allow the script:\n  npm ci --ignore-scripts=false\nor install Node 24 yourself.",
     });
   }
   for (const tool of ["esbuild", "workerd", "wasm-opt", "wrangler"]) {
@@ -46,8 +46,8 @@ function verify() {
 }
 
 /**
- * Installs what a folder's package-lock.json lists when it is missing or older.
- * @param {string} [folder] the project's root, or another one below it, whose packages may also use those of the root
+ * Installs the packages of a folder's package-lock.json, unless they are up to date.
+ * @param {string} [folder] the project's root, or a folder below it, whose packages can also use those of the root
  */
 export async function npmPackages(folder = root) {
   const stamp = stampOf(folder);
@@ -56,7 +56,7 @@ export async function npmPackages(folder = root) {
   const isRoot = folder === root;
   await locked(
     isRoot ? "npm-packages" : `npm-packages-${basename(folder)}`,
-    "it installs the npm packages",
+    "it is installing the npm packages",
     async () => {
       if (isCurrent(stamp, wanted)) return;
       await install(folder);
@@ -83,7 +83,7 @@ async function install(folder) {
     await run("npm", ["ci", ...flags], {
       cwd: folder,
       detail,
-      hint: "npm needs its registry (https://registry.npmjs.org/ or your mirror) the first time. Run this again once it is in reach.",
+      hint: "npm must reach its registry (https://registry.npmjs.org/ or your mirror) the first time. Then run this again.",
     });
   });
 }

@@ -1,4 +1,4 @@
-// Programs of Python packages, in a folder of their own: nothing of the system's Python changes.
+// Installs Python packages into virtual environments, without changing the system's Python.
 import { join } from "node:path";
 import { rmSync } from "node:fs";
 import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
@@ -9,10 +9,10 @@ import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal } from "./apt.mjs";
 
-/** The path of a program of a set of packages, once that is installed. */
+/** The path of a program in the virtual environment `name`. */
 export const pythonProgram = (name, program) => join(root, "target", "python", name, "bin", program);
 
-/** Makes sure of a Python that can make folders of packages. */
+/** Installs Python with `venv` if it is missing. */
 async function python() {
   const works = () => which("python3") && tryRun("python3", ["-c", "import ensurepip, venv"]).ok;
   if (works()) return;
@@ -26,14 +26,14 @@ async function python() {
 }
 
 /**
- * Installs the packages that a file lists when they are missing or others.
- * @param {string} name of their folder below `target/python`
+ * Installs the packages of a requirements file, unless they are up to date.
+ * @param {string} name the folder of the virtual environment below `target/python`
  * @param {string} requirements the file, relative to the project
  */
 export async function pythonPackages(name, requirements) {
   const folder = join(root, "target", "python", name);
   const done = join(folder, "installed-from");
-  // Its programs name the folder that they are in: a project that was moved installs them again.
+  // Its programs contain the absolute path of their folder, so a moved project must install them again.
   const wanted = fingerprint([requirements], [folder]);
   if (isStamped(done, wanted)) return;
   await locked(`python-${name}`, `it installs ${name}`, async () => {
@@ -45,7 +45,7 @@ export async function pythonPackages(name, requirements) {
       const options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"];
       await run(join(folder, "bin", "python"), ["-m", "pip", "install", ...options, "-r", join(root, requirements)], {
         detail,
-        hint: "pip needs PyPI (https://pypi.org/ or your mirror) the first time. Run this again once it is in reach.",
+        hint: "pip must reach PyPI (https://pypi.org/ or your mirror) the first time. Then run this again.",
       });
     });
     stamp(done, wanted);

@@ -1,4 +1,4 @@
-// Deno and Bun from npm, in a folder of their own: they weigh 200 MB, which only tests of the npm package need.
+// Installs Deno and Bun from npm into a separate folder: they have 200 MB, and only tests of the npm package need them.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
@@ -11,10 +11,10 @@ const SOURCE = join("tests", "runtimes");
 const FILES = ["package.json", "package-lock.json"];
 const folder = join(root, "target", "runtimes");
 
-/** The path of a runtime's program, once `runtimes` has installed it. */
+/** The path of a runtime that `runtimes` installs. */
 export const runtimeProgram = (name) => join(folder, "node_modules", ".bin", name);
 
-/** Installs the runtimes that `tests/runtimes` pins when they are missing or others. */
+/** Installs the runtimes that `tests/runtimes` pins, unless they are up to date. */
 export async function runtimes() {
   const done = join(folder, "installed-from");
   const wanted = fingerprint([SOURCE], [`${process.platform} ${process.arch}`]);
@@ -24,12 +24,12 @@ export async function runtimes() {
     await task("Deno and Bun from npm", async (detail) => {
       mkdirSync(folder, { recursive: true });
       for (const file of FILES) copyFileSync(join(root, SOURCE, file), join(folder, file));
-      // Their install scripts put the program of this platform in its place.
+      // Their install scripts select the program of this platform.
       const flags = ["--include=optional", "--ignore-scripts=false", "--no-audit", "--no-fund", "--loglevel=error"];
       await run("npm", ["ci", ...flags], {
         cwd: folder,
         detail,
-        hint: "npm needs its registry (https://registry.npmjs.org/ or your mirror) the first time. Run this again once it is in reach.",
+        hint: "npm must reach its registry (https://registry.npmjs.org/ or your mirror) the first time. Then run this again.",
       });
     });
     stamp(done, wanted);

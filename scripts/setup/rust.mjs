@@ -1,7 +1,7 @@
 // Finds or installs a Rust toolchain that can build for wasm32, and the one for native builds.
 //
-// Native builds use whatever `cargo` the user has. Only when that one has no wasm32 target, and cannot
-// get it, are the wasm builds sent to another toolchain: the result is a set of environment variables.
+// Native builds use the `cargo` in PATH. If that one has no wasm32 target and cannot get it, wasm builds use another toolchain,
+// which the returned environment variables select.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toolPath } from "../lib/paths.mjs";
@@ -18,12 +18,12 @@ function hasTarget(env) {
   const { ok, out } = tryRun("rustc", ["--print", "target-libdir", "--target", TARGET], env);
   if (!ok || !existsSync(out)) return false;
   if (!readdirSync(out).some((file) => /^libcore-.*\.rlib$/.test(file))) return false;
-  // Debian's compiler may have been upgraded since its library was built here.
+  // Debian's compiler may have been upgraded since this library was built.
   const stamp = join(out, VERSION_STAMP);
   return !existsSync(stamp) || readFileSync(stamp, "utf8").trim() === tryRun("rustc", ["--version"], env).out;
 }
 
-/** The toolchains that may have the target, best first, as environment variables. */
+/** The environments of toolchains that can have the target, in order of preference. */
 function candidates() {
   const found = [];
   if (which("cargo") && which("rustc")) found.push({});
@@ -34,7 +34,7 @@ function candidates() {
   return found;
 }
 
-/** The environment for wasm builds, or undefined when no toolchain has the target. */
+/** The environment for wasm builds; undefined if no toolchain has the target. */
 export function wasmEnvironment() {
   return candidates().find(hasTarget);
 }
@@ -46,7 +46,7 @@ const MANUAL = `Any of these helps:
 - on Debian, as root or with password-less sudo: nothing, this set-up installs Debian's packages
 - a toolchain of your own that \`rustc --print target-libdir --target ${TARGET}\` finds`;
 
-/** Makes sure that there is a cargo at all, and one that builds for wasm32. */
+/** Checks that cargo is installed, and installs a toolchain with the wasm32 target if necessary. */
 export async function rust() {
   const ready = wasmEnvironment();
   if (ready) return ready;

@@ -1,4 +1,4 @@
-// Reads files out of archives in memory; nothing is unpacked to disk.
+// Extracts files from archives in memory.
 import { inflateRawSync } from "node:zlib";
 
 const BLOCK = 512;
@@ -6,7 +6,7 @@ const BLOCK = 512;
 const trimmed = (bytes) => bytes.toString("utf8").split("\0")[0];
 const octal = (bytes) => Number.parseInt(trimmed(bytes).trim() || "0", 8);
 
-/** The files of a tar archive whose path, without `prefix`, is wanted. */
+/** The files of a tar archive whose paths, without `prefix`, are in `wanted`. */
 export function tarFiles(tar, wanted, prefix) {
   const files = new Map();
   let longName;
@@ -26,13 +26,13 @@ export function tarFiles(tar, wanted, prefix) {
     const name = longName ?? [folder, trimmed(header.subarray(0, 100))].filter(Boolean).join("/");
     longName = undefined;
     const path = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
-    // Only plain files: a link could lead anywhere.
+    // Regular files only: links could point outside the archive.
     if (path && wanted.has(path) && (kind === "0" || kind === "\0")) files.set(path, content);
   }
   return files;
 }
 
-/** The wanted files of a zip archive, none larger than `maxBytes`. */
+/** The files of a zip archive that are in `wanted`. Fails if one is larger than `maxBytes`. */
 export function zipFiles(zip, wanted, maxBytes) {
   const end = zip.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
   if (end < 0) throw new Error("the archive is damaged");

@@ -1,10 +1,10 @@
-// The folder of downloaded documents: each is named by its content, records.json says what was last found where, and
-// partial/ has downloads that were interrupted.
+// The cache of downloaded documents. Files are named by their hash, records.json maps each URL to its latest document, and
+// partial/ has interrupted downloads.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The largest document, in bytes; the importer reads no larger one. */
+/** The maximum size of a document, in bytes, as in the importer. */
 export const MAX_BYTES = 128 << 20;
 
 export const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
@@ -23,7 +23,7 @@ export class Cache {
     try {
       return JSON.parse(readFileSync(join(this.#folder, "records.json"), "utf8"));
     } catch {
-      // Without records, or with damaged ones, everything is downloaded again.
+      // If records.json is missing or damaged, everything is downloaded again.
       return {};
     }
   }
@@ -32,19 +32,19 @@ export class Cache {
     return join(this.#folder, "documents", hash);
   }
 
-  /** What was last found at an address, as { sha256, etag, lastModified }; undefined if the document is not here. */
+  /** The record of a URL: { sha256, etag, lastModified }; undefined if its document is not in the cache. */
   record(address) {
     const record = this.#records[address];
     return record && existsSync(this.document(record.sha256)) ? record : undefined;
   }
 
-  /** Where an interrupted download of an address is. */
+  /** The files of an interrupted download of a URL. */
   partial(address) {
     const file = join(this.#folder, "partial", sha256(address));
     return { file, note: `${file}.json` };
   }
 
-  /** Keeps a document; gives its hash. */
+  /** Stores a document. Returns its hash. */
   keep(address, bytes, validators = {}) {
     if (bytes.length === 0) throw new Error("the document is empty");
     if (bytes.length > MAX_BYTES) throw new Error(`the document is larger than ${MAX_BYTES >> 20} MiB`);
@@ -61,7 +61,7 @@ export class Cache {
     renameSync(part, file);
   }
 
-  /** Removes documents that are neither kept nor the last that was found somewhere. */
+  /** Removes documents that are neither in `keep` nor in a record. */
   prune(keep) {
     const kept = new Set([...keep, ...Object.values(this.#records).map((record) => record.sha256)]);
     const folder = join(this.#folder, "documents");

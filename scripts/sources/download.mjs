@@ -1,13 +1,13 @@
-// Downloads documents into a cache, for `npm run catalog -- fetch`, which checks them. Nothing that is downloaded is run.
+// Downloads documents into a cache, for `npm run catalog -- fetch`, which checks them. Downloads are never executed.
 //
 //   node scripts/sources/download.mjs
 //
 // Standard input is JSON: { cache, within, keep, addresses }. `cache` is the folder, `within` the number of seconds after
-// which downloads stop (null: none), `keep` the hashes of documents that stay in the cache although they are at none of
-// the addresses any more. Each line of standard output is what one address gave, as soon as it is known:
+// which downloads stop (null: none), `keep` the hashes of documents that stay in the cache even if no address has them any more.
+// Each line of standard output is the result of one address, printed as soon as it is known:
 //
 //   { "address": …, "sha256": … }    the document is in the cache, as documents/<sha256>
-//   { "address": …, "error": … }     it is not, and why
+//   { "address": …, "error": … }     the download failed
 import { text } from "node:stream/consumers";
 import { main } from "../lib/problem.mjs";
 import { task } from "../lib/status.mjs";
@@ -15,10 +15,10 @@ import { Cache } from "./cache.mjs";
 import { download } from "./http.mjs";
 import { packages } from "./packages.mjs";
 
-/** Downloads at a time. */
+/** The number of concurrent downloads. */
 const AT_ONCE = 8;
 
-/** Works on all items, a few at a time. */
+/** Runs `work` on all items, at most `atOnce` at a time. */
 async function each(items, atOnce, work) {
   const rest = [...items];
   const worker = async () => {

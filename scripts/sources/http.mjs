@@ -1,17 +1,16 @@
-// Downloads one document by HTTP. An interrupted download goes on where it ended, if the server can do that and still has
-// the same document.
+// Downloads a document over HTTP. Resumes an interrupted download if the server supports it and the document is unchanged.
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { MAX_BYTES } from "./cache.mjs";
 
-/** How long a server may say nothing, and how long a download may take in all. */
+/** Timeouts without data and for the whole download, and limits of retries and size. */
 const LIMITS = { silentMs: 30_000, totalMs: 300_000, attempts: 3, pauseMs: 500, maxBytes: MAX_BYTES };
 const MAX_REDIRECTS = 5;
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** A failure that another attempt may not have. */
-class Passing extends Error {}
+/** A failure that a retry may not have. */
+class TemporaryError extends Error {}
 
 /**
  * @param {string} address
@@ -27,7 +26,7 @@ export async function download(address, cache, { signal, ...limits } = {}) {
       return await once(address, cache, { ...given, end, signal });
     } catch (error) {
       const isLast = attempt >= given.attempts || signal?.aborted || Date.now() >= end;
-      if (!(error instanceof Passing) || isLast) throw error;
+      if (!(error instanceof TemporaryError) || isLast) throw error;
       await sleep(given.pauseMs * attempt);
     }
   }
@@ -52,38 +51,38 @@ async function once(address, cache, limits) {
     }
     if (response.status === 416 && begun) {
       forget(partial);
-      throw new Passing("the server does not go on with an interrupted download");
+      throw new TemporaryError("the server does not go on with an interrupted download");
     }
     const isRest = response.status === 206 && begun && rangeStart(response) === begun.bytes;
     if (response.status !== 200 && !isRest) {
       await response.body?.cancel();
       const isPassing = response.status >= 500 || response.status === 429 || response.status === 206;
       if (response.status === 206) forget(partial);
-      throw new (isPassing ? Passing : Error)(`the server answered ${response.status}`);
+      throw new (isPassing ? TemporaryError : Error)(`the server answered ${response.status}`);
     }
     const size = await save(response, partial, isRest ? begun.bytes : 0, limits, watch);
     let bytes = readFileSync(partial.file);
-    if (bytes.length !== size) throw new Passing("the download was written to by another run");
+    if (bytes.length !== size) throw new TemporaryError("the download was written to by another run");
     forget(partial);
     if (new URL(address).pathname.endsWith(".gz")) bytes = gunzipSync(bytes, { maxOutputLength: limits.maxBytes });
     const etag = response.headers.get("etag") ?? undefined;
     const lastModified = response.headers.get("last-modified") ?? undefined;
     return cache.keep(address, bytes, { etag, lastModified });
   } catch (error) {
-    if (watch.reason) throw new Passing(watch.reason);
-    if (error instanceof Passing || !isOfNetwork(error)) throw error;
+    if (watch.reason) throw new TemporaryError(watch.reason);
+    if (error instanceof TemporaryError || !isOfNetwork(error)) throw error;
     const why = error.cause?.code ?? error.cause?.message ?? error.message;
-    // Without a network, no name is known, and nobody should wait to hear it again.
-    throw new (why === "ENOTFOUND" ? Error : Passing)(`the server could not be reached: ${why}`);
+    // Not retried without a network: DNS lookups fail, and retries would only delay the error.
+    throw new (why === "ENOTFOUND" ? Error : TemporaryError)(`the server could not be reached: ${why}`);
   } finally {
     watch.stop();
   }
 }
 
-/** Whether an error is one of `fetch`, which are TypeErrors with a cause. */
+/** Whether an error comes from `fetch`: a TypeError with a cause. */
 const isOfNetwork = (error) => error instanceof TypeError || error.cause !== undefined || error.name === "AbortError";
 
-/** Ends a download that takes too long. */
+/** Aborts a download that exceeds a timeout. */
 function watchdog({ silentMs, end, signal }) {
   const controller = new AbortController();
   const watch = { signal: controller.signal, reason: undefined };
@@ -109,7 +108,7 @@ function watchdog({ silentMs, end, signal }) {
   return watch;
 }
 
-/** Follows redirects, each to an address that is as safe as the first one. */
+/** Follows redirects. Fails if one leads from https to http. */
 async function follow(address, headers, signal) {
   let url = new URL(address);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -125,7 +124,7 @@ async function follow(address, headers, signal) {
   throw new Error(`the server redirects more than ${MAX_REDIRECTS} times`);
 }
 
-/** Writes an answer to a file, from this position on; gives the size of the whole. */
+/** Writes a response to a file, starting at this position. Returns the size of the file. */
 async function save(response, partial, from, { maxBytes }, watch) {
   const isPlain = ["", "identity"].includes(response.headers.get("content-encoding") ?? "");
   const length = Number(response.headers.get("content-length") ?? Number.NaN);
@@ -149,12 +148,12 @@ async function save(response, partial, from, { maxBytes }, watch) {
     closeSync(file);
   }
   if (isPlain && !Number.isNaN(length) && size !== from + length) {
-    throw new Passing(`the download ended after ${size} of ${from + length} bytes`);
+    throw new TemporaryError(`the download ended after ${size} of ${from + length} bytes`);
   }
   return size;
 }
 
-/** What identifies exactly these bytes: a strong ETag, or else the time of the last change. */
+/** A strong validator of these bytes: the ETag, or else the time of the last change. */
 function strong(response) {
   const etag = response.headers.get("etag");
   if (etag) return etag.startsWith("W/") ? undefined : etag;
@@ -163,7 +162,7 @@ function strong(response) {
 
 const rangeStart = (response) => Number(/^bytes (\d+)-/.exec(response.headers.get("content-range") ?? "")?.[1]);
 
-/** How far an interrupted download went; undefined if it can't go on. */
+/** The state of an interrupted download; undefined if it can't be resumed. */
 function beginning({ file, note }) {
   if (!existsSync(file) || !existsSync(note)) return undefined;
   const bytes = statSync(file).size;

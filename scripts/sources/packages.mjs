@@ -1,4 +1,4 @@
-// Documents in packages of npm and PyPI. Packages are downloaded by their own clients and only read.
+// Documents in packages of npm and PyPI. The registries' clients download the packages; no code in them is run.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { run, which } from "../lib/run.mjs";
 import { tarFiles, zipFiles } from "./archive.mjs";
 import { MAX_BYTES } from "./cache.mjs";
 
-/** The largest package, and how long its download may take. */
+/** The maximum size of a package, and the timeout of its download. */
 const MAX_PACKAGE = 512 << 20;
 const TIMEOUT_MS = 300_000;
 
@@ -18,7 +18,7 @@ export function parse(address) {
   return registry && { registry, name, version, path };
 }
 
-/** A job for each package among the addresses, which answers for all of its documents. */
+/** A job for each package in the addresses, which reports the results of all its documents. */
 export function packages(addresses, cache, { signal }) {
   const byPackage = new Map();
   for (const address of addresses) {
@@ -40,7 +40,7 @@ export function packages(addresses, cache, { signal }) {
   });
 }
 
-/** The files of a package that are wanted, by path. */
+/** Downloads a package. Returns the wanted files by path. */
 async function getAll(wanted, signal) {
   const [{ registry, name, version }] = wanted;
   const paths = new Set(wanted.map(({ path }) => path));
@@ -62,7 +62,7 @@ async function getAll(wanted, signal) {
   }
 }
 
-/** The files of a package that this project has installed in the same version; undefined if it has not. */
+/** The files of a package that is installed in this project in the same version; undefined if it is not. */
 function installedFiles(name, version, paths) {
   const folder = join(root, "node_modules", name);
   try {
@@ -83,7 +83,7 @@ function pipDownload(name, version, folder) {
   return quietly(python, ["-m", "pip", "download", ...options, "--dest", folder, `${name}==${version}`]);
 }
 
-/** Runs a registry's client; what it says of a failure becomes one line. */
+/** Runs a registry's client. Shortens its error output to one line. */
 async function quietly(program, args) {
   try {
     await run(program, args, { timeout: TIMEOUT_MS });

@@ -1,6 +1,6 @@
 // The catalog that `npm start` serves: the documents of some npm packages and the platforms of providers.toml, unless the
-// operator has imported one of their own into .catalog/. The documents stay on this machine, so their licences, which a
-// connector's detail names, do not matter yet.
+// operator has imported their own catalog into .catalog/. Includes documents under any licence, because they stay on this machine;
+// a connector's detail names its licence.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,14 +13,14 @@ import { localCatalog } from "./demo-platform.mjs";
 const folder = join(root, ".catalog");
 const currentFile = join(folder, "current.json");
 const stampFile = join(folder, "imported-by-npm-start.json");
-// In the same folder, so that its files can be moved.
+// In the same folder, so that its files can be renamed.
 const staged = join(folder, "sample.tmp");
 
 function read(file) {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/** What this imported before: `inputs`, and `current`, every current.json that it may have left. */
+/** The stamp of the previous import: `inputs`, and `current`, the versions of current.json that it may have written. */
 function stamped() {
   try {
     const { inputs, current } = JSON.parse(readFileSync(stampFile, "utf8"));
@@ -30,15 +30,15 @@ function stamped() {
   }
 }
 
-/** How long `npm start` fetches documents. */
+/** The time limit for fetching documents in `npm start`. */
 export const START_SECONDS = 20;
-/** Where they are, and how an import takes them. */
+/** The folder of the documents, and the arguments to import them. */
 const sources = join(root, ".sources");
 const withSources = ["--fetched", sources];
 
 /**
- * Fetches the documents of sources.toml, for so many seconds if they are given, and says in a line what is missing.
- * Without a network, the catalog is made of what is there.
+ * Fetches the documents of sources.toml, for at most `seconds` if given, and prints how many are missing. Without a network, the
+ * catalog is built from the documents in the cache.
  */
 async function fetchSources(program, seconds) {
   const limit = seconds ? ["--within", String(seconds)] : [];
@@ -55,7 +55,7 @@ async function fetchSources(program, seconds) {
   if (lines.some((line) => line.includes("missing"))) log("  To fetch them: npm run catalog -- fetch");
 }
 
-/** What the import depends on: the documents, what is known of their providers, the overrides and the program. */
+/** The fingerprint of the import: the documents, providers.toml, the overrides and the program. */
 function inputs(program, hasSources) {
   const version = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
   const documents = SAMPLE_PACKAGES.map(version);
@@ -71,7 +71,7 @@ function inputs(program, hasSources) {
   return hash.update(readFileSync(program)).digest("hex");
 }
 
-/** Moves what was imported into the catalog folder: the stamp before the record that makes it the current catalog. */
+/** Moves the imported files into the catalog folder: the stamp first, then current.json, which activates the catalog. */
 function place(before, wanted) {
   const current = read(join(staged, "current.json"));
   const old = [];
@@ -87,7 +87,7 @@ function place(before, wanted) {
     for (const name of names) renameSync(join(staged, kind, name), join(folder, kind, name));
   }
   renameSync(join(staged, "report.txt"), join(folder, "report.txt"));
-  // Until the last move the earlier catalog, which was this one's too, is the current one.
+  // Until current.json is moved, the previous catalog, which also belongs to this import, stays active.
   const own = [current, ...(before === undefined || before === current ? [] : [before])];
   writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: wanted, current: own }));
   renameSync(`${stampFile}.tmp`, stampFile);
@@ -96,7 +96,7 @@ function place(before, wanted) {
 }
 
 /**
- * Imports when there is no catalog, or when the one that this made before is out of date.
+ * Imports if there is no catalog, or if the one of a previous import is out of date.
  * @param {string} program the operator's command line
  * @param {{ hasSources?: boolean, seconds?: number }} [options] whether documents of sources.toml are fetched and imported,
  *   and for how many seconds at most they are fetched
@@ -118,12 +118,12 @@ export async function importCatalog(program, { hasSources = false, seconds } = {
   });
 }
 
-/** Publishes the folder, and the demo platform's, to local storage when they are not what was published there last. */
+/** Publishes the catalog, and that of the demo platform, to local storage, unless they are already published. */
 export async function publishCatalog(program, { state, place }) {
-  // Kept inside the storage that it speaks of: whoever deletes that deletes this.
+  // In the folder of that storage, so that they are deleted together.
   const published = join(state, "v3", "kv", ".published");
   const records = [currentFile, localCatalog(state)].filter(Boolean).map((file) => readFileSync(file, "utf8"));
-  // Another id in wrangler.toml is another namespace.
+  // A different id in wrangler.toml means a different namespace.
   const wanted = fingerprint(["wrangler.toml"], records);
   if (isStamped(published, wanted)) return;
   await task("catalog published to local storage", (detail) =>

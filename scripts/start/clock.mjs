@@ -1,20 +1,20 @@
-// The minutes of a service on this machine: `wrangler dev` has cron triggers, but never fires them by itself.
+// Fires the cron trigger of a local service each minute, because `wrangler dev` does not.
 
 const MINUTE_MS = 60_000;
 
 /**
- * Has the service look now and each minute for what is due, until the program ends.
+ * Runs the scheduled jobs of the service now and each minute, until this process exits.
  * @param {string} address of the service, without a trailing slash
  */
 export function runClock(address) {
   const url = `${address}/cdn-cgi/local/scheduled?cron=${encodeURIComponent("* * * * *")}`;
-  // What goes wrong is in the service's own log, and due again in a minute.
+  // Errors are in the service's log, and the jobs run again in a minute.
   const tick = () =>
     fetch(url).then(
       (response) => response.arrayBuffer(),
       () => {},
     );
-  // The first run reports which keys the service has; no command has to wait a minute for it.
+  // The first run reports the vault keys of the service, which some commands wait for.
   tick();
   setInterval(tick, MINUTE_MS).unref();
 }

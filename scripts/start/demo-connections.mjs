@@ -1,5 +1,4 @@
-// The connections that `npm start` makes for its demo account, so that there is something to list: once, and never
-// again for a user who has deleted them.
+// The connections of the demo account. `npm start` creates them once, and not again after a user has deleted them.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stamp } from "../lib/fingerprint.mjs";
@@ -7,12 +6,12 @@ import { run } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 
 const CONNECTIONS = "200";
-// The same ones for everybody: the README's examples find some.
+// A fixed seed, because the README's examples rely on the connections.
 const SEED = "1";
 
-/** Makes them, unless that was done before or the account has connections of its own. */
+/** Creates the connections, unless that was done before or the account already has connections. */
 export async function seedDemoAccount(program, { state, place }) {
-  // Beside the database that has them: whoever deletes that deletes this.
+  // In the folder of the database, so that they are deleted together.
   const done = join(state, "v3", "d1", ".demo-seeded");
   if (existsSync(done)) return;
   const args = [

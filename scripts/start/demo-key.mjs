@@ -1,13 +1,13 @@
-// The key that `npm start` shows, which `connector-vault keys demo` makes and keeps.
+// The demo key, which `connector-vault keys demo` creates and stores.
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
 
-/** The key; made when there is none yet, or none that works any longer. */
+/** Returns the demo key. Creates one if there is none, or if it no longer works. */
 export async function demoKey(program, { place }) {
   return (await run(program, ["keys", "demo", ...place])).trim();
 }
 
-/** The status with which the service answers a request for one page of the catalog, and the body. */
+/** Requests a page of the catalog with the key. Returns the status and the body. */
 async function tryKey(address, key) {
   const target = `${address}/v1/available-connectors?limit=1`;
   try {
@@ -18,17 +18,17 @@ async function tryKey(address, key) {
   }
 }
 
-/** Fails when the running service does not take the key. */
+/** Fails if the running service does not accept the key. */
 export async function mustWork(key, { state }, address) {
-  // With `--local-protocol https` the certificate is wrangler's own, and nothing here vouches for it.
+  // With `--local-protocol https`, wrangler uses a self-signed certificate, which `fetch` rejects.
   if (address.startsWith("https:")) return;
   const { status, body } = await tryKey(address, key);
   if (status === 200) return;
   throw new Problem(
-    `The service runs, but answers the demo key with ${status === 0 ? "an error" : `status ${status}`}.`,
+    `The service is running, but responds to the demo key with ${status === 0 ? "an error" : `status ${status}`}.`,
     {
       output: body,
-      hint: `Its local storage may be damaged. Remove it, and all keys and connections in it, and start again:\n  rm -rf ${state}`,
+      hint: `Its local storage may be damaged. Remove it, with all keys and connections in it, and start again:\n  rm -rf ${state}`,
     },
   );
 }

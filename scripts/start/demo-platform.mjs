@@ -1,5 +1,5 @@
-// The demo platform: something to connect without registering an app anywhere. It runs in the process of `npm start`, its
-// connector is published to this machine's storage only, and the demo account has an OAuth client for it.
+// Runs the demo platform, to which users can connect without registering an app. It runs in the process of `npm start`. Its
+// connector is published to local storage only, and the demo account has an OAuth client for it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,29 +10,28 @@ import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
 import { run } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 
-/** The catalog that every publish to this storage adds; `LOCAL_CATALOG` in src/operator/publish.rs. */
+/** The catalog that each publish to this storage includes; `LOCAL_CATALOG` in src/operator/publish.rs. */
 const catalogIn = (state) => join(state, "v3", "local-catalog");
-/** The state of the platform, beside the connections that lead to it: both are deleted together. */
+/** The state of the platform, beside the connections to it, so that they are deleted together. */
 const fileIn = (state) => join(state, "v3", "demo-notes.json");
 
-/** The record of the catalog with the demo platform, or undefined if there is none in this storage. */
+/** The path of the catalog with the demo platform; undefined if this storage has none. */
 export function localCatalog(state) {
   const current = join(catalogIn(state), "current.json");
   return existsSync(current) ? current : undefined;
 }
 
-/** Starts the platform. */
 export async function startPlatform({ state, demoPort }) {
   const demo = await DemoNotes.start({ file: fileIn(state), ports: demoPort === undefined ? undefined : [demoPort] });
-  // A start that fails must end.
+  // The process must exit if the start fails.
   demo.server.unref();
   return demo;
 }
 
-/** Removes its connector from what the next publish to this storage adds. */
+/** Removes its connector from later publishes to this storage. */
 export const removeConnector = (state) => rmSync(catalogIn(state), { recursive: true, force: true });
 
-/** Imports its connector, unless it is there with the same address. */
+/** Imports its connector, unless that was done for the same address. */
 export async function importConnector(program, { state }, { origin }) {
   const stampFile = join(catalogIn(state), ".imported");
   const [document, config] = [JSON.stringify(openApi(origin)), overrides(origin)];
@@ -51,9 +50,9 @@ export async function importConnector(program, { state }, { origin }) {
   stamp(stampFile, wanted);
 }
 
-/** Sets the demo account's OAuth client: once, and never again for a user who has removed it. */
+/** Sets the demo account's OAuth client once, and not again after a user has removed it. */
 export async function setClient(program, { state, place }) {
-  // Beside the database that has it: whoever deletes that deletes this.
+  // In the folder of the database, so that they are deleted together.
   const done = join(state, "v3", "d1", ".demo-client");
   if (existsSync(done)) return;
   const scopes = Object.keys(SCOPES).flatMap((scope) => ["--scope", scope]);

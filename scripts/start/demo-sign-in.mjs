@@ -1,14 +1,14 @@
-// Sign-in for the agents of the demo account's users, at the demo platform, so that an agent needs nothing but an address.
+// Configures sign-in for agents of the demo account, with the demo platform, so that an agent only needs a URL.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SIGN_IN } from "../demo-notes/server.mjs";
 import { isStamped, stamp } from "../lib/fingerprint.mjs";
 
 /**
- * Configures it: once, and never again for somebody who has switched it off. Whatever else is configured stays.
+ * Configures sign-in once, and not again after a user has disabled it. Does not replace another configuration.
  * @param {{ state: string }} options @param {string} address of the service @param {string} key of the demo account
  * @param {{ origin: string }} [demo] the demo platform
- * @returns {Promise<string | undefined>} the address that agents connect to, if there is a sign-in
+ * @returns {Promise<string | undefined>} the URL for agents, if sign-in is configured
  */
 export async function configureSignIn({ state }, address, key, demo) {
   const send = async (method, body) => {
@@ -18,9 +18,9 @@ export async function configureSignIn({ state }, address, key, demo) {
   };
   try {
     const found = await send("GET");
-    // Beside the database that has it: whoever deletes that deletes this.
+    // In the folder of the database, so that they are deleted together.
     const done = join(state, "v3", "d1", ".demo-sign-in");
-    // Only what an earlier start configured: an app of the developer's own may have the same path on this machine.
+    // Only a configuration of a previous start: the developer's own app may use the same path on this machine.
     const isOurs = found ? isStamped(done, found.url) : !existsSync(done);
     const url = demo && `${demo.origin}${SIGN_IN}`;
     if (!url || !isOurs || found?.url === url) return found?.endpoint;
@@ -28,7 +28,7 @@ export async function configureSignIn({ state }, address, key, demo) {
     if (configured) stamp(done, url);
     return configured?.endpoint ?? found?.endpoint;
   } catch {
-    // With `--local-protocol https` the certificate is wrangler's own. The service works without this.
+    // With `--local-protocol https`, `fetch` rejects wrangler's self-signed certificate. Sign-in is optional.
     return undefined;
   }
 }

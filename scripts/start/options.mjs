@@ -1,11 +1,11 @@
-// What `npm start -- …` is told: the options of its own, and what it needs to know of those that go on to `wrangler dev`.
+// The options of `npm start`: its own, and those of `wrangler dev` that it also needs.
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { root, state } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 
 const DEFAULT_PORT = 8787;
-/** The options that are not passed on, by name; true when a value follows. */
+/** The options that are not passed to wrangler, by name; true if a value follows. */
 const OWN = new Map([
   ["--log", false],
   ["--no-demo", false],
@@ -13,17 +13,16 @@ const OWN = new Map([
   ["--demo-port", true],
   ["--shards", true],
 ]);
-/** What `npm start -- --help` prints. */
 export const HELP = `Usage: npm start -- [options]
 
-Sets up whatever is missing, then serves http://localhost:${DEFAULT_PORT} with a catalog and a demo key.
+Sets up what is missing, then serves http://localhost:${DEFAULT_PORT} with a catalog and a demo key.
 
   --port N          listen on this port instead; 0 picks a free one
   --log             print a line for each request
   --shards N        add local databases until there are N
-  --demo-port N     have the demo platform listen on this port; by default on 8789 or, if that is taken, another
-  --no-demo         without the demo platform, and without its connector
-  --no-sources      without the documents of sources.toml, which are downloaded for at most 20 seconds otherwise
+  --demo-port N     the port of the demo platform; default: 8789, or another one if that is taken
+  --no-demo         do not start the demo platform, and leave out its connector
+  --no-sources      leave out the documents of sources.toml, which are otherwise downloaded for at most 20 seconds
   --persist-to DIR  keep the local storage in this folder; default: .wrangler/state
   --var NAME:VALUE  set a variable of the service, such as ALLOWED_ORIGINS:http://localhost:5173
 
@@ -31,11 +30,11 @@ All other options are passed to wrangler: npx wrangler dev --help`;
 
 const nameOf = (arg) => arg.split("=")[0];
 
-/** The options among those given that are for `wrangler dev`. */
+/** The options for `wrangler dev`. */
 export const passedOn = (given) =>
   given.filter((arg, at) => !OWN.has(nameOf(arg)) && !(OWN.get(given[at - 1]) ?? false));
 
-/** The value of `--name value` or `--name=value`, the last one given. */
+/** The value of the last `--name value` or `--name=value`. */
 function valueOf(args, ...names) {
   let found;
   args.forEach((arg, index) => {
@@ -47,7 +46,7 @@ function valueOf(args, ...names) {
   return found;
 }
 
-/** The port that an option names, or undefined if it is not given. */
+/** The port that an option sets; undefined without that option. */
 function portOf(args, option) {
   if (args.at(-1) === option) throw new Problem(`${option} takes a number from 1 to 65535.`);
   const text = valueOf(args, option);
@@ -57,7 +56,7 @@ function portOf(args, option) {
   throw new Problem(`${option} takes a number from 1 to 65535, not "${text}".`);
 }
 
-/** Reads the options; fails when a port is not one. */
+/** Parses the options. Fails if one is invalid. */
 export function options(given) {
   const shards = valueOf(given, "--shards");
   if (given.some((arg) => nameOf(arg) === "--shards") && !/^[1-9]\d{0,3}$/.test(shards ?? "")) {
@@ -68,14 +67,14 @@ export function options(given) {
   const demoPort = portOf(given, "--demo-port");
   const persistTo = valueOf(args, "--persist-to");
   const folder = persistTo ? resolve(root, persistTo) : state;
-  // Said to every command, so that an environment variable cannot send one of them elsewhere.
+  // Passed to every command, so that no environment variable can select another storage.
   const place = ["--local", "--persist-to", folder];
   const host = valueOf(args, "--ip") ?? "localhost";
   const [log, noDemo, noSources] = ["--log", "--no-demo", "--no-sources"].map((option) => given.includes(option));
   return { args, log, hasDemo: !noDemo, hasSources: !noSources, demoPort, shards, port, host, state: folder, place };
 }
 
-/** Fails when somebody else listens on the port, which was chosen with this option. */
+/** Fails if another program listens on the port, which this option sets. */
 export async function mustBeFree(port, host, option = "--port") {
   if (!port) return;
   const error = await new Promise((done) => {
@@ -87,8 +86,8 @@ export async function mustBeFree(port, host, option = "--port") {
   });
   if (!error) return;
   if (error.code === "EADDRINUSE") {
-    throw new Problem(`Port ${port} is taken by another program.`, {
-      hint: `Stop that one, or choose another port: npm start -- ${option} ${port === 65_535 ? port - 1 : port + 1}`,
+    throw new Problem(`Another program is using port ${port}.`, {
+      hint: `Stop it, or choose another port: npm start -- ${option} ${port === 65_535 ? port - 1 : port + 1}`,
     });
   }
   throw new Problem(`Cannot listen on ${host}, port ${port}: ${error.message}.`);

@@ -1,28 +1,28 @@
-// What `wrangler dev` prints, without the line that it has for each request, and without what only misleads here.
+// Filters the output of `wrangler dev`: removes request lines, and messages that are misleading here.
 const REQUEST = /^\[wrangler:info\] [A-Z]+ \S+ (\d{3}) .*\(\d+m?s\)$/;
 const COLOURS = /\u001b\[[\d;]*m/g;
 
-/** Whether a line only says that a request was answered. One that failed is worth its line. */
+/** Whether a line reports a request that did not fail. */
 function isRequest(line) {
   const [, status] = line.replaceAll(COLOURS, "").trimEnd().match(REQUEST) ?? [];
   return status !== undefined && status < "500";
 }
 
-/** Paragraphs that are left out from their first line to their last one: [first, last, how many are shown before]. */
+/** Paragraphs to remove: [pattern of the first line, of the last line, number of occurrences to keep]. */
 const LEFT_OUT = [
-  // `npm start` triggers them.
+  // `npm start` triggers scheduled jobs.
   [/Scheduled Workers are not automatically triggered/, /For more details, see/, 0],
-  // They are listed twice.
+  // wrangler lists the bindings twice.
   [/^Your Worker has access to the following bindings/, /^$/, 1],
 ];
 
-/** Takes output in pieces and gives its whole lines, but for those. */
+/** Receives output in chunks, and returns the complete lines that remain. */
 export class WithoutRequests {
   #open = "";
   #met = LEFT_OUT.map(() => 0);
   #until;
 
-  /** Whether a line is part of a paragraph that is left out. */
+  /** Whether a line is part of a removed paragraph. */
   #isLeftOut(line) {
     const text = line.replaceAll(COLOURS, "").trim();
     if (this.#until) {
@@ -47,7 +47,7 @@ export class WithoutRequests {
       .join("");
   }
 
-  /** What came last, without an end of its line. */
+  /** The rest of the output, without a line break. */
   end() {
     return this.#open;
   }

@@ -1,4 +1,4 @@
-// Runs `wrangler dev` until it ends or is asked to, and tells when it is ready.
+// Runs `wrangler dev` until it exits or is stopped, and reports when it is ready.
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { isAppNamed } from "../lib/app-name.mjs";
@@ -6,19 +6,19 @@ import { root, wrangler } from "../lib/paths.mjs";
 import { environment } from "../lib/run.mjs";
 import { WithoutRequests } from "./request-log.mjs";
 
-/** Only here may the vault call this machine's own addresses. Options that are given come later, and may change it. */
+/** Variables of a local service, which may call local addresses. Options of the user come later and override them. */
 const variables = (args) => {
   const at = args.findIndex((arg) => arg === "--port" || arg.startsWith("--port="));
   const port = at < 0 ? "8787" : (args[at].split("=")[1] ?? args[at + 1]);
   const own = ["--var", "LOCAL_TARGETS:allow", "--var", `BASE_URL:http://localhost:${port}`];
-  // What users are asked to connect to must have a name; an option would win over that of a file.
+  // The connect window shows APP_NAME. An option would override the value in a file, so it is only set without one.
   return isAppNamed(root, ["wrangler.toml", ".dev.vars"]) ? own : [...own, "--var", "APP_NAME:Demo app"];
 };
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
 /**
- * @param {{ args: string[], log: boolean }} options for `wrangler dev`, and whether to show the line that it has for each request
- * @param {(address: string) => Promise<void>} whenReady what it throws ends the service, and is thrown here
+ * @param {{ args: string[], log: boolean }} options for `wrangler dev`, and whether to log each request
+ * @param {(address: string) => Promise<void>} whenReady an error that it throws stops the service, and is rethrown
  * @returns {Promise<number>} the exit code
  */
 export function serve({ args, log }, whenReady) {
@@ -26,7 +26,7 @@ export function serve({ args, log }, whenReady) {
     const child = spawn(wrangler, ["dev", ...variables(args), "--show-interactive-dev-session=false", ...args], {
       cwd: root,
       env: environment({
-        // Where a visitor comes from is nothing that this service asks; looking it up takes a network.
+        // Prevents wrangler from downloading location data, which this service does not use.
         CLOUDFLARE_CF_FETCH_ENABLED: "false",
         ...(process.stdout.isTTY && { FORCE_COLOR: "1" }),
       }),
@@ -61,7 +61,7 @@ export function serve({ args, log }, whenReady) {
       process.stdout.write(quiet.end());
       process.stderr.write(quietErrors.end());
       if (failure && !asked) return reject(failure);
-      // Being asked to stop, and stopping, is not a failure.
+      // Stopping on request is not a failure.
       resolve(code ?? (asked ? 0 : 128 + (constants.signals[signal] ?? 0)));
     });
   });

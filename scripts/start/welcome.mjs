@@ -1,9 +1,9 @@
-// What `npm start` says once the service runs. The key comes last, where it stays on the screen.
+// The message of `npm start` once the service is ready. The key comes last, where it stays visible.
 import { paint } from "../lib/status.mjs";
 
 /**
- * @param {string} address of the service @param {string} key that it takes @param {string} [demo] address of the demo platform
- * @param {string} [agents] the address that agents connect to
+ * @param {string} address of the service @param {string} key the demo key @param {string} [demo] address of the demo platform
+ * @param {string} [agents] the URL for agents
  */
 export function welcome(address, key, demo, agents) {
   const curl = (path) => `  curl -s -H "x-service-secret: $KEY" "${address}${path}"`;
@@ -12,7 +12,7 @@ ${paint.bold(`Connector Vault is ready on ${address}`)}
 
   Console        ${address}/
   API reference  ${address}/docs
-${demo ? `  Demo platform  ${demo}/ (something to connect: docs/demo.md)\n` : ""}${agents ? `  For agents     ${agents}\n                 claude mcp add --transport http vault ${agents}\n                 (other clients: docs/agents.md)\n` : ""}
+${demo ? `  Demo platform  ${demo}/ (an account to connect: docs/demo.md)\n` : ""}${agents ? `  For agents     ${agents}\n                 claude mcp add --transport http vault ${agents}\n                 (other clients: docs/agents.md)\n` : ""}
 To try the API, paste this into another terminal:
 
   KEY=${key}
@@ -24,11 +24,11 @@ ${curl("/v1/vault/summary")}
 ${curl("/v1/whoami")}
 
 Find a connector, or see why it is missing:   npm run catalog -- find slack
-Make a key of your own:                       npm run keys -- create --account acme --environment test
-Print a line for each request:                npm start -- --log
+Create your own key:                          npm run keys -- create --account acme --environment test
+Log each request:                             npm start -- --log
 Stop:                                         Ctrl-C
 
-Sign in to the console with this demo key. It is good on this machine only; \`npm run keys -- demo\` prints it again:
+Sign in to the console with this demo key. It is valid on this machine only; \`npm run keys -- demo\` prints it again:
 
   ${paint.bold(key)}
 

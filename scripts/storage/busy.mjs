@@ -1,24 +1,24 @@
-// Local SQLite files that several programs have open. Who leaves a file last takes it for himself for some milliseconds, as
-// who writes does; workerd does not wait for that, and fails.
+// Retries for local SQLite files that several programs have open. The last program to close a file locks it for some
+// milliseconds, as writers do. workerd does not wait for locks, and fails.
 import { setTimeout as pause } from "node:timers/promises";
 
 const ATTEMPTS = 100;
 const PAUSE_MS = 100;
 
-/** Repeats `work` while it fails with a message that matches `taken`: then it has done nothing yet. */
-async function again(work, taken) {
+/** Retries `work` while its error matches `busy`: then it had no effect. */
+async function retry(work, busy) {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (attempt === ATTEMPTS || !taken.test(error.message)) throw error;
+      if (attempt === ATTEMPTS || !busy.test(error.message)) throw error;
       await pause(PAUSE_MS);
     }
   }
 }
 
-/** Repeats `work` while it finds a file taken. */
-export const whenNotBusy = (work) => again(work, /SQLITE_BUSY/);
+/** Retries `work` while the file is locked. */
+export const whenNotBusy = (work) => retry(work, /SQLITE_BUSY/);
 
-/** Waits until workerd can open a database. While the file is taken, workerd may report just an internal error. */
-export const untilOpen = (database) => again(() => database.prepare("SELECT 1").run(), /SQLITE_BUSY|^internal error/);
+/** Waits until workerd can open a database. While the file is locked, workerd may only report an internal error. */
+export const untilOpen = (database) => retry(() => database.prepare("SELECT 1").run(), /SQLITE_BUSY|^internal error/);

@@ -1,20 +1,18 @@
-// Keeps this machine's storage open for the operator's commands. Without it, each command would start wrangler's command
-// line, which takes two seconds. `connector-vault` starts it when none serves the folder yet, and everybody who works on
-// the same folder shares it.
+// A helper process that keeps local storage open for the operator's commands. Without it, each command would start wrangler,
+// which takes two seconds. `connector-vault` starts it if none serves the folder yet. All commands on the folder share it.
 //
 //   node scripts/storage/helper.mjs FOLDER [IDLE_SECONDS]
 //
-// FOLDER is where wrangler keeps local storage, usually .wrangler/state. The first line of standard output is the record
-// (record.mjs) of the helper that serves the folder: this one, or the one that was there first. A failure is told on
-// standard error, and the exit code is 1.
+// FOLDER is wrangler's local storage, usually .wrangler/state. The first line of standard output is the record (record.mjs) of
+// the helper that serves the folder: this one, or one that was already running. Errors go to standard error, with exit code 1.
 //
 // The helper listens on the loopback interface. Each line is one JSON value. A connection begins with
 //
 //   → {"token":"…"}   from the record, which only this user can read
-//   ← {"proof":"…"}   from the record, too: whoever listens now on the port of a dead helper cannot know it
+//   ← {"proof":"…"}   also from the record: another program that reuses the port of a dead helper cannot know it
 //
-// and goes on with requests, one after the other; what they are is in storage.mjs. Requests of all connections are
-// answered one at a time. The helper ends when it has had no connection for IDLE_SECONDS, and when its record is gone.
+// Requests follow, one after the other; storage.mjs describes them. Requests of all connections are processed one at a time. The
+// helper exits after IDLE_SECONDS without a connection, and when its record is gone.
 import { createServer } from "node:net";
 import { lines } from "./lines.mjs";
 import { Record } from "./record.mjs";
@@ -28,7 +26,7 @@ const connections = new Set();
 const server = createServer((socket) => {
   connections.add(socket);
   clearTimeout(idle);
-  // A client that is killed resets its connection, which is no fault of ours.
+  // A killed client resets its connection, which is not an error of the helper.
   socket.on("error", () => {});
   socket.on("close", () => {
     connections.delete(socket);
@@ -50,32 +48,32 @@ function waitForConnection() {
   idle = setTimeout(end, idleSeconds * 1000);
 }
 
-/** Answers after everything that was asked before. */
-function inTurn(request) {
+/** Processes a request after all earlier ones. */
+function enqueue(request) {
   const answered = last.then(() => {
     if (!record.isCurrent()) throw new Error(`the folder ${folder} is gone`);
-    return storage.answer(request);
+    return storage.run(request);
   });
   last = answered.catch(() => {});
   return answered;
 }
 
 async function converse(socket) {
-  const say = (answer) => socket.write(`${JSON.stringify(answer)}\n`);
+  const reply = (answer) => socket.write(`${JSON.stringify(answer)}\n`);
   let greeted = false;
   for await (const line of lines(socket)) {
     const message = JSON.parse(line);
     if (!greeted) {
       if (message.token !== record.token) return;
       greeted = true;
-      say({ proof: record.proof });
+      reply({ proof: record.proof });
       continue;
     }
     try {
-      say(await inTurn(message));
+      reply(await enqueue(message));
     } catch (error) {
-      say({ error: error.message });
-      // The database refused a statement, and that is all. After anything else the next command gets a new helper.
+      reply({ error: error.message });
+      // An error of a statement is harmless. After any other error the helper exits, so that the next command gets a new one.
       if (!/^(?:D1|KV)[ _]/.test(error.message)) end(1);
     }
   }
@@ -102,7 +100,7 @@ if (first.token === record.token) {
   process.on("uncaughtException", () => end(1));
   setInterval(() => record.isCurrent() || end(), LOOK_EVERY_MS).unref();
   waitForConnection();
-  // Opened ahead of the first request, which is under way by now.
+  // Prepares while the first request is still on its way.
   storage.prepare();
 } else {
   server.close();

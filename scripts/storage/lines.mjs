@@ -1,4 +1,4 @@
-// Takes a stream of bytes apart into its lines. `node:readline` would also break lines at U+2028, which JSON may hold.
+// Splits a stream of bytes into lines. `node:readline` would also split at U+2028, which JSON can contain.
 
 /** @param {AsyncIterable<Buffer>} stream */
 export async function* lines(stream) {

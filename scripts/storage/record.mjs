@@ -1,6 +1,6 @@
-// The file through which the helper of a storage folder is found: its process, its port, and two secrets. It lies in that folder, so
-// that whoever deletes the folder ends the helper. It names the folder, so that a copy of the folder does not lead to the
-// helper of the original.
+// The file with the process id, the port and two secrets of the helper of a storage folder. It is in that folder, so that deleting
+// the folder ends the helper. It contains the path of the folder, so that a copy of the folder does not use the helper of the
+// original.
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -20,10 +20,10 @@ function read(file) {
   }
 }
 
-/** Whether the helper of a record answers. */
-async function answers({ port, token, proof }) {
+/** Whether the helper of a record is running. */
+async function isRunning({ port, token, proof }) {
   const socket = connect({ port, host: "127.0.0.1" });
-  socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error("no answer")));
+  socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error("no response")));
   try {
     socket.write(`${JSON.stringify({ token })}\n`);
     const { value } = await lines(socket).next();
@@ -46,7 +46,7 @@ export class Record {
     this.proof = secret();
   }
 
-  /** Makes this helper the folder's, unless there is one; gives the record of the one that is. */
+  /** Registers this helper, unless the folder has one. Returns the record of the registered helper. */
   async publish() {
     const { folder, port, token, proof } = this;
     const own = { folder, pid: process.pid, port, token, proof };
@@ -55,23 +55,23 @@ export class Record {
     try {
       for (;;) {
         try {
-          // Whoever reads the file under its name finds all of it.
+          // Linked after it was written, so that readers never see an incomplete file.
           linkSync(written, this.file);
           return own;
         } catch (error) {
           if (error.code !== "EEXIST") throw error;
         }
         const other = read(this.file);
-        if (other?.folder === folder && (await answers(other))) return other;
-        this.#clear(other);
+        if (other?.folder === folder && (await isRunning(other))) return other;
+        this.#removeStale(other);
       }
     } finally {
       rmSync(written, { force: true });
     }
   }
 
-  /** Removes the record of a helper that is no more. */
-  #clear(dead) {
+  /** Removes the record of a helper that has exited. */
+  #removeStale(dead) {
     const aside = `${this.file}.${process.pid}.stale`;
     try {
       renameSync(this.file, aside);
@@ -79,12 +79,12 @@ export class Record {
       if (error.code === "ENOENT") return;
       throw error;
     }
-    // Another helper may have done the same, and be there by now: that one gets its record back.
+    // If another helper has replaced the stale record meanwhile, give it its record back.
     if (read(aside)?.token === dead?.token) rmSync(aside, { force: true });
     else renameSync(aside, this.file);
   }
 
-  /** Whether others find this helper. */
+  /** Whether the record is that of this helper. */
   isCurrent() {
     return read(this.file)?.token === this.token;
   }

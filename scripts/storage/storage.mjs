@@ -1,4 +1,4 @@
-// This machine's KV and D1, opened by Miniflare in the same way as by `wrangler dev`, which may have them open too.
+// Local KV and D1, opened with Miniflare in the same way as `wrangler dev` opens them, possibly at the same time.
 //
 // A request has `databases` and `namespace`, the ids in wrangler.toml, and one of these:
 //
@@ -15,11 +15,11 @@ import { createRequire, enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { untilOpen, whenNotBusy } from "./busy.mjs";
 
-/** So many values are written or read at once. */
+/** The number of values to read or write concurrently. */
 const AT_ONCE = 50;
 
-// Writes many values from within workerd, for a third of the processor time that a call of Miniflare's for each one takes.
-// The request's body is a line of JSON that lists them, and then their bytes.
+// Writes many values inside workerd, which needs a third of the processor time of one Miniflare call per value. The body of the
+// request is a line of JSON that lists the values, followed by their bytes.
 const WRITER = `
   export default {
     async fetch(request, { NAMESPACE }) {
@@ -39,15 +39,15 @@ const WRITER = `
     },
   }`;
 
-/** The Miniflare that the installed wrangler uses, whatever other one is there. */
+/** Loads the Miniflare of the installed wrangler, even if another version is installed. */
 function miniflare() {
   enableCompileCache();
   const ours = createRequire(import.meta.url);
   return createRequire(ours.resolve("wrangler/package.json"))("miniflare");
 }
 
-/** Ends workerd when this process ends without doing so. */
-function endsWithUs(workerd) {
+/** Kills workerd when this process exits without stopping it. */
+function killOnExit(workerd) {
   const guard = spawn("sh", ["-c", 'read -r _; kill -9 "$1"', "sh", String(workerd.pid)], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
@@ -59,11 +59,11 @@ function endsWithUs(workerd) {
 
 diagnostics.subscribe("child_process", ({ process: child }) => {
   child.once("spawn", () => {
-    if (/workerd$/.test(child.spawnfile)) endsWithUs(child);
+    if (/workerd$/.test(child.spawnfile)) killOnExit(child);
   });
 });
 
-/** Runs `work` on each item, some of them at once. */
+/** Runs `work` on each item, a limited number at a time. */
 async function forEach(items, work) {
   const rest = items[Symbol.iterator]();
   const worker = async () => {
@@ -90,7 +90,7 @@ async function put(opened, pairs) {
   if (!answer.ok) throw new Error(said);
 }
 
-async function answerKv(opened, request) {
+async function runKv(opened, request) {
   const namespace = await opened.getKVNamespace("NAMESPACE");
   switch (request.kv) {
     case "list":
@@ -113,7 +113,7 @@ async function answerKv(opened, request) {
       await forEach(request.keys, (key) => whenNotBusy(() => namespace.delete(key)));
       return {};
     default:
-      throw new Error(`there is no such request: ${request.kv}`);
+      throw new Error(`unknown request: ${request.kv}`);
   }
 }
 
@@ -122,7 +122,7 @@ export class Storage {
   #opened;
   /** The databases whose files could be opened, by their ids. */
   #databases = new Map();
-  /** The ids that are open, and the files that belong to them. */
+  /** The ids of the open databases, and their files. */
   #ids = "";
   #files = [];
 
@@ -130,13 +130,13 @@ export class Storage {
     this.#path = join(folder, "v3");
   }
 
-  /** Loads what the first request needs. */
+  /** Loads Miniflare, which the first request needs. */
   prepare() {
     miniflare();
   }
 
-  /** The databases below the folder, each with what it is recognized by. */
-  #look() {
+  /** The database files below the folder, with their inode and creation time. */
+  #databaseFiles() {
     return ["d1", "kv"].flatMap((kind) => {
       const place = join(this.#path, kind);
       const names = existsSync(place)
@@ -151,8 +151,8 @@ export class Storage {
 
   async #open({ databases, namespace }) {
     const ids = JSON.stringify([databases, namespace]);
-    const present = new Set(this.#look());
-    // Whoever deletes a database, or puts another in its place, gets what is there now.
+    const present = new Set(this.#databaseFiles());
+    // If a database was deleted or replaced, everything is opened again.
     if (this.#ids === ids && this.#files.every((file) => present.has(file))) return this.#opened;
     await this.close();
     const { Miniflare, convertV4MiniflareOptions } = miniflare();
@@ -179,18 +179,18 @@ export class Storage {
     return this.#databases.get(id);
   }
 
-  /** Answers a request, or fails; a D1 error's message begins with `D1_`, one of KV with `KV`. */
-  async answer(request) {
+  /** Runs a request. Messages of D1 errors begin with `D1_`, those of KV errors with `KV`. */
+  async run(request) {
     const opened = await this.#open(request);
     try {
-      if (request.kv) return await answerKv(opened, request);
+      if (request.kv) return await runKv(opened, request);
       const database = await this.#databaseOf(opened, request.database);
-      const answers = await whenNotBusy(() =>
+      const results = await whenNotBusy(() =>
         database.batch(request.sql.map((statement) => database.prepare(statement))),
       );
-      return { results: answers.map(({ results }) => results), size: answers.at(-1)?.meta.size_after ?? 0 };
+      return { results: results.map((result) => result.results), size: results.at(-1)?.meta.size_after ?? 0 };
     } finally {
-      this.#files = this.#look();
+      this.#files = this.#databaseFiles();
     }
   }
 

@@ -222,7 +222,7 @@ test("a secret of this machine is made once, beside what is there", async () => 
   const text = () => readFileSync(file, "utf8");
   const ensure = () => captureLog(async () => ensureSecrets(folder));
   const names = ["SESSION_SECRET", "VAULT_KEYS"];
-  const said = (name) => new RegExp(`Made ${name}, which .* in \\.dev\\.vars\\.`);
+  const said = (name) => new RegExp(`Generated ${name}, which .* in \\.dev\\.vars\\.`);
   const told = await ensure();
   for (const name of names) assert.match(told, said(name));
   const first = text();

@@ -127,10 +127,10 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     ]) {
       assert.notEqual(set, original);
       writeFileSync(join(project.folder, "wrangler.toml"), set);
-      assert.throws(() => stepsWith(), /LOCAL_TARGETS is for this machine only/);
+      assert.throws(() => stepsWith(), /LOCAL_TARGETS must not be deployed/);
     }
     writeFileSync(join(project.folder, "wrangler.toml"), original);
-    assert.throws(() => stepsWith("--var", "LOCAL_TARGETS:allow"), /LOCAL_TARGETS is for this machine only/);
+    assert.throws(() => stepsWith("--var", "LOCAL_TARGETS:allow"), /LOCAL_TARGETS must not be deployed/);
     assert.ok(stepsWith().length > 0);
     assert.deepEqual(api.asked, []);
   });
@@ -293,7 +293,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
 
     test("a failure says what was done, and how to go on", async () => {
       const hint = await project.fails(/^POST \/queues$/);
-      assert.match(hint, /Done before that: signed in to Cloudflare, KV namespace of the catalog, D1 database\./);
+      assert.match(hint, /Completed before that: signed in to Cloudflare, KV namespace of the catalog, D1 database\./);
       assert.match(hint, /`npm run deploy` again/);
       assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 0]);
       // The ids are in wrangler.toml, and nothing else in it has changed.
