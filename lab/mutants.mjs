@@ -1,4 +1,4 @@
-// `npm run mutants [-- src/access …] [-- --test PATTERN]`: cargo-gamma changes the code of these folders and files in one place
+// `npm run mutants [-- src/auth …] [-- --test PATTERN]`: cargo-gamma changes the code of these folders and files in one place
 // after another, and names each change that no native test notices and lab/mutants/survivors.txt has no reason for.
 // lab/mutants/gamma.toml says which changes these are, and lab/mutants/slow-tests.txt which tests run only for those that the other tests
 // leave: with `--reasons`, also for those that have a reason. With `--test`, only tests whose names contain the pattern run.

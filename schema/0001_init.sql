@@ -101,7 +101,7 @@ CREATE TABLE connections (
   platform_version TEXT    NOT NULL,
   label            TEXT    NOT NULL,
   identity         TEXT    NOT NULL,
-  -- `identity` with its case folded (src/fold.rs): prefix search ignores case, the filter does not.
+  -- `identity` with its case folded (src/util/case_fold.rs): prefix search ignores case, the filter does not.
   identity_folded  TEXT    NOT NULL,
   identity_type    TEXT    NOT NULL CHECK (identity_type IN ('user', 'team', 'organization', 'project')),
   name             TEXT,

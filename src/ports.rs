@@ -14,7 +14,7 @@ use base64ct::{Base64UrlUnpadded, Encoding as _};
 use memchr::memmem::Finder;
 use serde::de::DeserializeOwned;
 
-use crate::call::charset;
+use crate::platform_calls::charset;
 use crate::terms::Method;
 
 /// What D1 reports when a batch may or may not have run, and may be sent again.

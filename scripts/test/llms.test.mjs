@@ -47,5 +47,5 @@ test("each relative link and image of a guide leads to another guide, or to an i
 
 test("a link to source code, which the site does not have, is plain text in a guide", () => {
   const readme = guideFiles().get("README.md");
-  assert.ok(readme.includes("`src/api/handle.rs`") && !readme.includes("](src/"));
+  assert.ok(readme.includes("`src/http/handle.rs`") && !readme.includes("](src/"));
 });

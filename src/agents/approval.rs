@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 use super::grant::Grant;
 use super::statements::{CONTINUE_MS, Step, key_is_valid};
-use crate::access::statements::Guard;
+use crate::auth::statements::Guard;
+use crate::connections::statements::sql::Sql;
 use crate::credentials::{Kind, Place, Sealed};
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, IdentityType, Method};
-use crate::vault::statements::sql::Sql;
 
 /// How long a user has to decide, and an agent to fetch the response after that, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;

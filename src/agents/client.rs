@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::hash;
-use crate::access::token::SessionSecrets;
-use crate::invisible::visible;
-use crate::target::host::Host;
+use crate::auth::token::SessionSecrets;
+use crate::targets::host::Host;
+use crate::util::invisible::visible;
 
 /// The prefix of the client ID of a registered client.
 const PREFIX: &str = "mc_";
@@ -315,7 +315,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Client, Destination, MAX_NAME, redirect_uri};
-    use crate::access::token::SessionSecrets;
+    use crate::auth::token::SessionSecrets;
 
     #[test]
     fn redirect_uris_are_sites_loopback_addresses_and_schemes_of_programs() {

@@ -1,6 +1,6 @@
 //! Parameters of OAuth requests: `application/x-www-form-urlencoded`, in a query or a body.
 
-use crate::percent::decode_form;
+use crate::util::percent::decode_form;
 
 /// Why parameters can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]

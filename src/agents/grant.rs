@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Access, Confirm};
-use crate::access::Shard;
-use crate::access::confinement::Confinement;
-use crate::access::limits::Limits;
-use crate::access::token::{Grant as OfGrant, Token};
-use crate::names::Names;
-use crate::rfc3339::rfc3339;
+use crate::auth::Shard;
+use crate::auth::limits::Limits;
+use crate::auth::restriction::Confinement;
+use crate::auth::token::{Grant as OfGrant, Token};
 use crate::terms::{Environment, IdentityType};
+use crate::util::name_set::Names;
+use crate::util::rfc3339::rfc3339;
 
 /// How far a grant is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -152,7 +152,7 @@ impl Grant {
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let Self { client_name, client_url, redirect_uri, .. } = self;
-        crate::json::bytes(&Shown {
+        crate::util::json::bytes(&Shown {
             id: &self.id,
             identity: &self.identity,
             identity_type: self.identity_type,

@@ -1,14 +1,15 @@
 //! Sign-in for agents: an OAuth 2.1 authorization server for each MCP endpoint (`/mcp/{endpointId}`), by which the end users of
-//! an account let an agent act for them. Pure: requests, tokens, rules and SQL. `crate::api::agents` answers with them.
+//! an account let an agent act for them. Pure: requests, tokens, rules and SQL. `crate::agents::endpoints` answers with them.
 //!
 //! - **Clients** ([`client`]) are no rows: a client ID is the URL of a metadata document, or the signed registration itself.
 //! - **Requests** ([`request`]) are no rows either: what the authorization endpoint was asked for travels, signed, through the
 //!   sign-in, bound to the browser by a cookie.
-//! - **Grants** ([`grant`]) are rows, written only after a user has signed in. Access tokens ([`crate::access::token`]) are
+//! - **Grants** ([`grant`]) are rows, written only after a user has signed in. Access tokens ([`crate::auth::token`]) are
 //!   signed and name their grant, which storage is asked for in the same batch as the key.
 
 pub mod approval;
 pub mod client;
+pub mod endpoints;
 pub mod form;
 pub mod grant;
 pub mod id_token;
@@ -21,9 +22,9 @@ pub mod statements;
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use sha2::{Digest, Sha256};
 
-pub use crate::access::limits::{Access, Confirm};
+pub use crate::auth::limits::{Access, Confirm};
 
-use crate::access::key::KeyHash;
+use crate::auth::key::KeyHash;
 use crate::terms::{Scope, Scopes};
 
 /// What the metadata of every endpoint calls the two levels of access.

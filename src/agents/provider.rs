@@ -3,10 +3,10 @@
 use base64ct::{Base64, Encoding as _};
 use serde::Deserialize;
 
-use crate::percent::encode;
 use crate::ports::{HttpRequest, user_agent};
-use crate::target::Targets;
+use crate::targets::Targets;
 use crate::terms::Method;
+use crate::util::percent::encode;
 
 /// The most bytes of a discovery document, or of a set of keys.
 pub const MAX_DOCUMENT: usize = 64 << 10;
@@ -157,7 +157,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Credentials, Provider, discovery_url};
-    use crate::target::Targets;
+    use crate::targets::Targets;
 
     #[test]
     fn a_discovery_document_is_of_its_issuer_and_leads_to_public_addresses() {

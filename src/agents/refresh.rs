@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::access::token::SessionSecrets;
+use crate::auth::token::SessionSecrets;
 
 /// The prefix of a refresh token.
 pub const PREFIX: &str = "rt_";
@@ -52,7 +52,7 @@ impl RefreshToken {
 #[cfg(test)]
 mod tests {
     use super::RefreshToken;
-    use crate::access::token::SessionSecrets;
+    use crate::auth::token::SessionSecrets;
 
     #[test]
     fn the_text_of_a_generation_is_always_the_same() {

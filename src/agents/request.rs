@@ -8,8 +8,8 @@ use base64ct::{Base64UrlUnpadded, Encoding as _};
 use serde::{Deserialize, Serialize};
 
 use super::Access;
-use crate::access::mac::mac;
-use crate::access::token::SessionSecrets;
+use crate::auth::mac::mac;
+use crate::auth::token::SessionSecrets;
 
 /// The prefix of a request.
 const PREFIX: &str = "ar_";
@@ -85,8 +85,8 @@ pub fn verifier_and_nonce(cookie: &str, request: &str) -> [String; 2] {
 #[cfg(test)]
 mod tests {
     use super::{AgentRequest, verifier_and_nonce};
-    use crate::access::token::SessionSecrets;
     use crate::agents::Access;
+    use crate::auth::token::SessionSecrets;
 
     #[test]
     fn a_request_is_read_in_time_where_it_was_signed() {

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::{Kind, OpenError, Place, Sealed, VaultKeys};
-use crate::rfc3339::rfc3339;
 use crate::terms::{Environment, IdentityType};
+use crate::util::rfc3339::rfc3339;
 
 /// An endpoint. `Debug` shows its id only.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -120,7 +120,7 @@ impl Endpoint {
     #[must_use]
     pub fn to_json(&self, base: &str) -> Option<Vec<u8>> {
         let kind = self.r#type?;
-        Some(crate::json::bytes(&Shown {
+        Some(crate::util::json::bytes(&Shown {
             endpoint: &address(base, &self.id),
             r#type: kind,
             issuer: self.issuer.as_deref(),

@@ -8,13 +8,13 @@ use super::refresh::{GRACE_MS, IDLE_MS, RefreshToken};
 use super::request::{AgentRequest, LIFETIME_MS};
 use super::sign_in::SignInType;
 use super::{Access, Confirm, hash};
-use crate::access::Principal;
-use crate::access::statements::Guard;
+use crate::auth::Principal;
+use crate::auth::statements::Guard;
+use crate::connections::statements::sql::Sql;
 use crate::credentials::Sealed;
-use crate::fold::fold;
 use crate::ports::{Param, Statement};
 use crate::terms::IdentityType;
-use crate::vault::statements::sql::Sql;
+use crate::util::case_fold::fold;
 
 /// How long a code may be exchanged, in milliseconds.
 pub const CODE_MS: u64 = 60 * 1000;
@@ -331,7 +331,7 @@ pub fn end_earlier(step: Step<'_>, id: &str, ended: &[String]) -> Statement {
             Param::text(step.endpoint),
             Param::text(step.browser_hash),
             Param::integer(step.now),
-            Param::Text(crate::json::text(&ended)),
+            Param::Text(crate::util::json::text(&ended)),
         ],
     )
 }

@@ -3,9 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rfc3339::rfc3339;
 use crate::terms::AuditAction;
+use crate::util::rfc3339::rfc3339;
 
+pub mod endpoints;
 pub mod statements;
 
 const PREFIX: &str = "aud_";

@@ -1,12 +1,12 @@
 //! The SQL of the audit.
 
 use super::{AuditFilter, AuditId};
-use crate::access::Caller;
-use crate::access::statements::Guard;
+use crate::auth::Caller;
+use crate::auth::statements::Guard;
+use crate::connections::model::ConnectionId;
+use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
 use crate::terms::AuditAction;
-use crate::vault::model::ConnectionId;
-use crate::vault::statements::sql::Sql;
 
 /// The tables whose changes are audited, as in `schema/0001_init.sql`.
 const AUDITED: [&str; 6] =

@@ -17,7 +17,7 @@ use super::layout::{DamagedError, Texts, first_where, read_number};
 use super::list::ListRef;
 use super::section::{REF_BYTES, SectionRef};
 use super::stored::{SegmentId, is_read};
-use crate::crc32::crc32;
+use crate::util::crc32::crc32;
 
 const MAGIC: &[u8; 6] = b"CVAULT";
 const CHECKED_FROM: usize = 12;

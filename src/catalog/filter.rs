@@ -7,9 +7,9 @@ use super::finder::rank::Ranking;
 use super::list::List;
 use super::row::{AUTHKIT, Facts};
 use super::search::{Query, Search};
-use crate::names::Names;
 use crate::ports::StorageError;
 use crate::terms::Method;
+use crate::util::name_set::Names;
 
 /// The rows that match a request, in the order of its pages.
 #[derive(Debug, Clone)]

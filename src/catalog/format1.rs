@@ -13,7 +13,7 @@ use super::layout::{DamagedError, first_where, read_number};
 use super::row::{Facts, Kind};
 use super::search::Search;
 use super::stored::SegmentId;
-use crate::crc32::crc32;
+use crate::util::crc32::crc32;
 
 /// The connector list that the record `current` names. Returns `None` when the record is not in format 1.
 #[must_use]

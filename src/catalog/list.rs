@@ -22,8 +22,8 @@ use super::layout::{DamagedError, Texts, first_where, read_number};
 use super::row::{Facts, Kind};
 use super::section::{REF_BYTES, Section, SectionRef};
 use super::stored::SegmentId;
-use crate::crc32::crc32;
 use crate::ports::StorageError;
+use crate::util::crc32::crc32;
 
 /// What a part of a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,9 +25,9 @@ use super::row::{Facts, Kind, NEEDS_CLIENT};
 use super::search::{Query, Search};
 use super::section::Section;
 use super::stored::SegmentId;
-use crate::names::Names;
 use crate::ports::{Blobs, Clock, StorageError};
 use crate::terms::Method;
+use crate::util::name_set::Names;
 
 /// A page of a list.
 #[derive(Debug)]
@@ -502,7 +502,9 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             }
             Served::Format1(_) => match self.connector(platform).await? {
                 // Format 1 has no details.
-                Some(row) => (row, crate::json::text(&ConnectorDetail::default()).into_bytes()),
+                Some(row) => {
+                    (row, crate::util::json::text(&ConnectorDetail::default()).into_bytes())
+                }
                 None => return Ok(None),
             },
         };

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::fold::fold;
 use crate::terms::Method;
+use crate::util::case_fold::fold;
 
 #[cfg(not(target_arch = "wasm32"))]
 use super::model::{Action, Connector};

@@ -10,8 +10,8 @@ use std::iter;
 use memchr::memmem::Finder;
 
 use super::list::{List, title_of};
-use crate::fold::fold;
 use crate::ports::StorageError;
+use crate::util::case_fold::fold;
 
 /// The longest search text, in characters.
 pub const MAX_CHARS: usize = 100;

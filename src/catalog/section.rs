@@ -21,8 +21,8 @@ use std::rc::Rc;
 
 use super::layout::{DamagedError, read_number};
 use super::stored::SegmentId;
-use crate::crc32::crc32;
 use crate::ports::{Blob, StorageError};
+use crate::util::crc32::crc32;
 
 /// Where a section is, and its head's length and checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -300,8 +300,8 @@ mod tests {
 
     use super::{Section, SectionRef, SectionWriter, Written};
     use crate::catalog::stored::SegmentId;
-    use crate::crc32::crc32;
     use crate::ports::Blob;
+    use crate::util::crc32::crc32;
 
     /// Reads every block, like a request that needs all of them.
     fn read(bytes: Vec<u8>, place: SectionRef) -> Result<Vec<Vec<u8>>, String> {

@@ -18,7 +18,7 @@ use super::pack::{ALIAS, AUTHKIT, LIST_APART, NEEDS_CLIENT};
 use super::row::{self, Facts, Kind};
 use super::section::{REF_BYTES, SectionRef, SectionWriter, Written};
 use super::stored::{FORMAT, Manifest, SegmentId};
-use crate::crc32::crc32;
+use crate::util::crc32::crc32;
 
 /// Target sizes of stored values, in bytes unless stated otherwise.
 #[derive(Debug, Clone, Copy)]

@@ -4,9 +4,9 @@ use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::failure::Failure;
-use crate::api::body::{BodyReader, Field, too_large};
-use crate::api::message::MAX_BODY;
-use crate::json::Value;
+use crate::http::body::{BodyReader, Field, too_large};
+use crate::http::message::MAX_BODY;
+use crate::util::json::Value;
 
 /// Checks a body with the service's own rules. `text` is what will be sent, `parsed` the same as a JavaScript value;
 /// `known` lists the endpoint's fields.

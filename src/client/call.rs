@@ -7,13 +7,13 @@ use web_sys::{AbortSignal, Request, RequestRedirect};
 
 use super::body;
 use super::failure::Failure;
-use crate::api::endpoint::Keyed;
-use crate::api::problem::{Code, Problem};
-use crate::api::query::QueryReader;
-use crate::api::vault::list::check_together;
-use crate::nearest::shown;
+use crate::connections::endpoints::list::check_together;
+use crate::connections::model::ConnectionId;
+use crate::http::endpoint::Keyed;
+use crate::http::problem::{Code, Problem};
+use crate::http::query::QueryReader;
 use crate::terms::Method;
-use crate::vault::model::ConnectionId;
+use crate::util::nearest::shown;
 
 /// A checked request: the service won't refuse its form.
 #[wasm_bindgen]

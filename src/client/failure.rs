@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
-use crate::api::problem::{Code, Fault, Place, Problem};
+use crate::http::problem::{Code, Fault, Place, Problem};
 
 /// The problem that the service would answer with, found without asking it.
 #[derive(Debug, Clone)]

@@ -6,10 +6,10 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::failure::{Failure, object};
 use crate::catalog::key::{ConnectorKey, platform as is_platform};
-use crate::nearest::shown;
+use crate::connections::key::ConnectionKey;
+use crate::connections::rules;
 use crate::terms::Environment;
-use crate::vault::key::ConnectionKey;
-use crate::vault::rules;
+use crate::util::nearest::shown;
 
 /// The parts of a connection key.
 #[derive(Serialize)]

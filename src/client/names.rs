@@ -6,5 +6,5 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[must_use]
 #[wasm_bindgen]
 pub fn nearest(name: &str, known: &str) -> String {
-    crate::nearest::nearest(name, known.split(','), 1).pop().unwrap_or_default()
+    crate::util::nearest::nearest(name, known.split(','), 1).pop().unwrap_or_default()
 }

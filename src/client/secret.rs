@@ -4,10 +4,10 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::failure::Failure;
-use crate::access::caller::holds_several;
-use crate::access::key::check;
-use crate::access::token::{MAX_TOKEN, TOKEN_PREFIX};
-use crate::api::problem::Problem;
+use crate::auth::caller::holds_several;
+use crate::auth::key::check;
+use crate::auth::token::{MAX_TOKEN, TOKEN_PREFIX};
+use crate::http::problem::Problem;
 
 /// Whether a secret is an API key, which opens the whole account. Returns `false` for a token.
 ///

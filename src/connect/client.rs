@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use crate::catalog::detail::Pkce;
 use crate::credentials::{Kind, OpenError, Place, Sealed, VaultKeys};
 use crate::oauth::Client;
-use crate::rfc3339::rfc3339;
 use crate::terms::Environment;
+use crate::util::rfc3339::rfc3339;
 
 /// An OAuth client. `Debug` shows nothing but its platform.
 #[derive(Clone, PartialEq, Eq, Deserialize)]

@@ -7,10 +7,10 @@ use super::rules;
 use crate::catalog::detail::{
     self, AuthMethod, Field, OAuth2, Parameters, Server, urls, variables,
 };
-use crate::patterns::Matcher;
 use crate::ports::Patterns;
-use crate::target::Targets;
-use crate::target::fill::{FillError, fill, fill_text, host_choosers};
+use crate::targets::Targets;
+use crate::targets::fill::{FillError, fill, fill_text, host_choosers};
+use crate::util::patterns::Matcher;
 
 /// Sees what was filled in, or why it could not be.
 type Seen<'s> = &'s dyn Fn(Result<String, FillError>) -> Result<String, FillError>;
@@ -198,7 +198,7 @@ mod tests {
 
     use super::{Filled, deciding, deciding_fields};
     use crate::catalog::detail::{Field, Grant, OAuth2, Parameters, Server};
-    use crate::target::Targets;
+    use crate::targets::Targets;
 
     fn parameter(name: &str, value: &str) -> Parameters {
         Parameters::from([(name.to_owned(), value.to_owned())])

@@ -8,9 +8,9 @@ use crate::catalog::detail::{
     Account, AuthMethod, Field, Kind, Pagination, Parameters, Server, Verify,
 };
 use crate::credentials::placing::misfit;
-use crate::patterns::Matcher;
 use crate::ports::Patterns;
 use crate::terms::CredentialType;
+use crate::util::patterns::Matcher;
 
 /// What connecting needs of a connector.
 #[derive(Debug, Clone, Deserialize)]

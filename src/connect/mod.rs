@@ -2,6 +2,7 @@
 
 pub mod attempt;
 pub mod client;
+pub mod endpoints;
 pub mod filled;
 pub mod method;
 pub mod revocations;

@@ -1,9 +1,9 @@
 //! The SQL of revocations: what platforms are still to be asked to revoke.
 
-use crate::access::statements::Guard;
+use crate::auth::statements::Guard;
+use crate::connections::model::ConnectionId;
+use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
-use crate::vault::model::ConnectionId;
-use crate::vault::statements::sql::Sql;
 
 /// How long what is needed to revoke is kept, in milliseconds: 7 days.
 const KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;

@@ -2,7 +2,7 @@
 //! wrong, completing a sentence that begins with the field's name.
 
 use crate::oauth::authorization::OWN_PARAMETERS;
-use crate::rfc3339;
+use crate::util::rfc3339;
 
 /// The most characters of a secret or of a field's value.
 pub const MAX_SECRET: usize = 16_384;

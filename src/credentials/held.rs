@@ -9,11 +9,11 @@ use zeroize::Zeroizing;
 
 use super::{Kind, OpenError, Place, SealError, Sealed, VaultKeys};
 use crate::catalog::detail::AuthMethod;
-use crate::json;
 use crate::oauth::Tokens;
 use crate::oauth::account::is_id;
 use crate::ports::Random;
 use crate::terms::{CredentialType, Environment};
+use crate::util::json;
 
 /// The credentials of a connection. `Debug` shows their type only.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

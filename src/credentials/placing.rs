@@ -7,9 +7,9 @@ use base64ct::{Base64, Encoding as _};
 use super::held::Held;
 use crate::catalog::detail::{AuthMethod, In, Kind, Parameters, variables};
 use crate::oauth::Client;
-use crate::percent::encode;
 use crate::ports::user_agent;
-use crate::target::fill::fill_text;
+use crate::targets::fill::fill_text;
+use crate::util::percent::encode;
 
 /// The variable of a template that stands for the access token of OAuth 2.0.
 pub const ACCESS_TOKEN: &str = "accessToken";

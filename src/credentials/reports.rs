@@ -8,8 +8,8 @@
 use serde::Deserialize;
 
 use super::VaultKeys;
-use crate::json;
 use crate::ports::{Param, Statement};
+use crate::util::json;
 
 /// A list that was not reported for so long is deleted.
 const FORGOTTEN_MS: u64 = 24 * 60 * 60 * 1000;

@@ -8,11 +8,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::buffer::Buffer;
-use crate::api::connect::code::CODE;
-use crate::api::message::{Body, MAX_HELD};
-use crate::api::near::BOOKMARK;
-use crate::api::{Config, Request, Response};
-use crate::call::headers::RETRIES;
+use crate::connect::endpoints::code::CODE;
+use crate::http::message::{Body, MAX_HELD};
+use crate::http::{Config, Request, Response};
+use crate::platform_calls::headers::RETRIES;
+use crate::storage::read_replica::BOOKMARK;
 
 /// The headers that the core reads, besides those that carry the secret.
 const READ: [&str; 10] = [

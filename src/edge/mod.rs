@@ -14,12 +14,13 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
 
-use crate::access::Shard;
-use crate::api::config::Variables;
-use crate::api::handle::{MAX_FORWARDS, Reads, handle, is_mcp};
-use crate::api::message::MAX_BODY;
-use crate::api::problem::Problem;
-use crate::api::{Config, Service, schedule};
+use crate::auth::Shard;
+use crate::http::config::Variables;
+use crate::http::handle::{MAX_FORWARDS, Reads, handle, is_mcp};
+use crate::http::message::MAX_BODY;
+use crate::http::problem::Problem;
+use crate::http::{Config, Service};
+use crate::jobs::schedule;
 use ports::{EdgePorts, is_bound};
 
 #[wasm_bindgen]

@@ -15,13 +15,13 @@ use worker::Env;
 
 use super::buffer::Buffer;
 use super::{Context, http};
-use crate::access::Shard;
-use crate::json;
+use crate::auth::Shard;
 use crate::ports::{
     Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
     MAX_ANSWER, Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet,
     RetryAfter, Signatures, Statement, StorageError,
 };
+use crate::util::json;
 
 /// The Workers KV namespace that holds the catalog.
 const CATALOG: &str = "CATALOG";

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::rfc3339::rfc3339;
-use crate::vault::model::Connection;
+use crate::connections::model::Connection;
+use crate::util::rfc3339::rfc3339;
 
 /// The id of an event: `evt_` and a number of at least thirteen digits, which grows with every event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]

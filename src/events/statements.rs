@@ -1,11 +1,11 @@
 //! The SQL of events.
 
 use super::EventId;
-use crate::access::statements::Guard;
+use crate::auth::statements::Guard;
+use crate::connections::model::ConnectionId;
+use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, EventType};
-use crate::vault::model::ConnectionId;
-use crate::vault::statements::sql::Sql;
 
 /// Which events are selected.
 #[derive(Debug)]

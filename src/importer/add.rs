@@ -12,8 +12,8 @@ use super::cli::{DEFAULT_OUT, ImportArgs, from_where_npm_was_called};
 use super::folder::{Folder, replace};
 use super::report::counted;
 use super::{Import, Watch, check, gather};
-use crate::fold::fold;
 use crate::importer::oauth_list::OAuthList;
+use crate::util::case_fold::fold;
 
 /// The file of the catalog folder that says how the catalog was imported.
 const NOTE: &str = "import.json";

@@ -19,9 +19,9 @@ use crate::catalog::pack::{self, Found};
 use crate::catalog::row::{AUTHKIT, Kind};
 use crate::catalog::section::{Section, SectionRef};
 use crate::catalog::write::Platform;
-use crate::fold::fold;
-use crate::nearest::nearest;
 use crate::ports::{Blob, StorageError};
+use crate::util::case_fold::fold;
+use crate::util::nearest::nearest;
 
 /// The current version of a folder, opened.
 pub struct Opened<'a> {

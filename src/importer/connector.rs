@@ -11,9 +11,9 @@ use super::{auth, category, hash, image, version};
 use crate::catalog::action::unit::{Deflated, Units};
 use crate::catalog::detail::{AuthMethod, ConnectorDetail, Kind};
 use crate::catalog::key::ConnectorKey;
+use crate::catalog::logos;
 use crate::catalog::model::{Action, Connector, Status};
 use crate::catalog::write::Platform;
-use crate::logos;
 
 /// The most characters of a version.
 pub const MAX_VERSION: usize = 100;

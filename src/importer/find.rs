@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::check::ConnectorEntry;
 use super::report::counted;
-use crate::fold::fold;
+use crate::util::case_fold::fold;
 
 /// The most rows that are shown.
 const SHOWN: usize = 40;

@@ -11,7 +11,7 @@ use super::source::read_text;
 use super::stated::{self, Stated};
 use super::{category, image, platform, text};
 use crate::catalog::model::Status;
-use crate::nearest::nearest;
+use crate::util::nearest::nearest;
 
 /// The overrides of one platform. Absent fields keep the document's value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

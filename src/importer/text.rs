@@ -1,7 +1,7 @@
 //! Words and lines: rows show clean single lines, and names are built from words.
 
 use super::markup;
-use crate::invisible::visible;
+use crate::util::invisible::visible;
 
 /// The most characters of a title, which is cut between words.
 pub const MAX_TITLE: usize = 200;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::invisible::visible;
+use crate::util::invisible::visible;
 
 /// The most bytes of an id.
 const MAX_ID: usize = 255;

@@ -5,8 +5,8 @@ use std::fmt;
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use serde::{Deserialize, Serialize};
 
-use crate::json;
 use crate::ports::{Algorithm, Clock, Random, Signatures};
+use crate::util::json;
 
 /// What tells the platform of which kind the proof is.
 pub const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";

@@ -1,7 +1,7 @@
 //! The URL to which a user is sent, to let the app act for them (RFC 6749, 4.1.1).
 
 use crate::catalog::detail::{OAuth2, Parameters};
-use crate::percent::{decode_form, encode};
+use crate::util::percent::{decode_form, encode};
 
 /// The parameters that only the vault sets: those that decide what is granted, to whom, and where the answer goes.
 /// Among them are those that would replace all others (RFC 9101) or have the answer sent in another way.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::error::TokenError;
 use crate::catalog::detail::Parameters;
-use crate::percent::decode_form;
-use crate::target::origin;
+use crate::targets::origin;
+use crate::util::percent::decode_form;
 
 /// The longest query, in bytes.
 const MAX_QUERY: usize = 32_768;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::invisible::visible;
+use crate::util::invisible::visible;
 
 /// Who must act on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

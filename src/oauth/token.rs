@@ -9,9 +9,9 @@ use super::callback::Callback;
 use super::client::Client;
 use super::pkce::Verifier;
 use crate::catalog::detail::{AccessTokenRequest, Grant, OAuth2, TokenAuth, TokenBody};
-use crate::percent::encode;
 use crate::ports::{HttpRequest, user_agent};
 use crate::terms::Method;
+use crate::util::percent::encode;
 
 /// A token endpoint, and who asks it.
 #[derive(Debug, Clone, Copy)]

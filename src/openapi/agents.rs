@@ -7,8 +7,8 @@ use super::schema::{boolean, names, record, reference, string, text_or_null, tim
 use super::texts::said;
 use crate::agents::Access;
 use crate::agents::sign_in::SignInType;
-use crate::api::fields::{GRANT_FIELDS, SIGN_IN_FIELDS};
-use crate::api::paging::MAX_LIMIT;
+use crate::http::fields::{GRANT_FIELDS, SIGN_IN_FIELDS};
+use crate::http::paging::MAX_LIMIT;
 use crate::terms::IdentityType;
 
 /// The tag of these endpoints.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::node::Node;
-use crate::api::endpoint::Endpoint;
+use crate::http::endpoint::Endpoint;
 
 /// The recorded answers to all endpoints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use super::about::{About, SERVICE};
 use super::node::{Node, object};
 use super::schema::{count, names, record, reference, string, text_or_null, time};
 use super::texts::said;
-use crate::api::paging::MAX_LIMIT;
+use crate::http::paging::MAX_LIMIT;
 use crate::terms::{ActorType, AuditAction};
 
 /// The entries.

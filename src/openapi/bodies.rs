@@ -5,17 +5,17 @@ use super::node::{Node, object};
 use super::parameters::platform_in_any_case;
 use super::schema::reference;
 use super::texts::{self, said};
-use crate::access::limits::MAX_ACTIONS;
-use crate::api::body::{Field, FieldCheck, MAX_MEMBERS};
-use crate::api::call::run::{BUDGETS, MOST_POINTERS};
-use crate::api::fields::{
+use crate::auth::endpoints::session::new::DEFAULT_TTL;
+use crate::auth::limits::MAX_ACTIONS;
+use crate::connect::rules;
+use crate::http::body::{Field, FieldCheck, MAX_MEMBERS};
+use crate::http::fields::{
     CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, INPUT_FIELDS,
     MAX_CONNECTIONS, MAX_ORIGIN, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NAME_FIELDS,
     SESSION_FIELDS, STATE_FIELDS, UPDATE_FIELDS,
 };
-use crate::api::session::new::DEFAULT_TTL;
-use crate::connect::rules;
 use crate::oauth::authorization::OWN_PARAMETERS;
+use crate::platform_calls::endpoints::run::{BUDGETS, MOST_POINTERS};
 use crate::terms::Scope;
 
 /// What a connection is created from.

@@ -2,8 +2,8 @@
 
 use super::about::About;
 use super::node::{Node, object};
-use crate::api::config::SECRET_HEADER;
-use crate::api::endpoint::Keyed;
+use crate::http::config::SECRET_HEADER;
+use crate::http::endpoint::Keyed;
 use crate::terms::Method;
 
 /// The samples of an endpoint that needs a key.

@@ -7,8 +7,8 @@ use super::schema::{
     text_or_null, time, time_or_null,
 };
 use super::texts::said;
-use crate::api::paging::MAX_LIMIT;
 use crate::connect::attempt::Failure;
+use crate::http::paging::MAX_LIMIT;
 use crate::terms::{AttemptStatus, CredentialType, IdentityType, State};
 
 fn id() -> Node {

@@ -2,7 +2,7 @@
 
 use super::about::{About, Body, CATALOG, Other, SERVICE, VAULT};
 use super::{agents, audit, calling, connecting, events, keys, webhooks};
-use crate::api::endpoint::Keyed;
+use crate::http::endpoint::Keyed;
 use crate::terms::Method;
 
 /// Bodies that create a connection, each with a name and what it is: with all that must be there, with all that may be.

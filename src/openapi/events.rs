@@ -5,7 +5,7 @@ use super::credentials::connected_account;
 use super::node::{Node, object};
 use super::schema::{names, number_or_null, record, reference, string, text_or_null, time};
 use super::texts::said;
-use crate::api::paging::MAX_LIMIT;
+use crate::http::paging::MAX_LIMIT;
 use crate::terms::EventType;
 
 /// What happened.

@@ -5,8 +5,8 @@ use super::bodies::body;
 use super::node::{Node, object};
 use super::schema::{boolean, names, record, reference, string, text_or_null, time, time_or_null};
 use super::texts::said;
-use crate::api::fields::KEY_FIELDS;
-use crate::api::paging::MAX_LIMIT;
+use crate::http::fields::KEY_FIELDS;
+use crate::http::paging::MAX_LIMIT;
 use crate::terms::{KeyState, Scope};
 
 /// Bodies that create an API key, each with a name and what it is.

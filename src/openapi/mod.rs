@@ -26,9 +26,9 @@ pub mod schemas;
 mod texts;
 pub mod webhooks;
 
-use crate::api::config::SECRET_HEADER;
-use crate::api::endpoint::{Endpoint, Keyed, Open};
-use crate::api::problem::Code;
+use crate::http::config::SECRET_HEADER;
+use crate::http::endpoint::{Endpoint, Keyed, Open};
+use crate::http::problem::Code;
 use about::{CATALOG, CONNECTING, EVENTS, SERVICE, VAULT};
 pub use answers::Answers;
 use node::{Node, object};

@@ -1,6 +1,6 @@
 //! JSON whose members stay in their order, so that the document reads from its beginning.
 
-use crate::json::{self, Value};
+use crate::util::json::{self, Value};
 
 /// Longest line that is not broken.
 const WIDTH: usize = 120;

@@ -8,10 +8,10 @@ use super::endpoints::{CREATING, about, others};
 use super::node::{Node, object};
 use super::responses::{self, Examples, Shared};
 use super::{code, parameters, schema};
-use crate::api::endpoint::{Endpoint, Keyed, Open};
-use crate::api::message::{MAX_BODY, NO_STORE};
-use crate::api::near::BOOKMARK;
-use crate::api::problem::{Code, Problem};
+use crate::http::endpoint::{Endpoint, Keyed, Open};
+use crate::http::message::{MAX_BODY, NO_STORE};
+use crate::http::problem::{Code, Problem};
+use crate::storage::read_replica::BOOKMARK;
 use crate::terms::Scope;
 
 /// What answers when the Worker itself can't.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use crate::api::problem::Code;
+use crate::http::problem::Code;
 
 /// What a page says, as fragments of HTML.
 #[derive(Debug, Deserialize)]

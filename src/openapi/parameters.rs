@@ -3,11 +3,11 @@
 use super::audit;
 use super::node::{Node, object};
 use super::texts::{self, longest};
-use crate::api::endpoint::Keyed;
-use crate::api::near::{self, ANY, BOOKMARK, PRIMARY};
-use crate::api::paging::DEFAULT_LIMIT;
-use crate::api::query::{Check, Parameter};
 use crate::catalog::key;
+use crate::http::endpoint::Keyed;
+use crate::http::paging::DEFAULT_LIMIT;
+use crate::http::query::{Check, Parameter};
+use crate::storage::read_replica::{self, ANY, BOOKMARK, PRIMARY};
 use crate::terms::{AttemptStatus, AuditAction, EventType, Method};
 
 /// Names, defaults and descriptions, in the order of the service's table.
@@ -390,7 +390,7 @@ pub fn headers() -> Node {
             "name": BOOKMARK,
             "in": "header",
             "description": format!("Lets a copy of the database near you answer what only reads, if there is one: any copy with `{ANY}`, one that is at least as new as an earlier response with what that response returned in this header. `{PRIMARY}` asks for a bookmark, but for no copy. Without this header, no copy answers."),
-            "schema": object! {"type": "string", "pattern": "^([0-9A-Za-z]{2}\\.)?[0-9A-Za-z-]+$", "maxLength": u64::try_from(near::MAX).unwrap()},
+            "schema": object! {"type": "string", "pattern": "^([0-9A-Za-z]{2}\\.)?[0-9A-Za-z-]+$", "maxLength": u64::try_from(read_replica::MAX).unwrap()},
         },
     }
 }

@@ -3,9 +3,9 @@
 use super::answers::Answer;
 use super::node::{Node, object};
 use super::schema;
-use crate::api::near::BOOKMARK;
-use crate::api::problem::Code;
-use crate::call::headers::SOURCE;
+use crate::http::problem::Code;
+use crate::platform_calls::headers::SOURCE;
+use crate::storage::read_replica::BOOKMARK;
 
 /// Answers that several operations have, by name.
 pub type Shared = Vec<(String, Node)>;

@@ -9,14 +9,14 @@ use super::schema::{
 };
 use super::texts::said;
 use super::{agents, audit, bodies, credentials, details, events, keys, texts, webhooks};
-use crate::access::limits::Access;
-use crate::access::token::MAX_TOKEN;
-use crate::api::endpoint::{Endpoint, Keyed, Open};
-use crate::api::paging::MAX_LIMIT;
-use crate::api::problem::Code;
+use crate::auth::limits::Access;
+use crate::auth::token::MAX_TOKEN;
 use crate::catalog::model::Status;
+use crate::connections::statements::summary::PLATFORMS;
+use crate::http::endpoint::{Endpoint, Keyed, Open};
+use crate::http::paging::MAX_LIMIT;
+use crate::http::problem::Code;
 use crate::terms::{Environment, IdentityType, Method, Scope, State};
-use crate::vault::statements::summary::PLATFORMS;
 
 /// Greatest whole number that JavaScript's numbers hold.
 const MAX_SAFE: u64 = (1 << 53) - 1;

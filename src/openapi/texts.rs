@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::node::{Node, object};
-use crate::api::body::Rule;
-use crate::api::message::MAX_BODY;
 use crate::catalog::key::platform_version;
+use crate::http::body::Rule;
+use crate::http::message::MAX_BODY;
 
 /// Up to this length, a rule is asked about texts of every length.
 const EVERY: usize = 1024;

@@ -8,8 +8,8 @@ use super::schema::{
     time_or_null,
 };
 use super::texts::said;
-use crate::api::fields::{NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, WEBHOOK_FIELDS};
-use crate::api::paging::MAX_LIMIT;
+use crate::http::fields::{NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, WEBHOOK_FIELDS};
+use crate::http::paging::MAX_LIMIT;
 use crate::terms::DeliveryState;
 use crate::webhooks::rules::MAX_WEBHOOKS;
 

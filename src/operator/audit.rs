@@ -12,8 +12,8 @@ use super::keys::arguments::{account, environment};
 use super::place::Place;
 use super::shards::{STAYS, Shards};
 use super::sql::Text;
-use crate::rfc3339::{parse_to_millisecond, rfc3339};
 use crate::terms::{AuditAction, Environment};
+use crate::util::rfc3339::{parse_to_millisecond, rfc3339};
 
 /// The commands under `audit`.
 #[derive(Debug, Clone, Subcommand)]

@@ -15,8 +15,8 @@ use super::shards::moving::Side;
 use super::sql::{Text, filled};
 use super::storage::{Storage, Way};
 use super::wrangler::json_in;
-use crate::access::Shard;
 use crate::audit::statements as audit;
+use crate::auth::Shard;
 
 /// The longest SQL of a command line; Linux takes 128 KiB.
 const MAX_COMMAND: usize = 100_000;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::ports::NativePatterns;
-use crate::call::schema::faults;
+use crate::platform_calls::schema::faults;
 
 /// A line of standard input.
 #[derive(Deserialize)]

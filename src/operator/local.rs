@@ -19,7 +19,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::project::{Ids, Project};
-use crate::access::Shard;
+use crate::auth::Shard;
 
 /// The helper's program.
 const SCRIPT: &str = "scripts/storage/helper.mjs";

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 
-use crate::access::Shard;
+use crate::auth::Shard;
 use d1::Database;
 use place::Place;
 use storage::Storage;

@@ -11,12 +11,12 @@ use super::kv::Kv;
 use super::sql::filled;
 use super::when::Moment;
 use crate::catalog::action::unit::inflate;
-use crate::json;
 use crate::ports::{
     Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
     Outgoing, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
     StorageError,
 };
+use crate::util::json;
 
 /// The operator's storage as ports. No other service is asked through them.
 #[derive(Debug)]

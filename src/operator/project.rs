@@ -10,9 +10,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::access::Shard;
-use crate::api::Config;
-use crate::api::config::Variables;
+use crate::auth::Shard;
+use crate::http::Config;
+use crate::http::config::Variables;
 
 /// The binding of the Workers KV namespace of the catalog.
 pub const CATALOG: &str = "CATALOG";

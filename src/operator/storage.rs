@@ -10,7 +10,7 @@ use super::local::Local;
 use super::place::Place;
 use super::project::Project;
 use super::wrangler::Wrangler;
-use crate::access::Shard;
+use crate::auth::Shard;
 
 /// Opened storage.
 #[derive(Debug)]

@@ -4,6 +4,8 @@
 //! what an attempt makes of it.
 
 pub mod attempt;
+pub mod deliver;
+pub mod endpoints;
 pub mod model;
 pub mod rules;
 pub mod secret;

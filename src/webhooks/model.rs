@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::events::EventId;
-use crate::rfc3339::rfc3339;
 use crate::terms::{DeliveryState, Environment};
+use crate::util::rfc3339::rfc3339;
 
 /// A webhook. `Debug` shows nothing but its id, since an address may have a secret in it.
 #[derive(Clone, PartialEq, Eq, Deserialize)]

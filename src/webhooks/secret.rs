@@ -5,7 +5,7 @@ use std::fmt;
 use base64ct::{Base64, Encoding as _};
 use serde::{Deserialize, Serialize};
 
-use crate::access::mac::mac;
+use crate::auth::mac::mac;
 use crate::credentials::{Kind, OpenError, Place, SealError, Sealed, VaultKeys};
 use crate::ports::Random;
 use crate::terms::Environment;
@@ -63,7 +63,7 @@ impl Secrets {
         place: &Place<'_>,
         random: &impl Random,
     ) -> Result<Sealed, SealError> {
-        keys.seal(place, &crate::json::bytes(self), random)
+        keys.seal(place, &crate::util::json::bytes(self), random)
     }
 
     /// Opens them.

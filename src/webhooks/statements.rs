@@ -1,14 +1,14 @@
 //! The SQL of webhooks.
 
 use super::attempt::{Answer, Disabled, LEASE_MS, Next};
-use crate::access::Principal;
-use crate::access::statements::Guard;
+use crate::auth::Principal;
+use crate::auth::statements::Guard;
+use crate::connections::statements::sql::Sql;
 use crate::credentials::Sealed;
 use crate::events::EventId;
 use crate::events::statements::{columns, push_id};
 use crate::ports::{Param, Statement};
 use crate::terms::DeliveryState;
-use crate::vault::statements::sql::Sql;
 
 fn statement(sql: &'static str, params: Vec<Param>) -> Statement {
     Statement { sql: sql.into(), params }

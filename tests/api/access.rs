@@ -1,8 +1,8 @@
 //! Who may do what in the vault: scopes, invalid keys, the order of checks, methods, and one database call per request.
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::message::Body;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::message::Body;
+use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 

@@ -1,11 +1,11 @@
 //! An action with its detail: contract, part 7.
 
-use connector_vault::api::{Config, Service};
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::Action;
 use connector_vault::catalog::stored::CURRENT_KEY;
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::{Config, Service};
 use connector_vault::terms::Method;
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use connector_vault::api::endpoint::Keyed;
-use connector_vault::api::message::Body;
-use connector_vault::api::query::Parameter;
-use connector_vault::api::{Request, Response};
+use connector_vault::http::endpoint::Keyed;
+use connector_vault::http::message::Body;
+use connector_vault::http::query::Parameter;
+use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
@@ -32,7 +32,7 @@ impl Scene {
     fn new() -> Self {
         let api = Api::with_sessions(&"a secret ".repeat(4), "");
         let id = fixture(&api)[0]["id"].as_str().unwrap().to_owned();
-        let secret = |key: &connector_vault::access::key::ApiKey| key.reveal().to_owned();
+        let secret = |key: &connector_vault::auth::key::ApiKey| key.reveal().to_owned();
         let test = Environment::Test;
         let scoped = |scopes: &[Scope]| secret(&api.world.key("acme", test, scopes, None));
         let [none, reads, other] =
@@ -132,7 +132,7 @@ fn compact(response: &Response, text: &str) -> String {
         }
     }
     if !text.is_empty() {
-        write!(line, " {:08x}", connector_vault::crc32::crc32(text.as_bytes())).unwrap();
+        write!(line, " {:08x}", connector_vault::util::crc32::crc32(text.as_bytes())).unwrap();
     }
     line
 }

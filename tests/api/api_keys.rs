@@ -1,7 +1,7 @@
 //! `/v1/keys`: keys that keys create, replace and revoke.
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::Response;
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::Response;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn id_of(api: &Api, key: &ApiKey) -> Value {
 }
 
 fn after(api: &Api, milliseconds: u64) -> String {
-    connector_vault::rfc3339::rfc3339(api.world.now.get() + milliseconds).unwrap()
+    connector_vault::util::rfc3339::rfc3339(api.world.now.get() + milliseconds).unwrap()
 }
 
 /// A service, and a key that expires in 10 days.

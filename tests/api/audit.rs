@@ -2,10 +2,10 @@
 
 mod random;
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::endpoint::{Endpoint, Keyed};
-use connector_vault::api::schedule;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::endpoint::{Endpoint, Keyed};
+use connector_vault::http::{Request, Response};
+use connector_vault::jobs::schedule;
 use connector_vault::terms::{ActorType, AuditAction, Environment, Method, Scope};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Lists that would read too much are refused before they are read; the refusal says what caused it and what would
 //! help.
 
-use connector_vault::api::Service;
+use connector_vault::http::Service;
 use serde_json::{Value, json};
 
 use crate::support::{Api, as_key, as_secret, body, config, to_sqlite};

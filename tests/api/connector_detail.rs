@@ -1,10 +1,10 @@
 //! A connector with its detail: contract, part 7.
 
-use connector_vault::api::Config;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::stored::CURRENT_KEY;
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::Config;
 use connector_vault::terms::Method;
 use serde_json::{Value, json};
 

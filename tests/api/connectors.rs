@@ -1,6 +1,6 @@
 //! The connector list: specification, parts 2.3 and 4.2; contract, parts 2 and 3.
 
-use connector_vault::api::Config;
+use connector_vault::http::Config;
 
 use crate::support::{Api, body, column, connector};
 

@@ -1,7 +1,7 @@
 //! `POST /v1/vault/connections`.
 
-use connector_vault::api::message::Body;
-use connector_vault::api::{Config, Request};
+use connector_vault::http::message::Body;
+use connector_vault::http::{Config, Request};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 

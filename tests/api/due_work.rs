@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use connector_vault::lifecycle::machine::{Before, Failure, after_failure};
-use connector_vault::lifecycle::renewal::{is_due, next_check};
+use connector_vault::credentials::lifecycle::machine::{Before, Failure, after_failure};
+use connector_vault::credentials::lifecycle::renewal::{is_due, next_check};
 use connector_vault::terms::State;
 
 use crate::chance::Chance;

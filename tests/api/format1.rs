@@ -1,9 +1,9 @@
 //! A catalog of format 1, as earlier releases published it, is served until a new one replaces it.
 
-use connector_vault::api::Config;
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
-use connector_vault::crc32::crc32;
+use connector_vault::http::Config;
+use connector_vault::util::crc32::crc32;
 use serde::Serialize;
 use serde_json::json;
 

@@ -8,8 +8,8 @@ use connector_vault::catalog::finder::EVERY_ACTION;
 use connector_vault::catalog::list::Role;
 use connector_vault::catalog::section::{Section, SectionWriter};
 use connector_vault::catalog::stored::{CURRENT_KEY, FORMAT, SegmentId};
-use connector_vault::crc32::crc32;
 use connector_vault::ports::Blob;
+use connector_vault::util::crc32::crc32;
 
 use crate::search::api;
 use crate::support::World;

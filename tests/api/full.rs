@@ -1,8 +1,9 @@
 //! A database that is nearly full: nothing is added to it, and everything that is there goes on.
 
-use connector_vault::access::Shard;
-use connector_vault::api::endpoint::{Endpoint, Keyed};
-use connector_vault::api::{Request, schedule};
+use connector_vault::auth::Shard;
+use connector_vault::http::Request;
+use connector_vault::http::endpoint::{Endpoint, Keyed};
+use connector_vault::jobs::schedule;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The logos of well-known brands, which the service's own site has.
 
-use connector_vault::api::message::Request;
-use connector_vault::api::{Config, Response};
+use connector_vault::http::message::Request;
+use connector_vault::http::{Config, Response};
 use serde_json::Value;
 
 use crate::support::{Api, ORIGIN, body, connector, with_header};

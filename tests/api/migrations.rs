@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use connector_vault::api::Service;
+use connector_vault::http::Service;
 use serde_json::json;
 
 use crate::connect;

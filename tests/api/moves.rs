@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use connector_vault::access::Shard;
-use connector_vault::access::caller::shard_of;
-use connector_vault::api::schedule;
+use connector_vault::auth::Shard;
+use connector_vault::auth::caller::shard_of;
+use connector_vault::jobs::schedule;
 use connector_vault::operator::shards::moving::{Move, Moved, Phase, Side, clean, row_of};
 use connector_vault::operator::shards::tables::tables;
 use connector_vault::ports::{Db as _, Statement};

@@ -1,10 +1,10 @@
 //! Reading near the caller: what holds for a copy of the database that lags behind, and what does not. `docs/scaling.md` has
 //! a table of it.
 
-use connector_vault::access::Shard;
-use connector_vault::api::endpoint::{Access, Endpoint, Keyed};
-use connector_vault::api::handle::handle;
-use connector_vault::api::{Request, Response, Service};
+use connector_vault::auth::Shard;
+use connector_vault::http::endpoint::{Access, Endpoint, Keyed};
+use connector_vault::http::handle::handle;
+use connector_vault::http::{Request, Response, Service};
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
 

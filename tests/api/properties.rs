@@ -1,13 +1,13 @@
 //! Random catalogs and random queries, compared with naive models.
 
-use connector_vault::api::Config;
-use connector_vault::api::endpoint::Keyed;
-use connector_vault::api::problem::{Code, Place, Problem};
-use connector_vault::api::query::QueryReader;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::Config;
+use connector_vault::http::endpoint::Keyed;
+use connector_vault::http::problem::{Code, Place, Problem};
+use connector_vault::http::query::QueryReader;
 use connector_vault::terms::Method;
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,9 +1,9 @@
 //! What each kind of request reads from the catalog's storage: never more than two values one after the other, and none
 //! that its answer does not need.
 
-use connector_vault::api::Config;
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::Sizes;
+use connector_vault::http::Config;
 use connector_vault::terms::Method;
 
 use crate::support::{Api, action, connector};

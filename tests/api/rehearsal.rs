@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::handle::handle;
-use connector_vault::api::{Request, Service};
+use connector_vault::auth::key::ApiKey;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::handle::handle;
+use connector_vault::http::{Request, Service};
 use connector_vault::ports::{
     Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
     Outgoing, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,

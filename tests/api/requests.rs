@@ -1,6 +1,6 @@
 //! Contract, part 1: methods, paths, headers, the order of checks; part 6: the form of errors.
 
-use connector_vault::api::Config;
+use connector_vault::http::Config;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ fn the_page_has_the_policy_of_the_site() {
     let site = include_str!("../../www/public/_headers");
     let policy =
         site.lines().find_map(|line| line.trim().strip_prefix("Content-Security-Policy: "));
-    assert_eq!(policy, Some(connector_vault::api::page::CONTENT_SECURITY_POLICY));
+    assert_eq!(policy, Some(connector_vault::http::page::CONTENT_SECURITY_POLICY));
     let api = Api::with_catalog();
     let response = api.send(&with_header(anonymous("GET", "/nothere"), "accept", "text/html"));
     assert_eq!(response.header("content-security-policy"), policy);
@@ -119,7 +119,7 @@ fn head_is_get_without_a_body() {
         "/v1/whoami?x=1",
     ] {
         let (get, head) = (api.get(path), api.send(&api.request("HEAD", path)));
-        let comparable = |response: &connector_vault::api::Response| {
+        let comparable = |response: &connector_vault::http::Response| {
             let headers = response.headers.iter().filter(|(name, _)| {
                 !["x-request-id", "server-timing", "content-length"].contains(name)
             });
@@ -284,7 +284,7 @@ fn preflight_and_cross_origin_reads() {
         (Some("https://evil.example"), false),
         (None, false),
     ] {
-        let from_origin = |mut request: connector_vault::api::Request| {
+        let from_origin = |mut request: connector_vault::http::Request| {
             request.headers.extend(origin.map(|origin| ("origin".to_owned(), origin.to_owned())));
             request
         };
@@ -375,8 +375,8 @@ fn not_modified() {
 fn health_needs_nothing() {
     let world = World::new();
     world.db_fails.set(true);
-    let service = connector_vault::api::Service::new(Config::default());
-    let response = pollster::block_on(connector_vault::api::handle::handle(
+    let service = connector_vault::http::Service::new(Config::default());
+    let response = pollster::block_on(connector_vault::http::handle::handle(
         &service,
         &world,
         &anonymous("GET", "/health"),

@@ -1,7 +1,7 @@
 //! What the vault does when the connection to the database is lost: each write happens once, each answer is right, and
 //! nothing internal is revealed.
 
-use connector_vault::api::{Request, Response};
+use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use connector_vault::api::Config;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::Action;
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::Config;
 use connector_vault::terms::Method;
 use proptest::prelude::*;
 use serde_json::{Value, json};

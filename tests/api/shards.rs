@@ -1,9 +1,9 @@
 //! Accounts in several databases: a request reaches that of its account, as its key, token, link or `state` says.
 
-use connector_vault::access::Shard;
-use connector_vault::access::caller::shard_of;
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::Shard;
+use connector_vault::auth::caller::shard_of;
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! What the service tells everybody, and what every answer tells browsers.
 
-use connector_vault::api::{Request, Service};
+use connector_vault::http::{Request, Service};
 
 use crate::support::{Api, anonymous, as_key, body, config, with_header};
 use crate::vault::code;

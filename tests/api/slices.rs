@@ -2,12 +2,12 @@
 //! The service answers from each database as it is today; what is tried here is to route requests to slices, and to make one
 //! page of several. The yardstick is the same account in one database.
 
-use connector_vault::access::Shard;
-use connector_vault::api::handle::handle;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::Shard;
+use connector_vault::connections::cursor::Cursor;
+use connector_vault::connections::filter::{ConnectionFilter, Tags};
+use connector_vault::http::handle::handle;
+use connector_vault::http::{Request, Response};
 use connector_vault::terms::{IdentityType, State};
-use connector_vault::vault::cursor::Cursor;
-use connector_vault::vault::filter::{ConnectionFilter, Tags};
 use rusqlite::params;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! Setting the state and the name of one connection.
 
-use connector_vault::api::message::Body;
-use connector_vault::api::{Request, Response};
+use connector_vault::http::message::Body;
+use connector_vault::http::{Request, Response};
 use serde_json::{Value, json};
 
 use crate::counted::miscounts;

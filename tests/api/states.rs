@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use connector_vault::lifecycle::machine::{
+use connector_vault::credentials::lifecycle::machine::{
     After, Before, CONFIRMED_MS, Failure, NOT_CHECKED, PATIENCE_MS, PAUSES_MS, WORKS, actor,
     after_failure, stored,
 };

@@ -1,8 +1,8 @@
 //! What happens when storage fails, and what an isolate remembers.
 
-use connector_vault::api::Config;
 use connector_vault::catalog::stored::CURRENT_KEY;
 use connector_vault::catalog::write::Sizes;
+use connector_vault::http::Config;
 use serde_json::{Value, json};
 
 use crate::chance::repetitions;

@@ -1,6 +1,6 @@
 //! `GET /v1/vault/summary`.
 
-use connector_vault::api::Config;
+use connector_vault::http::Config;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 

@@ -12,17 +12,17 @@ use std::task::Poll;
 use std::time::Duration;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
-use connector_vault::access::Shard;
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::config::Variables;
-use connector_vault::api::handle::{MAX_FORWARDS, handle};
-use connector_vault::api::message::Body;
-use connector_vault::api::{Config, Request, Response, Service};
+use connector_vault::auth::Shard;
+use connector_vault::auth::key::ApiKey;
 use connector_vault::catalog::action::unit::{self, Deflated, Units};
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
+use connector_vault::http::config::Variables;
+use connector_vault::http::handle::{MAX_FORWARDS, handle};
+use connector_vault::http::message::Body;
+use connector_vault::http::{Config, Request, Response, Service};
 use connector_vault::ports::{
     Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
     Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
@@ -887,7 +887,7 @@ pub fn column(response: &Response, member: &str) -> Vec<String> {
 
 pub fn connector(platform: &str, name: &str, category: &str, tools: u32) -> Connector {
     Connector {
-        id: 1 + u64::from(connector_vault::crc32::crc32(platform.as_bytes())),
+        id: 1 + u64::from(connector_vault::util::crc32::crc32(platform.as_bytes())),
         name: name.into(),
         key: format!("api::{platform}::v1"),
         platform: platform.into(),

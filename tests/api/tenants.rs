@@ -5,9 +5,9 @@ mod agents;
 
 use std::collections::HashMap;
 
-use connector_vault::access::Shard;
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::Shard;
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 

@@ -9,10 +9,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use connector_vault::access::key::{ApiKey, KeyHash};
-use connector_vault::api::Request;
-use connector_vault::crc32::crc32;
-use connector_vault::vault::cursor::Cursor;
+use connector_vault::auth::key::{ApiKey, KeyHash};
+use connector_vault::connections::cursor::Cursor;
+use connector_vault::http::Request;
+use connector_vault::util::crc32::crc32;
 
 use crate::connect::{self, Browser, begin, of_ann, set_client, value_of};
 use crate::support::{Api, as_secret};

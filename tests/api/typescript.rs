@@ -4,14 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::body::{Field, FieldCheck};
-use connector_vault::api::endpoint::{Endpoint, Keyed};
-use connector_vault::api::fields::{MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL};
-use connector_vault::api::paging::{DEFAULT_LIMIT, MAX_LIMIT};
-use connector_vault::api::problem::Code;
-use connector_vault::api::query::{Check, Parameter};
-use connector_vault::api::session::new::DEFAULT_TTL;
+use connector_vault::auth::endpoints::session::new::DEFAULT_TTL;
+use connector_vault::auth::key::ApiKey;
 use connector_vault::catalog::action::stored::Place;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::{
@@ -21,14 +15,20 @@ use connector_vault::catalog::model::Status;
 use connector_vault::catalog::search::MAX_CHARS;
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::connect::attempt::Failure;
+use connector_vault::connections::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
+use connector_vault::connections::rules::MAX_TAGS;
+use connector_vault::http::body::{Field, FieldCheck};
+use connector_vault::http::endpoint::{Endpoint, Keyed};
+use connector_vault::http::fields::{MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL};
+use connector_vault::http::paging::{DEFAULT_LIMIT, MAX_LIMIT};
+use connector_vault::http::problem::Code;
+use connector_vault::http::query::{Check, Parameter};
 use connector_vault::openapi::endpoints::about;
 use connector_vault::openapi::schema::variants;
 use connector_vault::terms::{
     ActorType, AuditAction, CredentialType, DeliveryState, Environment, EventType, IdentityType,
     KeyState, Method, Scope, State,
 };
-use connector_vault::vault::filter::{MAX_KEYS, MAX_Q, MAX_TAGS as MAX_FILTER_TAGS};
-use connector_vault::vault::rules::MAX_TAGS;
 use serde_json::{Value, json};
 
 use crate::derived::assert_current;

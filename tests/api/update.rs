@@ -1,7 +1,7 @@
 //! Reading, changing and deleting one connection: specification, parts 4.4 and 4.5; contract, part 4.
 
-use connector_vault::api::Request;
-use connector_vault::api::message::Body;
+use connector_vault::http::Request;
+use connector_vault::http::message::Body;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The day of a key's last use is written once a day, with the request that it belongs to, and never gets in its way.
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::{Config, Request, Response, Service};
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::{Config, Request, Response, Service};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 

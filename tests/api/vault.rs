@@ -1,7 +1,7 @@
 //! What the tests of the vault share: paths, bodies, and a few connections.
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::{Request, Response};
 use serde_json::{Value, json};
 
 use crate::support::{Api, as_key, body, with_body, with_header};

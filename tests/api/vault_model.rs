@@ -1,8 +1,8 @@
 //! Random histories of several tenants' vaults, compared with the model: every answer is equal, and every counter is
 //! right after every step.
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::Response;
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::Response;
 use connector_vault::terms::{Environment, Scope};
 use proptest::collection::vec;
 use proptest::option;

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use connector_vault::api::Service;
+use connector_vault::http::Service;
 use serde_json::json;
 
 use crate::chance::{Chance, repetitions};

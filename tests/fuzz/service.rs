@@ -6,17 +6,17 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use connector_vault::access::Shard;
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::endpoint::Keyed;
-use connector_vault::api::handle::handle;
-use connector_vault::api::message::Body;
-use connector_vault::api::{Config, Request, Service};
+use connector_vault::auth::Shard;
+use connector_vault::auth::key::ApiKey;
 use connector_vault::catalog::action::unit::{self, Deflated, Units};
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::write::{self, Platform, Sizes};
+use connector_vault::http::endpoint::Keyed;
+use connector_vault::http::handle::handle;
+use connector_vault::http::message::Body;
+use connector_vault::http::{Config, Request, Service};
 use connector_vault::ports::{
     Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
     Outgoing, Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,

@@ -3,14 +3,11 @@
 use std::rc::Rc;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
-use connector_vault::access::Shard;
-use connector_vault::access::caller::shard_of;
-use connector_vault::access::key::{ApiKey, KeyHash};
-use connector_vault::access::mac::mac;
-use connector_vault::access::token::SessionSecrets;
-use connector_vault::api::endpoint::{Endpoint, Keyed};
-use connector_vault::api::route::Route;
-use connector_vault::call::{address, headers};
+use connector_vault::auth::Shard;
+use connector_vault::auth::caller::shard_of;
+use connector_vault::auth::key::{ApiKey, KeyHash};
+use connector_vault::auth::mac::mac;
+use connector_vault::auth::token::SessionSecrets;
 use connector_vault::catalog::action::unit::{self, Unit, UnitTable};
 use connector_vault::catalog::current::Current;
 use connector_vault::catalog::detail::{ConnectorDetail, OAuth2};
@@ -22,16 +19,19 @@ use connector_vault::catalog::pack::{self, Found};
 use connector_vault::catalog::row::Kind;
 use connector_vault::catalog::section::{Section, SectionRef};
 use connector_vault::catalog::stored::SegmentId;
-use connector_vault::crc32::crc32;
+use connector_vault::connections::cursor::Cursor;
 use connector_vault::credentials::{Kind as Sealing, Place, Sealed, VaultKeys};
+use connector_vault::http::endpoint::{Endpoint, Keyed};
+use connector_vault::http::route::Route;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::read;
 use connector_vault::oauth::{answer as token_answer, callback};
-use connector_vault::percent;
+use connector_vault::platform_calls::{address, headers};
 use connector_vault::ports::{Blob, HttpResponse};
 use connector_vault::terms::Environment;
-use connector_vault::vault::cursor::Cursor;
+use connector_vault::util::crc32::crc32;
+use connector_vault::util::percent;
 
 use super::service;
 

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use connector_vault::call::flat::Flat;
 use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::{Import, gather};
+use connector_vault::platform_calls::flat::Flat;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 

@@ -9,10 +9,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use connector_vault::call::flat::Flat;
 use connector_vault::catalog::action::answer::answer;
 use connector_vault::catalog::action::unit::{Unit, inflate};
 use connector_vault::catalog::write::Platform;
+use connector_vault::platform_calls::flat::Flat;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 

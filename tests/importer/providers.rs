@@ -4,7 +4,7 @@ use connector_vault::catalog::detail::{AuthMethod, Field, urls};
 use connector_vault::importer::providers::Providers;
 use connector_vault::operator::ports::NativePatterns;
 use connector_vault::ports::Patterns as _;
-use connector_vault::target::fill::{fill, host_choosers};
+use connector_vault::targets::fill::{fill, host_choosers};
 
 fn providers() -> Providers {
     Providers::read("providers.toml".as_ref()).unwrap()

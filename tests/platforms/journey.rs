@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use connector_vault::api::{Request, Response};
 use connector_vault::catalog::detail::{AuthMethod, Grant as Granted, Kind, variables};
 use connector_vault::catalog::write::Platform;
+use connector_vault::http::{Request, Response};
 use serde_json::{Map, Value, json};
 
 use crate::row::{self, Grant, Refresh, Row};
@@ -198,7 +198,7 @@ impl<'a> Journey<'a> {
         let back = self.standin.borrow_mut().authorize(location, &callback);
         let back = back.map_err(|why| format!("{step}: {why}"))?;
         let encode = |(name, value): &(String, String)| {
-            format!("{name}={}", connector_vault::percent::encode(value))
+            format!("{name}={}", connector_vault::util::percent::encode(value))
         };
         let query: Vec<String> = back.iter().map(encode).collect();
         let cookie = led.header("set-cookie").and_then(|cookie| cookie.split(';').next());

@@ -14,13 +14,13 @@ use std::path::Path;
 use std::rc::Rc;
 use std::slice;
 
-use connector_vault::api::Response;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::Response;
 use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::{Import, gather};
-use connector_vault::percent::decode_form;
 use connector_vault::ports::{HttpRequest, HttpResponse};
+use connector_vault::util::percent::decode_form;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use std::slice;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use connector_vault::api::message::Body;
-use connector_vault::api::{Request, Response};
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::message::Body;
+use connector_vault::http::{Request, Response};
 use connector_vault::ports::HttpRequest;
 use connector_vault::terms::Method;
 use serde::Deserialize;

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use base64ct::{Base64, Base64UrlUnpadded, Encoding as _};
-use connector_vault::percent::decode_form;
 use connector_vault::ports::{HttpRequest, HttpResponse};
 use connector_vault::terms::Method;
+use connector_vault::util::percent::decode_form;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 

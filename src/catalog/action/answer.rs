@@ -13,8 +13,8 @@ use super::stored::{
 use super::unit::Unit;
 use crate::catalog::detail::Parameters;
 use crate::catalog::model::Action;
-use crate::media::{essence, is_written};
 use crate::terms::Method;
+use crate::util::media_type::{essence, is_written};
 
 /// The header in which a caller chooses among the media types of the response.
 pub const ACCEPT: &str = "Accept";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::unit::{Deflated, UnitRef, UnitTable, Units, compare};
 use crate::catalog::current::pack_of;
 use crate::catalog::stored::SegmentId;
-use crate::crc32::crc32;
+use crate::util::crc32::crc32;
 
 /// Where the units of each platform are.
 pub type Tables<'a> = BTreeMap<&'a str, UnitTable>;

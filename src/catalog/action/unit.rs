@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 use super::stored::StoredAction;
 use crate::catalog::layout::{Texts, first_where};
 use crate::catalog::stored::SegmentId;
-use crate::crc32::crc32;
 use crate::ports::Blob;
+use crate::util::crc32::crc32;
 
 /// The order of keys: a key that is written in another case stands beside the one that is meant.
 #[must_use]

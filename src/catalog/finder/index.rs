@@ -25,10 +25,10 @@ use std::slice;
 use super::words::stem;
 use crate::catalog::layout::{Texts, first_where, read_number};
 use crate::catalog::section::Section;
-use crate::names::Names;
-use crate::nearest::mistyped;
 use crate::ports::StorageError;
 use crate::terms::Method;
+use crate::util::name_set::Names;
+use crate::util::nearest::mistyped;
 
 /// The bytes of a row's traits.
 pub const TRAITS: usize = 3;

@@ -1,6 +1,6 @@
 //! How a text becomes the words under which actions are found.
 
-use crate::fold::fold;
+use crate::util::case_fold::fold;
 
 /// The words of a text: runs of letters and digits, folded.
 pub fn words(text: &str) -> Vec<String> {

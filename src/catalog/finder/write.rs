@@ -8,10 +8,10 @@ use super::words::{humps, stem, words};
 use crate::catalog::action::stored::Facts;
 use crate::catalog::action::unit::{Unit, inflate};
 use crate::catalog::layout::{number, write_texts};
+use crate::catalog::logos;
 use crate::catalog::model::Action;
 use crate::catalog::section::SectionWriter;
 use crate::catalog::write::Platform;
-use crate::logos;
 use crate::terms::Method;
 
 /// What a word adds in a field of an action, and how many words such a field has, as a rule.
@@ -448,9 +448,9 @@ mod tests {
     use crate::catalog::action::stored::Facts;
     use crate::catalog::action::unit::Units;
     use crate::catalog::detail::{ConnectorDetail, Request, Verify, rejected};
+    use crate::catalog::logos;
     use crate::catalog::model::{Action, Connector, Status};
     use crate::catalog::write::Platform;
-    use crate::logos;
     use crate::terms::Method;
 
     fn action(method: Method, title: &str) -> Action {

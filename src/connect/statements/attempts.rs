@@ -1,14 +1,14 @@
 //! The SQL of attempts to connect.
 
 use super::statement;
-use crate::access::statements::Guard;
+use crate::auth::statements::Guard;
 use crate::connect::attempt::{Attempt, MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
-use crate::fold::fold;
+use crate::connections::model::ConnectionId;
+use crate::connections::statements::limits::{account_has_place, identity_has_place};
+use crate::connections::statements::sql::{COLUMNS, Sql};
 use crate::ports::{Param, Statement};
 use crate::terms::AttemptStatus;
-use crate::vault::model::ConnectionId;
-use crate::vault::statements::limits::{account_has_place, identity_has_place};
-use crate::vault::statements::sql::{COLUMNS, Sql};
+use crate::util::case_fold::fold;
 
 /// The number of open attempts of an identity, and of an account, each in its environment and up to its limit. The parameters are placeholders;
 /// `?2` is the account, `?3` its environment.

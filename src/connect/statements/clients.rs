@@ -1,12 +1,12 @@
 //! The SQL of OAuth clients.
 
 use super::statement;
-use crate::access::Principal;
-use crate::access::statements::Guard;
+use crate::auth::Principal;
+use crate::auth::statements::Guard;
+use crate::connections::model::ConnectionId;
+use crate::connections::statements::sql::Sql;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
-use crate::vault::model::ConnectionId;
-use crate::vault::statements::sql::Sql;
 
 /// Selects the OAuth client for a platform.
 #[must_use]

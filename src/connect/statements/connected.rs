@@ -2,14 +2,14 @@
 
 use super::statement;
 use crate::connect::attempt::EXCHANGE_MS;
+use crate::connections::draft::NewConnection;
+use crate::connections::statements::limits::{account_has_place, identity_has_place};
+use crate::connections::statements::sql::COLUMNS;
 use crate::credentials::Sealed;
-use crate::fold::fold;
-use crate::lifecycle::machine::{NOT_CHECKED, NOT_CHECKED_DETAIL};
+use crate::credentials::lifecycle::machine::{NOT_CHECKED, NOT_CHECKED_DETAIL};
 use crate::ports::{Param, Statement};
 use crate::terms::{CredentialType, State};
-use crate::vault::draft::NewConnection;
-use crate::vault::statements::limits::{account_has_place, identity_has_place};
-use crate::vault::statements::sql::COLUMNS;
+use crate::util::case_fold::fold;
 
 /// The condition under which a claimed attempt may still write: the request that claimed it is not too late.
 const STILL_CLAIMED: &str = "SELECT 1 FROM connect_attempts a WHERE a.id = ?A AND a.claimed_by = ?R AND a.status = 'exchanging' AND a.claimed_at > ?T";

@@ -3,12 +3,12 @@
 //! Statements that a request's key guards join its row, as everywhere. The others serve browsers, which come without a
 //! key: they find an attempt by the hash of a secret, and write only for the account of that attempt.
 
-use crate::access::statements::Guard;
+use crate::auth::statements::Guard;
 use crate::connect::attempt::Attempt;
-use crate::fold::fold;
+use crate::connections::model::ConnectionId;
+use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
-use crate::vault::model::ConnectionId;
-use crate::vault::statements::sql::Sql;
+use crate::util::case_fold::fold;
 
 mod attempts;
 mod clients;

@@ -1,9 +1,9 @@
 //! Headers and query parameters of every request: whether their names and templates can be used.
 
 use super::{key_name, parameter_variables};
-use crate::call::headers::may_be_sent;
 use crate::catalog::detail::{AuthMethod, In, Parameters};
 use crate::credentials::placing::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
+use crate::platform_calls::headers::may_be_sent;
 
 /// The variables of OAuth 2.0 that no field has.
 const OF_OAUTH: [&str; 3] = [ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET];

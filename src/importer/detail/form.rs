@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::definitions::Definitions;
 use crate::catalog::action::stored::Encoding;
-use crate::media::{essence, is_json};
+use crate::util::media_type::{essence, is_json};
 
 /// The deepest `allOf`.
 const MAX_DEPTH: u8 = 8;

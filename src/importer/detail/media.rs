@@ -8,7 +8,7 @@ use super::definitions::Definitions;
 use crate::catalog::action::stored::Encoding;
 use crate::importer::scalar::Texts;
 use crate::importer::text;
-use crate::media::{essence, is_json};
+use crate::util::media_type::{essence, is_json};
 
 /// The most media types of a body.
 pub const MAX_TYPES: usize = 50;

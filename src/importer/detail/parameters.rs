@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::definitions::Definitions;
 use super::media;
 use super::reaching::Reaching;
-use crate::call::headers::may_be_sent;
 use crate::catalog::action::stored::{Parameter, Place};
+use crate::platform_calls::headers::may_be_sent;
 
 /// The most parameters of an action.
 const MAX_PARAMETERS: usize = 1000;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::importer::paths::PathFilter;
 use crate::importer::source::read_text;
 use crate::importer::{platform, text};
-use crate::nearest::nearest;
+use crate::util::nearest::nearest;
 
 /// The most characters of a licence's name.
 const MAX_LICENCE: usize = 100;

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::Names;
-use crate::fold::fold;
 use crate::importer::text;
+use crate::util::case_fold::fold;
 
 /// How often names are compared: more often than one gets longer.
 const ROUNDS: usize = 16;

@@ -10,9 +10,9 @@ use super::document::Document;
 use super::scalar::FirstText;
 use super::text;
 use crate::catalog::detail::{Field, Server, variables};
-use crate::target::Targets;
-use crate::target::fill::FillError;
-use crate::target::host::Host;
+use crate::targets::Targets;
+use crate::targets::fill::FillError;
+use crate::targets::host::Host;
 use entry::{Entry, Servers, Variable};
 
 /// The most values of a variable that are kept.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::oauth::error::{is_code, is_known};
-use crate::percent::decode_form;
+use crate::util::percent::decode_form;
 
 /// The object that a body is: JSON or a form, whatever its content type says.
 #[must_use]

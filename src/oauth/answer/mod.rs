@@ -15,9 +15,9 @@ use serde_json::Value;
 use super::account;
 use super::error::{TokenError, TokenErrorKind, is_known};
 use crate::catalog::detail::{OAuth2, SourceKind};
-use crate::json;
 use crate::ports::{HttpError, HttpResponse};
-use crate::target::fill::unfill;
+use crate::targets::fill::unfill;
+use crate::util::json;
 
 /// The longest token, in bytes.
 pub const MAX_TOKEN: usize = 16_384;

@@ -1,7 +1,7 @@
 //! Times in authorization servers' answers: how long a token is valid, and how long to wait.
 
 use crate::catalog::detail::ExpiresUnit;
-use crate::rfc3339::{milliseconds, numbers, parse};
+use crate::util::rfc3339::{milliseconds, numbers, parse};
 use serde_json::Value;
 
 /// The longest time for which a token is said to be valid: 100 years. A longer one means for ever.
@@ -93,7 +93,7 @@ fn http_date(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::http_date;
-    use crate::rfc3339::parse;
+    use crate::util::rfc3339::parse;
 
     /// 2026-11-22T12:00:00Z
     const NOON: u64 = 1_795_348_800_000;

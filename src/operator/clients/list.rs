@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{base, url};
-use crate::api::connect::redirect_uri;
 use crate::connect::client::OauthClient;
+use crate::connect::endpoints::redirect_uri;
 use crate::operator::keys::arguments::account;
 use crate::operator::place::Place;
 use crate::operator::shards::{STAYS, Shards};

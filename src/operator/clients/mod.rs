@@ -17,8 +17,8 @@ use super::project::Project;
 use super::shards::Shards;
 use super::sql::Text;
 use crate::connect::client::OauthClient;
-use crate::fold::fold;
 use crate::terms::Environment;
+use crate::util::case_fold::fold;
 
 pub mod list;
 pub mod secret;

@@ -8,22 +8,22 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::{Of, base, secret, url};
-use crate::access::{Caller, Principal, Shard};
-use crate::api::Config;
-use crate::api::clients;
-use crate::api::context::Context;
-use crate::api::cost::Metered;
-use crate::api::endpoint::Keyed;
-use crate::api::message::{Body, Request, Response};
-use crate::api::problem::{Extension, Problem};
 use crate::audit::statements::by_operator;
+use crate::auth::{Caller, Principal, Shard};
 use crate::catalog::cache::CatalogCache;
+use crate::connect::endpoints::oauth_clients;
+use crate::http::Config;
+use crate::http::context::Context;
+use crate::http::endpoint::Keyed;
+use crate::http::message::{Body, Request, Response};
+use crate::http::problem::{Extension, Problem};
 use crate::operator::keys::create::{fresh_id, generate};
 use crate::operator::ports::{OperatorPorts, wait};
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
 use crate::operator::vault_keys::Kept;
 use crate::ports::Clock as _;
+use crate::storage::metering::Metered;
 use crate::terms::Scopes;
 
 /// `clients set`
@@ -185,7 +185,7 @@ fn put(
     let cache = CatalogCache::new(context.config.segment_bytes);
     let metered = Metered::new(ports);
     metered.set_actor(by_operator());
-    wait(clients::put(context)?.answer(principal, &cache, &metered))
+    wait(oauth_clients::put(context)?.answer(principal, &cache, &metered))
 }
 
 /// A refusal as it is told in a terminal, with all faults.

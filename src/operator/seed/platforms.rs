@@ -2,10 +2,10 @@
 
 use anyhow::{Result, bail};
 
+use crate::catalog::logos::FOLDER;
 use crate::catalog::model::Status;
 use crate::importer::check::{self, ConnectorEntry};
 use crate::importer::folder::Folder;
-use crate::logos::FOLDER;
 
 /// What a connection takes from its connector.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::generate::Row;
-use crate::fold::fold;
 use crate::operator::sql::Text;
 use crate::terms::Environment;
+use crate::util::case_fold::fold;
 
 /// Below the longest statement that D1 accepts, which is 100,000 bytes.
 const STATEMENT_BYTES: usize = 95_000;

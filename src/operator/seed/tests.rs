@@ -10,8 +10,8 @@ use super::platforms::Platforms;
 use super::statements::{Before, Owner, before, insert};
 use super::words::{DOMAINS, LABELS, LANGUAGES, SLUGS, TAGS};
 use super::*;
-use crate::fold::fold;
 use crate::operator::schema::database;
+use crate::util::case_fold::fold;
 
 const NOW: i64 = 1_790_000_000_123;
 const TWO_YEARS: i64 = 2 * 365 * 24 * 60 * 60 * 1_000;

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::file::{is_placeholder, name, placeholder, with_database, with_id};
-use crate::access::Shard;
+use crate::auth::Shard;
 use crate::operator::keys::arguments;
 use crate::operator::migrate_all;
 use crate::operator::place::Place;

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::access::Shard;
+use crate::auth::Shard;
 use crate::operator::project::ids;
 
 const TABLE: &str = "[[d1_databases]]";

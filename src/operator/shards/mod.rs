@@ -17,7 +17,7 @@ use super::d1::Database;
 use super::place::Place;
 use super::sql::Text;
 use super::storage::Storage;
-use crate::api::room::FULL;
+use crate::storage::capacity::FULL;
 
 pub mod add;
 pub mod file;

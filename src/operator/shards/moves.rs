@@ -9,13 +9,13 @@ use serde::Deserialize;
 
 use super::moving::{self, Move, Phase, row_of};
 use super::{ACCOUNTS, Shards};
-use crate::access::Shard;
-use crate::api::room::FULL;
+use crate::auth::Shard;
 use crate::operator::d1::Database;
 use crate::operator::keys::arguments::account;
 use crate::operator::place::Place;
 use crate::operator::progress::Progress;
 use crate::operator::sql::Text;
+use crate::storage::capacity::FULL;
 
 /// Bytes of a connection with all that belongs to it, and of an event: what docs/scaling.md measured.
 const CONNECTION: u64 = 2_600;

@@ -1,10 +1,10 @@
 //! Attacks on the endpoints of sign-in, each with the refusal that it gets. After each of them, the database holds what it held
 //! before, no token was issued, nobody was sent to another site than the client's, and no other server was asked anything.
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::access::token::SessionSecrets;
 use connector_vault::agents::refresh::RefreshToken;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::key::ApiKey;
+use connector_vault::auth::token::SessionSecrets;
+use connector_vault::http::{Request, Response};
 use connector_vault::ports::HttpResponse;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
@@ -416,7 +416,7 @@ fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     let twice = |name: &str, value: &str| {
         let request = code(&[]);
         let form = String::from_utf8(match &request.body {
-            connector_vault::api::message::Body::Whole(bytes) => bytes.clone(),
+            connector_vault::http::message::Body::Whole(bytes) => bytes.clone(),
             _ => panic!("no body"),
         })
         .unwrap();

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::Response;
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::Response;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 

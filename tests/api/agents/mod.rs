@@ -13,7 +13,7 @@ mod tokens;
 use std::cell::RefCell;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
-use connector_vault::api::{Request, Response};
+use connector_vault::http::{Request, Response};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -60,7 +60,7 @@ pub fn register(api: &Api, id: &str) -> String {
 }
 
 pub fn encode(text: &str) -> String {
-    connector_vault::percent::encode(text)
+    connector_vault::util::percent::encode(text)
 }
 
 pub fn form(pairs: &[(&str, &str)]) -> String {
@@ -166,7 +166,8 @@ pub fn redirected(response: &Response) -> (String, Vec<(String, String)>) {
 }
 
 pub fn pairs(query: &str) -> Vec<(String, String)> {
-    let decode = |text: &str| connector_vault::percent::decode_form(text).unwrap().into_owned();
+    let decode =
+        |text: &str| connector_vault::util::percent::decode_form(text).unwrap().into_owned();
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         (decode(name), decode(value))

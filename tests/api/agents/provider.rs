@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
-use connector_vault::api::Request;
+use connector_vault::http::Request;
 use connector_vault::ports::HttpRequest;
 use ring::rand::SystemRandom;
 use ring::signature::{

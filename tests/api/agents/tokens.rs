@@ -1,6 +1,6 @@
 //! Codes, access tokens and refresh tokens.
 
-use connector_vault::access::Shard;
+use connector_vault::auth::Shard;
 use serde_json::json;
 
 use super::{
@@ -128,7 +128,7 @@ fn a_token_request_and_a_call_cost_one_batch_each() {
 }
 
 /// The refresh token of a response.
-fn next(response: &connector_vault::api::Response) -> String {
+fn next(response: &connector_vault::http::Response) -> String {
     assert_eq!(response.status, 200, "{}", text(response));
     body(response)["refresh_token"].as_str().unwrap().to_owned()
 }
@@ -281,5 +281,5 @@ fn the_ids_codes_and_tokens_say_the_database() {
     let client = register(&api, &id);
     assert_eq!(Shard::of_secret(&agreed(&api, &id, &client, &ALL)), *HOME);
     let agent = Agent::new(&api, &id, &ALL);
-    assert_eq!(connector_vault::access::caller::shard_of(&agent.access), *HOME);
+    assert_eq!(connector_vault::auth::caller::shard_of(&agent.access), *HOME);
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::{Request, Response};
 use connector_vault::terms::{AuditAction, Environment, Scope};
 use serde_json::{Value, json};
 
@@ -374,7 +374,7 @@ impl Crowd {
             write!(query, "&actions={}", some.action).unwrap();
         }
         if by_time {
-            let from = connector_vault::rfc3339::rfc3339(some.at).unwrap();
+            let from = connector_vault::util::rfc3339::rfc3339(some.at).unwrap();
             write!(query, "&from={from}").unwrap();
         }
         let secret = self.tenants[who].keys[0].reveal().to_owned();

@@ -1,6 +1,6 @@
 //! Calls of agents whose user is asked first.
 
-use connector_vault::api::Request;
+use connector_vault::http::Request;
 use serde_json::{Value, json};
 
 use super::run::{api_with, json_answer};

@@ -1,7 +1,7 @@
 //! Limits of tokens: each call beyond them is refused before anything reaches a platform, says which access is missing, and
 //! lists show only what the token may use.
 
-use connector_vault::api::{Request, Response};
+use connector_vault::http::{Request, Response};
 use serde_json::{Value, json};
 
 use super::*;
@@ -44,7 +44,7 @@ fn limited(api: &Api, limits: &Value) -> String {
 }
 
 fn run(api: &Api, token: &str, path: &str, key: &str) -> Response {
-    let key = connector_vault::percent::encode(key);
+    let key = connector_vault::util::percent::encode(key);
     api.send(&with_body(as_secret(token, "POST", &format!("{path}/actions/{key}")), "{}"))
 }
 

@@ -20,7 +20,7 @@ pub fn api() -> Api {
     calling(&settings, units(json!({}), &[get], &[]))
 }
 
-fn post(headers: &[(&str, &str)], message: &str) -> connector_vault::api::Request {
+fn post(headers: &[(&str, &str)], message: &str) -> connector_vault::http::Request {
     let mut request = with_body(anonymous("POST", "/mcp"), message);
     for (name, value) in headers {
         request = with_header(request, name, value);

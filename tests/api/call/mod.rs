@@ -11,10 +11,10 @@ mod proxy;
 mod refusals;
 mod run;
 
-use connector_vault::api::Response;
-use connector_vault::api::message::Body;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::Response;
+use connector_vault::http::message::Body;
 use connector_vault::ports::{HttpError, HttpRequest, HttpResponse};
 use serde_json::{Value, json};
 

@@ -158,7 +158,7 @@ fn a_request_that_is_refused_for_now_is_repeated_when_the_platform_says() {
         assert_eq!(response.status, if calls > refusals { 200 } else { status }, "{name}");
         let pauses: Vec<u32> = api.world.slept.take();
         assert_eq!((count.get(), pauses), (calls, slept), "{name}");
-        let expected = retry_at.map(|wait| connector_vault::rfc3339::rfc3339(api.world.now.get() + wait).unwrap());
+        let expected = retry_at.map(|wait| connector_vault::util::rfc3339::rfc3339(api.world.now.get() + wait).unwrap());
         assert_eq!(response.header("x-vault-retry-at").map(str::to_owned), expected, "{name}");
         assert!(sent(&api).iter().all(|request| header(request, "x-vault-retries").is_none()));
     }

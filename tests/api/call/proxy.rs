@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use connector_vault::api::handle::Reads;
-use connector_vault::api::message::Body;
 use connector_vault::catalog::action::unit::Units;
+use connector_vault::http::handle::Reads;
+use connector_vault::http::message::Body;
 use connector_vault::ports::HttpError;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
@@ -569,7 +569,7 @@ fn who_may_not_call_sends_nothing() {
     {
         let request = as_token(&token, "GET", &ask, &json!({}));
         assert_eq!(
-            api.send(&connector_vault::api::Request { body: Body::default(), ..request }).status,
+            api.send(&connector_vault::http::Request { body: Body::default(), ..request }).status,
             status
         );
     }

@@ -1,9 +1,9 @@
 //! Every wrong request to the endpoints of parts 13 and 14 of the contract, in the contract's order of checks, with exactly
 //! the promised answer. Nothing of any of them reaches a platform.
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::Request;
-use connector_vault::api::message::Body;
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::Request;
+use connector_vault::http::message::Body;
 use connector_vault::ports::HttpError;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};

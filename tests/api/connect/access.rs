@@ -1,6 +1,6 @@
 //! Who may do what: scopes, keys that are not valid, methods, and the order of checks.
 
-use connector_vault::access::key::ApiKey;
+use connector_vault::auth::key::ApiKey;
 use connector_vault::terms::{Environment, Scope};
 
 use super::*;

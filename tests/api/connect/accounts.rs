@@ -229,7 +229,7 @@ fn without_names_only_ids_are_stored_and_shown() {
     let mut api = api_with_names();
     let before = with_key(&api, "ann", &json!({"id": "7", "email": "seven@acme.example"}));
     let settings: Vec<_> = SETTINGS.into_iter().chain([("ACCOUNT_NAMES", "off")]).collect();
-    api.service = connector_vault::api::Service::new(config(&settings));
+    api.service = connector_vault::http::Service::new(config(&settings));
     // What was stored before is not shown any more.
     assert_eq!(account(&api, &before), json!({"id": "7", "name": null}));
     for path in ["/v1/events", "/v1/vault/connections?include=account"] {

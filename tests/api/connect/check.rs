@@ -166,7 +166,7 @@ fn who_asked_too_often_has_no_bad_key() {
         assert_eq!(body(&check(&api, &id))["state"], "degraded");
         let status = status(&api, &id);
         assert_eq!(status["reason"]["code"], "platform_unavailable");
-        let next = connector_vault::rfc3339::parse(status["nextAttemptAt"].as_str().unwrap());
+        let next = connector_vault::util::rfc3339::parse(status["nextAttemptAt"].as_str().unwrap());
         assert!(next.unwrap() >= before + wait * 4 / 5, "{status}");
         api.world.wait(3 * HOUR);
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use connector_vault::access::key::ApiKey;
+use connector_vault::auth::key::ApiKey;
 use connector_vault::terms::{Environment, Scope};
 
 use super::*;

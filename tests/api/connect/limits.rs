@@ -1,6 +1,6 @@
 //! How many connections there may be.
 
-use connector_vault::vault::statements::limits::{MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
+use connector_vault::connections::statements::limits::{MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
 
 use super::*;
 use crate::vault::code as code_of;

@@ -19,7 +19,7 @@ fn with_keys(api: &mut Api, keys: &str) {
         .filter(|(name, _)| *name != "VAULT_KEYS")
         .chain([("VAULT_KEYS", keys)])
         .collect();
-    api.service = connector_vault::api::Service::new(config(&settings));
+    api.service = connector_vault::http::Service::new(config(&settings));
 }
 
 #[test]

@@ -33,9 +33,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use connector_vault::api::{Request, Response};
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::{Request, Response};
 use connector_vault::ports::{HttpError, HttpResponse};
 use serde_json::{Value, json};
 
@@ -278,7 +278,8 @@ fn form(api: &Api, nth: usize) -> Vec<(String, String)> {
 }
 
 pub fn pairs(query: &str) -> Vec<(String, String)> {
-    let decode = |text: &str| connector_vault::percent::decode_form(text).unwrap().into_owned();
+    let decode =
+        |text: &str| connector_vault::util::percent::decode_form(text).unwrap().into_owned();
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         (decode(name), decode(value))

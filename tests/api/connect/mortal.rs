@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use connector_vault::api::handle::handle;
+use connector_vault::http::handle::handle;
 use connector_vault::ports::{
     Algorithm, Blob, Blobs, Clock, Db, Http, HttpRequest, Incoming, Later, Outgoing, Patterns,
     Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,

@@ -57,7 +57,7 @@ fn the_life_of_a_token_has_several_names_and_units() {
         answer["access_token"] = json!("at-1");
         let path = connect_with(&api, "acme", &[(200, answer)]);
         let expected =
-            life.map(|life| connector_vault::rfc3339::rfc3339(api.world.now.get() + life));
+            life.map(|life| connector_vault::util::rfc3339::rfc3339(api.world.now.get() + life));
         assert_eq!(
             credentials(&api, &path, "")["expiresAt"],
             json!(expected.flatten()),
@@ -76,7 +76,7 @@ fn the_life_of_a_token_has_several_names_and_units() {
     });
     browser.back(&api, &format!("code=c&state={state}"));
     let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
-    let expected = connector_vault::rfc3339::rfc3339(api.world.now.get() + DAY);
+    let expected = connector_vault::util::rfc3339::rfc3339(api.world.now.get() + DAY);
     assert_eq!(
         credentials(&api, &format!("/v1/vault/connections/{connection}"), "")["expiresAt"],
         json!(expected)

@@ -2,7 +2,7 @@
 
 use base64ct::Encoding as _;
 
-use connector_vault::access::Shard;
+use connector_vault::auth::Shard;
 
 use super::*;
 use crate::support::HOME;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use connector_vault::api::schedule;
-use connector_vault::lifecycle::statements::hand_over;
+use connector_vault::credentials::lifecycle::statements::hand_over;
+use connector_vault::jobs::schedule;
 use connector_vault::ports::HttpRequest;
 
 use super::*;

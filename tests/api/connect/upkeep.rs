@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use connector_vault::api::connect::revoke::revoke_due;
-use connector_vault::api::cost::Metered;
 use connector_vault::catalog::cache::CatalogCache;
+use connector_vault::connect::endpoints::revoke::revoke_due;
 use connector_vault::credentials::VaultKeys;
 use connector_vault::credentials::reseal::{Progress, reseal};
 use connector_vault::oauth::revocation::Outcome;
 use connector_vault::ports::{Db, Random, ResultSet, Statement, StorageError};
+use connector_vault::storage::metering::Metered;
 
 use super::*;
 use crate::support::World;

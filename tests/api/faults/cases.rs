@@ -1,7 +1,7 @@
 //! A request to each endpoint, and more for those that do different things.
 
-use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
-use connector_vault::api::{Config, Request};
+use connector_vault::http::endpoint::{Endpoint, Keyed, Open};
+use connector_vault::http::{Config, Request};
 use serde_json::{Value, json};
 
 use crate::agents;

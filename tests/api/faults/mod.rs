@@ -10,9 +10,9 @@ use std::mem;
 use std::mem::{Discriminant, discriminant};
 use std::sync::LazyLock;
 
-use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
-use connector_vault::api::handle::handle;
-use connector_vault::api::{Request, Response, Service};
+use connector_vault::http::endpoint::{Endpoint, Keyed, Open};
+use connector_vault::http::handle::handle;
+use connector_vault::http::{Request, Response, Service};
 use connector_vault::openapi::Answers;
 use connector_vault::ports::{HttpError, HttpResponse};
 

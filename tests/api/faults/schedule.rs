@@ -1,6 +1,7 @@
 //! What runs without a request: a run that meets trouble loses nothing, and a queue may repeat and reorder.
 
-use connector_vault::api::{Config, Service, schedule};
+use connector_vault::http::{Config, Service};
+use connector_vault::jobs::schedule;
 use connector_vault::ports::{HttpRequest, HttpResponse};
 use serde_json::json;
 

@@ -10,8 +10,8 @@ mod platforms;
 
 use std::path::Path;
 
-use connector_vault::api::Response;
 use connector_vault::catalog::write::Sizes;
+use connector_vault::http::Response;
 use connector_vault::importer::licence::Wanted;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, Watch, gather};

@@ -5,9 +5,9 @@ pub mod samples;
 use std::fs;
 use std::sync::LazyLock;
 
-use connector_vault::api::endpoint::Keyed;
-use connector_vault::api::paging;
-use connector_vault::api::route::Route;
+use connector_vault::http::endpoint::Keyed;
+use connector_vault::http::paging;
+use connector_vault::http::route::Route;
 use connector_vault::openapi::node::Node;
 use connector_vault::openapi::{self, Answers};
 
@@ -69,7 +69,7 @@ fn the_introduction_has_the_scopes_and_limits_that_there_are() {
         assert!(openapi::ABOUT.contains(&format!("`{}`", scope.as_str())), "{scope:?}");
     }
     let limits = ["64 KiB", "1 to 500, 20 unless given"];
-    assert_eq!(connector_vault::api::message::MAX_BODY >> 10, 64);
+    assert_eq!(connector_vault::http::message::MAX_BODY >> 10, 64);
     assert_eq!((paging::DEFAULT_LIMIT, paging::MAX_LIMIT), (20, 500));
     assert!(limits.iter().all(|limit| openapi::ABOUT.contains(limit)));
 }

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use connector_vault::api::config::SECRET_HEADER;
-use connector_vault::api::endpoint::{Endpoint, Keyed, Open};
-use connector_vault::api::message::Body;
-use connector_vault::api::problem::Code;
-use connector_vault::api::schedule;
-use connector_vault::api::{Config, Request, Response, Service};
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::{Platform, Sizes};
+use connector_vault::http::config::SECRET_HEADER;
+use connector_vault::http::endpoint::{Endpoint, Keyed, Open};
+use connector_vault::http::message::Body;
+use connector_vault::http::problem::Code;
+use connector_vault::http::{Config, Request, Response, Service};
+use connector_vault::jobs::schedule;
 use connector_vault::openapi::agents::{GRANTING, SIGNING_IN};
 use connector_vault::openapi::answers::{Answer, Answers, Recorded};
 use connector_vault::openapi::calling::INPUTS;

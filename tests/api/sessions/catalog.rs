@@ -1,6 +1,6 @@
 //! What a token sees of the catalog.
 
-use connector_vault::api::{Response, Service};
+use connector_vault::http::{Response, Service};
 use serde_json::json;
 
 use super::{CONNECTORS, FREE, SECRET, api};

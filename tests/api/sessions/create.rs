@@ -1,8 +1,8 @@
 //! Creating tokens.
 
-use connector_vault::access::Shard;
-use connector_vault::access::token::MAX_TOKEN;
-use connector_vault::api::Request;
+use connector_vault::auth::Shard;
+use connector_vault::auth::token::MAX_TOKEN;
+use connector_vault::http::Request;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn a_token_ends_with_its_key_at_the_latest() {
         let end = Some(api.world.now.get() + left);
         let key = api.world.key("acme", Environment::Test, &Scope::ALL, end);
         let made = body(&api.send(&asking(&key, &json!({"identity": "ann"}))));
-        let expected = connector_vault::rfc3339::rfc3339(api.world.now.get() + ends).unwrap();
+        let expected = connector_vault::util::rfc3339::rfc3339(api.world.now.get() + ends).unwrap();
         assert_eq!(made["expiresAt"], json!(expected), "{left}");
     }
 }

@@ -6,9 +6,9 @@ mod create;
 mod validity;
 mod vault;
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::key::ApiKey;
 use connector_vault::catalog::cache::CURRENT_MS;
+use connector_vault::http::{Request, Response};
 use serde_json::Value;
 
 use crate::support::{Api, as_key, as_secret, body, connector, small_catalog, with_body};

@@ -1,7 +1,7 @@
 //! Which tokens are valid: signatures, expiry, keys, origins.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
-use connector_vault::api::{Response, Service};
+use connector_vault::http::{Response, Service};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
@@ -109,7 +109,7 @@ fn a_token_of_another_shape_of_claims_is_refused() {
     let good = json!({"v": 1, "k": "key-1", "s": 7, "e": api.world.now.get() + 1, "i": "ann"});
     let sign = |claims: &str| {
         let text = format!("st_test_{}", Base64UrlUnpadded::encode_string(claims.as_bytes()));
-        let signature = connector_vault::access::mac::mac(SECRET.as_bytes(), &[text.as_bytes()]);
+        let signature = connector_vault::auth::mac::mac(SECRET.as_bytes(), &[text.as_bytes()]);
         format!("{text}.{}", Base64UrlUnpadded::encode_string(&signature))
     };
     assert_eq!(api.get_as(&sign(&good.to_string()), CONNECTORS).status, 200);

@@ -1,6 +1,6 @@
 //! What a token sees and changes of the vault.
 
-use connector_vault::api::Service;
+use connector_vault::http::Service;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 

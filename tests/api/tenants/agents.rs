@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::Request;
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::Request;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 

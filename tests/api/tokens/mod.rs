@@ -4,8 +4,8 @@
 
 mod requests;
 
-use connector_vault::access::key::ApiKey;
-use connector_vault::api::{Request, Response};
+use connector_vault::auth::key::ApiKey;
+use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
@@ -228,7 +228,7 @@ impl Crowd {
         let ends = (now + ttl * 1000).min(key.expires_at.unwrap_or(u64::MAX));
         let tenant = &self.tenants[key.tenant];
         let mut expected = json!({
-            "token": made["token"], "expiresAt": connector_vault::rfc3339::rfc3339(ends), "environment": tenant.environment,
+            "token": made["token"], "expiresAt": connector_vault::util::rfc3339::rfc3339(ends), "environment": tenant.environment,
             "identity": identity, "identityType": identity_type, "scopes": names, "platforms": platforms, "origins": origins,
             "access": "write", "actions": null, "connections": null,
         });

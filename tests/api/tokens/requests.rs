@@ -202,7 +202,7 @@ impl Crowd {
         let account = ["acme", "acme", "beta"][key.tenant];
         let expected = json!({
             "account": account, "environment": self.tenants[key.tenant].environment, "scopes": scopes,
-            "expiresAt": connector_vault::rfc3339::rfc3339(token.expires_at), "identity": token.identity,
+            "expiresAt": connector_vault::util::rfc3339::rfc3339(token.expires_at), "identity": token.identity,
             "identityType": token.identity_type, "platforms": token.platforms, "origins": token.origins,
             "access": "write", "actions": null, "connections": null,
         });

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use connector_vault::api::Service;
+use connector_vault::http::Service;
 
 use super::*;
 use crate::chance::Chance;

@@ -1,6 +1,6 @@
 //! The endpoints: what is accepted, shown and refused.
 
-use connector_vault::api::Service;
+use connector_vault::http::Service;
 use connector_vault::terms::{Environment, EventType, Scope};
 
 use super::*;

@@ -6,7 +6,8 @@ mod endpoints;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use connector_vault::api::{Config, Response, schedule};
+use connector_vault::http::{Config, Response};
+use connector_vault::jobs::schedule;
 use connector_vault::ports::{HttpError, HttpRequest, HttpResponse};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;

@@ -7,8 +7,8 @@ mod steps;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use connector_vault::api::handle::handle;
-use connector_vault::api::schedule;
+use connector_vault::http::handle::handle;
+use connector_vault::jobs::schedule;
 use connector_vault::ports::HttpRequest;
 
 use self::model::{Chosen, Client, Model, Process};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use connector_vault::rfc3339::rfc3339;
+use connector_vault::util::rfc3339::rfc3339;
 
 use super::steps::{Answer, Class, Failure};
 use super::*;

@@ -1,0 +1,36 @@
+//! `POST /mcp/{endpointId}/register`: dynamic registration of clients (RFC 7591). Nothing is stored.
+
+use super::{Agents, refuse};
+use crate::agents::client::{Client, MetadataError};
+use crate::auth::endpoints::session::new::no_secret;
+use crate::http::body::require_json;
+use crate::http::message::{Body, NO_STORE, Request, Response};
+use crate::http::problem::Problem;
+use crate::ports::Ports;
+use crate::util::json;
+
+impl<P: Ports> Agents<'_, P> {
+    /// Registers a client.
+    ///
+    /// # Errors
+    /// As [`Self::existing`].
+    pub(super) async fn register(&self, request: &Request) -> Result<Response, Problem> {
+        self.count("register").await?;
+        self.existing().await?;
+        let invalid = |what: &str| Ok(refuse(400, "invalid_client_metadata", what));
+        if let Err(problem) = require_json(request) {
+            return invalid(&problem.detail);
+        }
+        let Body::Whole(bytes) = &request.body else {
+            return invalid("The body is larger than 64 KiB.");
+        };
+        match Client::register(self.secrets(), self.id, bytes, self.now) {
+            Err(MetadataError { code, what }) => Ok(refuse(400, code, what)),
+            Ok(None) => Err(no_secret()),
+            Ok(Some(registration)) => {
+                let response = Response::json(json::bytes(&registration), NO_STORE);
+                Ok(Response { status: 201, ..response })
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `/v1/agent-sign-in`: who authenticates the users of agents.
+
+use serde::Deserialize;
+
+use crate::agents::provider::{self, Provider};
+use crate::agents::sign_in::{Endpoint, SignInType, place};
+use crate::agents::statements::{self, NewSignIn};
+use crate::auth::endpoints::session::new::no_secret;
+use crate::auth::{Principal, Shard};
+use crate::connect::endpoints::{no_vault_keys, sealing};
+use crate::http::body::BodyReader;
+use crate::http::context::Context;
+use crate::http::handle::Service;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::{Code, Problem};
+use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Statements, Transaction};
+use crate::targets::origin;
+
+/// The service can't say where it is.
+pub(super) fn no_base_url() -> Problem {
+    let detail = "Agents can't sign in: the service's operator must set `BASE_URL`, the service's own address.";
+    let problem = Problem::unavailable("`BASE_URL` is missing or malformed");
+    Problem { detail: detail.into(), ..problem }
+}
+
+fn not_configured() -> Problem {
+    let detail = "Sign-in for agents is not configured. Configure it with `PUT /v1/agent-sign-in`.";
+    Problem::new(Code::AgentSignInNotFound, detail)
+}
+
+/// `GET /v1/agent-sign-in`
+///
+/// # Errors
+/// When the request has a query; when the service does not know its own address.
+pub fn read<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let mut asked = Statements::default();
+    let endpoint = asked.ask::<Endpoint>(statements::select_own(&context.guard()));
+    Ok(Transaction::new(asked, move |results, _| {
+        let endpoint = results.first(endpoint)?.filter(|endpoint| endpoint.r#type.is_some());
+        let endpoint = endpoint.ok_or_else(not_configured)?;
+        let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
+        Ok(Response::json(endpoint.to_json(base).ok_or_else(not_configured)?, NO_STORE))
+    }))
+}
+
+/// A row of which only its existence matters.
+#[derive(Deserialize)]
+struct Id {}
+
+/// `DELETE /v1/agent-sign-in`
+///
+/// # Errors
+/// When the request has a query.
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let mut asked = Statements::default();
+    let [endpoint, grants] = statements::delete_sign_in(&context.guard());
+    let deleted = asked.ask::<Id>(endpoint);
+    asked.run(grants);
+    Ok(Transaction::new(asked, move |results, _| {
+        if results.first(deleted)?.is_none() && !results.repeated {
+            return Err(not_configured());
+        }
+        Ok(Response::no_content())
+    }))
+}
+
+/// `PUT /v1/agent-sign-in`
+///
+/// # Errors
+/// With all faults of the body; when the service lacks what sign-in needs.
+pub fn put<'a>(context: &'a Context<'a>) -> Result<PutSignIn<'a>, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    check(&mut body, context);
+    body.finish()?;
+    if !context.config.sessions.can_sign() {
+        return Err(no_secret());
+    }
+    let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
+    if body.has("clientSecret")
+        && !body.is_null("clientSecret")
+        && context.config.vault_keys.is_empty()
+    {
+        return Err(no_vault_keys());
+    }
+    Ok(PutSignIn { context, base, body })
+}
+
+/// Notes the faults of fields that the type needs, does not have, or that lead where the service must not send anything.
+fn check(body: &mut BodyReader, context: &Context<'_>) {
+    let Some(kind) = body.peek("type").map(str::to_owned) else { return };
+    let (needed, foreign): (&[&str], &[&str]) = if kind == SignInType::App.as_str() {
+        let foreign = ["issuer", "clientId", "clientSecret", "identityClaim", "identityType"];
+        (&["url"], &foreign.map(|name| name))
+    } else if kind == SignInType::Oidc.as_str() {
+        (&["issuer", "clientId"], &["url"])
+    } else {
+        // Its fault is noted already.
+        return;
+    };
+    for name in needed {
+        if !body.has(name) {
+            body.invalid(&[name], &format!("is required for the type `{kind}`"));
+        }
+    }
+    for name in foreign {
+        if body.has(name) {
+            body.invalid(&[name], &format!("does not belong to the type `{kind}`"));
+        }
+    }
+    for name in ["issuer", "url"] {
+        let Some(url) = body.peek(name).map(str::to_owned) else { continue };
+        let is_plain = url.len() <= crate::connect::rules::MAX_URL
+            && url.bytes().all(|byte| byte.is_ascii_graphic());
+        match context.config.targets().check(&url) {
+            _ if !is_plain => {}
+            Err(error) => body.invalid(&[name], error.as_str()),
+            Ok(()) if name == "issuer" && url.contains('?') => {
+                body.invalid(&[name], "must not have a query");
+            }
+            Ok(()) if name == "issuer" && origin(&url) == context.config.base_url => {
+                body.invalid(&[name], "is an address of this service");
+            }
+            Ok(()) => {}
+        }
+    }
+}
+
+/// A sign-in to be configured, once the caller has been let in.
+#[derive(Debug)]
+pub struct PutSignIn<'a> {
+    context: &'a Context<'a>,
+    base: &'a str,
+    body: BodyReader,
+}
+
+impl PutSignIn<'_> {
+    /// Stores the sign-in. An OpenID provider is asked first whether it is one.
+    ///
+    /// # Errors
+    /// With the fault of the issuer; when storage can't answer.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        service: &Service,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { context, base, mut body } = self;
+        let keeps = !body.has("clientSecret");
+        let secret = body.text("clientSecret");
+        let issuer = body.text("issuer");
+        let (client_id, url) = (body.text("clientId"), body.text("url"));
+        let claim = body.text("identityClaim");
+        let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
+        if let Some(issuer) = &issuer {
+            let (targets, address) = (context.config.targets(), provider::discovery_url(issuer));
+            let documents = service.documents();
+            let document = documents.fetch(ports, targets, &address, provider::MAX_DOCUMENT).await;
+            let found = match document {
+                Ok(document) => Provider::parse(&document, issuer, targets)
+                    .map(|_| documents.keep(&address, &document, context.now)),
+                Err(error) => Err(format!("has no discovery document: {address} {error}")),
+            };
+            if let Err(what) = found {
+                return Err(body.refuse(&["issuer"], &what, None));
+            }
+        }
+        let now = context.now;
+        let shard = Shard::new(ports.number()).unwrap_or_default();
+        let id = shard.mark(ports.secret());
+        let batch = vec![
+            statements::create_endpoint(principal, &id, now),
+            statements::select_of(principal),
+        ];
+        let missing = || StorageError::new("an endpoint that was stored is not there");
+        let former: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
+        let seal = |secret: &String| {
+            let place = place(&principal.account, principal.environment, &former.id);
+            sealing(context.config.vault_keys.seal(&place, secret.as_bytes(), ports))
+        };
+        let sealed = match &secret {
+            Some(secret) => Some(seal(secret)?),
+            // A secret goes to the provider that it is for, as the client that it is of.
+            None if keeps && former.issuer == issuer && former.client_id == client_id => {
+                former.sealed.clone().map(Into::into)
+            }
+            None => None,
+        };
+        let new = NewSignIn {
+            id: &former.id,
+            kind: if issuer.is_some() { SignInType::Oidc } else { SignInType::App },
+            client_id: client_id.as_deref(),
+            sealed: sealed.as_ref(),
+            identity_claim: issuer.as_ref().map(|_| claim.as_deref().unwrap_or("sub")),
+            issuer: issuer.as_deref(),
+            identity_type,
+            url: url.as_deref(),
+            now,
+        };
+        let batch =
+            vec![statements::put_sign_in(principal, &new), statements::select_of(principal)];
+        let endpoint: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
+        let document = endpoint.to_json(base).ok_or_else(missing)?;
+        let mut response = Response::json(document, NO_STORE);
+        if former.r#type.is_none() {
+            response.status = 201;
+        }
+        Ok(response)
+    }
+}

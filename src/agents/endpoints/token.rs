@@ -1,0 +1,171 @@
+//! `POST /mcp/{endpointId}/token` and `/revoke`: what agents do with their codes and refresh tokens. Each costs one batch.
+
+use serde_json::json;
+
+use super::{Agents, RESOURCE, form, is_id, refuse};
+use crate::agents::client::Client;
+use crate::agents::form::Form;
+use crate::agents::grant::{Grant, State};
+use crate::agents::refresh::RefreshToken;
+use crate::agents::statements::{self, Step};
+use crate::agents::{Access, challenge, hash};
+use crate::audit::statements::by_agent_of;
+use crate::auth::Shard;
+use crate::auth::endpoints::session::new::no_secret;
+use crate::http::message::{NO_STORE, Request, Response};
+use crate::http::problem::Problem;
+use crate::ports::{Db as _, Ports, first_row};
+use crate::util::json;
+
+fn invalid_grant() -> Response {
+    refuse(
+        400,
+        "invalid_grant",
+        "The code or refresh token is not valid any more, or was issued to another client. Ask the user to connect again.",
+    )
+}
+
+fn missing(name: &str) -> Response {
+    refuse(400, "invalid_request", &format!("`{name}` is required."))
+}
+
+impl<P: Ports> Agents<'_, P> {
+    /// Exchanges a code or a refresh token.
+    ///
+    /// # Errors
+    /// `too_many_requests`; when storage can't answer.
+    pub(super) async fn token(&self, request: &Request) -> Result<Response, Problem> {
+        let form = match form(request, &[RESOURCE]) {
+            Ok(form) => form,
+            Err(refusal) => return Ok(*refusal),
+        };
+        let Some(client) = form.get("client_id") else { return Ok(missing("client_id")) };
+        let is_known = Client::is_document(client)
+            || Client::registered(self.secrets(), self.id, client).is_some();
+        if !is_known {
+            return Ok(refuse(400, "invalid_client", "The client is not registered here."));
+        }
+        if !self.is_resource(&form) {
+            let what = "`resource` is not the address of this endpoint.";
+            return Ok(refuse(400, "invalid_target", what));
+        }
+        match form.get("grant_type") {
+            Some("authorization_code") => self.exchange(&form, &hash(client)).await,
+            Some("refresh_token") => self.refresh(&form, &hash(client)).await,
+            Some(_) => {
+                let what = "`grant_type` must be `authorization_code` or `refresh_token`.";
+                Ok(refuse(400, "unsupported_grant_type", what))
+            }
+            None => Ok(missing("grant_type")),
+        }
+    }
+
+    /// Exchanges a code.
+    async fn exchange(&self, form: &Form, client_hash: &str) -> Result<Response, Problem> {
+        let Some(code) = form.get("code") else { return Ok(missing("code")) };
+        let Some(verifier) = form.get("code_verifier") else { return Ok(missing("code_verifier")) };
+        let Some(challenge) = challenge(verifier) else {
+            return Ok(refuse(
+                400,
+                "invalid_request",
+                "`code_verifier` must have 43 to 128 characters of A-Z, a-z, 0-9, -, ., _ and ~.",
+            ));
+        };
+        if !is_id(code) {
+            return Ok(invalid_grant());
+        }
+        self.count(client_hash).await?;
+        let step = Step {
+            endpoint: self.id,
+            browser_hash: "",
+            claimed_by: self.request_id,
+            now: self.now,
+        };
+        let client = (client_hash, form.get("redirect_uri"), challenge.as_str());
+        let sets = self.batch(statements::exchange(step, code, client).into()).await?;
+        let grant: Option<Grant> = first_row(&sets, 2)?;
+        let is_own = |grant: &Grant| grant.state == State::Active && self.has_claimed(grant);
+        match grant.filter(is_own) {
+            Some(grant) => {
+                let (endpoint, id) = (grant.endpoint.clone(), grant.id.clone());
+                let first = RefreshToken { endpoint, grant: id, generation: 1 };
+                self.issue(&grant, &first, grant.access)
+            }
+            None => Ok(invalid_grant()),
+        }
+    }
+
+    /// Exchanges a refresh token.
+    async fn refresh(&self, form: &Form, client_hash: &str) -> Result<Response, Problem> {
+        let Some(text) = form.get("refresh_token") else { return Ok(missing("refresh_token")) };
+        let Some(token) = RefreshToken::verify(self.secrets(), self.id, text) else {
+            return Ok(invalid_grant());
+        };
+        // Each grant has a limit of its own: the ID of a client is public, and whoever sends many requests with it must not keep
+        // its other users from refreshing.
+        self.count(&token.grant).await?;
+        // A client may ask for less than what was granted, not for more (RFC 6749, section 6).
+        let too_much = || refuse(400, "invalid_scope", "`scope` is more than what was granted.");
+        let access = match form.get("scope").map(|scope| Access::of_scope(Some(scope))) {
+            None => None,
+            Some(Some(access)) => Some(access),
+            Some(None) => return Ok(too_much()),
+        };
+        let batch = statements::refresh(&token, client_hash, access, self.now).into();
+        let sets = self.batch(batch).await?;
+        let Some(grant) = first_row::<Grant>(&sets, 2)? else { return Ok(invalid_grant()) };
+        if !grant.allows(access) {
+            return Ok(too_much());
+        }
+        self.issue(&grant, &token.successor(), access.unwrap_or(grant.access))
+    }
+
+    /// The response with tokens (RFC 6749, section 5.1).
+    fn issue(
+        &self,
+        grant: &Grant,
+        refresh: &RefreshToken,
+        access: Access,
+    ) -> Result<Response, Problem> {
+        let lifetime = self.service.config().agent_token_ms;
+        let shard = Shard::new(self.ports.number()).unwrap_or_default();
+        let mut token = grant.token(shard, self.now.saturating_add(lifetime));
+        token.scopes = access.scopes();
+        token.limits.access = access;
+        let access_token = self.secrets().sign(&token).ok_or_else(no_secret)?;
+        let document = json!({
+            "access_token": access_token,
+            "token_type": "Bearer",
+            "expires_in": lifetime.checked_div(1000),
+            "refresh_token": refresh.sign(self.secrets()).ok_or_else(no_secret)?,
+            "scope": access.scope(),
+        });
+        Ok(Response::json(json::bytes(&document), NO_STORE))
+    }
+
+    /// Ends the grant of a token (RFC 7009). The response is the same for a token that is not valid.
+    ///
+    /// # Errors
+    /// `too_many_requests`; when storage can't answer.
+    pub(super) async fn revoke(&self, request: &Request) -> Result<Response, Problem> {
+        let form = match form(request, &[]) {
+            Ok(form) => form,
+            Err(refusal) => return Ok(*refusal),
+        };
+        let Some(token) = form.get("token") else { return Ok(missing("token")) };
+        let secrets = self.secrets();
+        let grant = RefreshToken::verify(secrets, self.id, token).map(|token| token.grant);
+        let grant = grant.or_else(|| {
+            let grant = secrets.verify_access(token)?.grant?;
+            (grant.endpoint == self.id).then_some(grant.id)
+        });
+        if let Some(grant) = grant {
+            self.count(&grant).await?;
+            self.ports.set_actor(by_agent_of(&grant, self.now, self.request_id));
+            self.batch(vec![statements::revoke(self.id, &grant)]).await?;
+        }
+        let mut response = Response::empty(200);
+        response.add("cache-control", NO_STORE);
+        Ok(response)
+    }
+}

@@ -1,0 +1,100 @@
+//! API keys as the API shows and creates them. A key sees, creates and ends keys of its own account and environment only.
+
+use serde::{Deserialize, Serialize};
+
+use crate::terms::{KeyState, Scopes};
+use crate::util::rfc3339::rfc3339;
+
+pub mod statements;
+
+/// The most valid keys of an environment with which the API still creates another.
+pub const MAX_KEYS: u64 = 100;
+
+/// How long a key stays valid after it was replaced, in milliseconds: as long as in `keys rotate`.
+pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// A row of `api_keys`, without the hash, which nobody is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Key {
+    /// A UUID.
+    pub id: String,
+    /// What it is for.
+    pub name: Option<String>,
+    /// Space-separated.
+    scopes: String,
+    /// Milliseconds since 1970-01-01 UTC.
+    created_at: u64,
+    /// Milliseconds since 1970-01-01 UTC; `None` when it never expires.
+    expires_at: Option<u64>,
+    /// Milliseconds since 1970-01-01 UTC; `None` when it was not revoked.
+    revoked_at: Option<u64>,
+    /// Days since 1970-01-01 UTC; `None` when no use was recorded.
+    last_used_day: Option<u64>,
+    /// The id of the key that replaces it.
+    pub replaced_by: Option<String>,
+    /// The id of the key that created it; `None` when the operator did.
+    created_by: Option<String>,
+}
+
+/// What the API shows of a key.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown<'a> {
+    id: &'a str,
+    name: Option<&'a str>,
+    scopes: Scopes,
+    state: KeyState,
+    created_at: Option<String>,
+    expires_at: Option<String>,
+    revoked_at: Option<String>,
+    last_used_on: Option<String>,
+    replaced_by: Option<&'a str>,
+    created_by: Option<&'a str>,
+    /// Whether the request was sent with it.
+    current: bool,
+    /// Only when it was generated just now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<&'a str>,
+}
+
+impl Key {
+    /// The state at `now`, in milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn state(&self, now: u64) -> KeyState {
+        if self.revoked_at.is_some() {
+            KeyState::Revoked
+        } else if self.expires_at.is_some_and(|at| at <= now) {
+            KeyState::Expired
+        } else {
+            KeyState::Active
+        }
+    }
+
+    /// The scopes. One that a later release knows is not among them.
+    #[must_use]
+    pub fn scopes(&self) -> Scopes {
+        self.scopes.split_whitespace().filter_map(|name| name.parse().ok()).collect()
+    }
+
+    /// The document that the key `caller` gets, with a secret that was generated just now.
+    #[must_use]
+    pub fn shown<'a>(&'a self, caller: &str, now: u64, secret: Option<&'a str>) -> Shown<'a> {
+        let day = self.last_used_day.and_then(|day| rfc3339(day.saturating_mul(DAY_MS)));
+        Shown {
+            id: &self.id,
+            name: self.name.as_deref(),
+            scopes: self.scopes(),
+            state: self.state(now),
+            created_at: rfc3339(self.created_at),
+            expires_at: self.expires_at.and_then(rfc3339),
+            revoked_at: self.revoked_at.and_then(rfc3339),
+            last_used_on: day.and_then(|day| Some(day.split_once('T')?.0.to_owned())),
+            replaced_by: self.replaced_by.as_deref(),
+            created_by: self.created_by.as_deref(),
+            current: self.id == caller,
+            secret,
+        }
+    }
+}

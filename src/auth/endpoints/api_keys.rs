@@ -1,0 +1,180 @@
+//! `/v1/keys`: the API keys of the caller's account and environment.
+//!
+//! A key never hands out more than it has: the keys that it creates or replaces belong to its account and environment, have
+//! scopes that it has itself, and end when it ends at the latest.
+
+use crate::auth::api_keys::statements::{NewKey, insert, replace, revoke, select, select_page};
+use crate::auth::api_keys::{Key, MAX_KEYS};
+use crate::auth::key::ApiKey;
+use crate::auth::{Principal, Shard};
+use crate::connections::model::ConnectionId;
+use crate::http::context::Context;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::paging::Paging;
+use crate::http::problem::{Code, Problem};
+use crate::ports::{Db as _, Ports, Random as _};
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Statements, Transaction};
+use crate::terms::{KeyState, Scopes};
+use crate::util::json;
+use crate::util::nearest::shown;
+use crate::util::rfc3339::{self, rfc3339};
+
+/// `GET /v1/keys`
+///
+/// # Errors
+/// With all faults of the query.
+pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    let before = query.text("before").and_then(|text| parse_id(&text));
+    let limit = Paging::read(&query).limit;
+    let mut statements = Statements::default();
+    let page = select_page(&context.guard(), before.as_deref(), limit.saturating_add(1));
+    let rows = statements.ask::<Key>(page);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Ok(Transaction::new(statements, move |results, principal| {
+        let mut rows = results.all(rows)?;
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = rows.last().filter(|_| has_more).map(|key| key.id.as_str());
+        let shown = rows.iter().map(|key| key.shown(&principal.key_id, context.now, None));
+        let shown = shown.map(|key| json::bytes(&key)).collect::<Vec<_>>().join(&b',');
+        let end = format!("],\"next\":{}}}", json::text(&next));
+        let page = [b"{\"rows\":[".as_slice(), &shown, end.as_bytes()].concat();
+        Ok(Response::json(page, NO_STORE))
+    }))
+}
+
+/// `POST /v1/keys`
+///
+/// # Errors
+/// With all faults of the body.
+pub fn create<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &Metered<'_, P>,
+) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    let name = body.text("name");
+    let names = body.texts("scopes").unwrap_or_default();
+    let scopes: Scopes = names.iter().filter_map(|name| name.parse().ok()).collect();
+    let expires_at = body.text("expiresAt").and_then(|text| rfc3339::parse(&text));
+    if expires_at.is_some_and(|at| at <= context.now) {
+        body.invalid(&["expiresAt"], "must be in the future");
+    }
+    body.finish()?;
+    let (id, key) = (ports.uuid(), generate(context, ports));
+    let (guard, now) = (context.guard(), context.now);
+    let new = NewKey { id: &id, key: &key, name: name.as_deref(), scopes, expires_at, now };
+    let mut statements = Statements::default();
+    statements.run(insert(&guard, &new));
+    let created = statements.ask::<Key>(select(&guard, &id));
+    Ok(Transaction::new(statements, move |results, principal| {
+        if let Some(created) = results.first(created)? {
+            return Ok(Response { status: 201, ..with_secret(&created, &key, principal, now) });
+        }
+        lacks_none(principal, scopes)?;
+        if let (Some(asked), Some(end)) = (expires_at, principal.expires_at)
+            && asked > end
+        {
+            let what = format!(
+                "is after the expiry of the API key that creates it, {}",
+                rfc3339(end).unwrap_or_default()
+            );
+            return Err(body.refuse(&["expiresAt"], &what, None));
+        }
+        let detail = format!(
+            "This environment has {MAX_KEYS} valid API keys already: revoke those that nobody needs."
+        );
+        Err(Problem::new(Code::KeyLimit, detail))
+    }))
+}
+
+/// `POST /v1/keys/{id}/rotate`
+///
+/// # Errors
+/// When the request has a query.
+pub fn rotate<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &Metered<'_, P>,
+) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let old_id = key_id(context);
+    let (id, key) = (ports.uuid(), generate(context, ports));
+    let (guard, now) = (context.guard(), context.now);
+    let mut statements = Statements::default();
+    for statement in replace(&guard, &old_id, (&id, &key), now) {
+        statements.run(statement);
+    }
+    let created = statements.ask::<Key>(select(&guard, &id));
+    let old = statements.ask::<Key>(select(&guard, &old_id));
+    Ok(Transaction::new(statements, move |results, principal| {
+        if let Some(created) = results.first(created)? {
+            return Ok(with_secret(&created, &key, principal, now));
+        }
+        let old = results.first(old)?.ok_or_else(|| no_key(context))?;
+        let why = match (old.state(now), &old.replaced_by) {
+            (KeyState::Active, None) => None,
+            (KeyState::Active, Some(by)) => Some(format!("was replaced by `{by}` already")),
+            (state, _) => Some(format!("is {}", state.as_str())),
+        };
+        if let Some(why) = why {
+            return Err(Problem::new(Code::KeyInactive, format!("The API key {why}.")));
+        }
+        lacks_none(principal, old.scopes())?;
+        // It has a scope that only a later release knows.
+        Err(Problem::new(Code::KeyInactive, "The API key can't be replaced by this release."))
+    }))
+}
+
+/// `DELETE /v1/keys/{id}`
+///
+/// # Errors
+/// When the request has a query.
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let (guard, id) = (context.guard(), key_id(context));
+    let mut statements = Statements::default();
+    // Selected before it is revoked: a key that revokes itself sees nothing afterwards.
+    let found = statements.ask::<Key>(select(&guard, &id));
+    statements.run(revoke(&guard, &id, context.now));
+    Ok(Transaction::new(statements, move |results, _| {
+        results.first(found)?.ok_or_else(|| no_key(context))?;
+        Ok(Response::no_content())
+    }))
+}
+
+/// The id of a key in the one form in which it is stored. Returns `None` for what can't be one.
+fn parse_id(text: &str) -> Option<String> {
+    ConnectionId::parse(text).map(|id| id.as_str().to_owned())
+}
+
+/// The id that the path names: a UUID, as a connection's is; one that no key has when it can't be one.
+fn key_id(context: &Context<'_>) -> String {
+    context.connection_id().as_str().to_owned()
+}
+
+fn no_key(context: &Context<'_>) -> Problem {
+    let detail = format!("There is no API key with the id `{}`.", shown(context.argument(0)));
+    Problem::new(Code::KeyNotFound, detail)
+}
+
+/// A new key of the caller's environment, which names the database of the caller's account.
+fn generate<P: Ports>(context: &Context<'_>, ports: &Metered<'_, P>) -> ApiKey {
+    let shard = Shard::new(ports.number()).unwrap_or_default();
+    ApiKey::generate(context.caller.environment(), shard, |bytes| ports.fill(bytes))
+}
+
+fn with_secret(created: &Key, key: &ApiKey, principal: &Principal, now: u64) -> Response {
+    let document = created.shown(&principal.key_id, now, Some(key.reveal()));
+    Response::json(json::bytes(&document), NO_STORE)
+}
+
+/// Refuses scopes that the caller lacks itself.
+fn lacks_none(principal: &Principal, scopes: Scopes) -> Result<(), Problem> {
+    match scopes.iter().find(|scope| !principal.scopes.contains(*scope)) {
+        Some(scope) => Err(Problem::lacks("API key", scope)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,5 @@
+//! The endpoints of API keys, session tokens and `whoami`.
+
+pub mod api_keys;
+pub mod session;
+pub mod whoami;

@@ -1,0 +1,209 @@
+//! A token that is asked for: checked against the catalog and the key, then signed.
+
+use serde::Serialize;
+
+use crate::auth::limits::{Access, Limits, MAX_ACTIONS, action, platforms_of};
+use crate::auth::restriction::Confinement;
+use crate::auth::token::{MAX_TOKEN, SessionSecrets, Token};
+use crate::auth::{Principal, Shard};
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::reader::Catalog;
+use crate::http::body::BodyReader;
+use crate::http::fields::{MAX_PLATFORMS, platform_in_any_case, unknown_platform};
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::Problem;
+use crate::ports::{Db as _, Ports, Random as _};
+use crate::storage::metering::Metered;
+use crate::terms::{Environment, IdentityType, Scope, Scopes};
+use crate::util::json;
+use crate::util::name_set::Names;
+use crate::util::rfc3339::rfc3339;
+
+/// The lifetime of a token, in seconds, when the request does not say.
+pub const DEFAULT_TTL: u64 = 900;
+
+/// The document: the token and what it opens.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Session<'a> {
+    token: &'a str,
+    expires_at: Option<String>,
+    environment: Environment,
+    identity: &'a str,
+    identity_type: Option<IdentityType>,
+    scopes: Scopes,
+    platforms: Option<&'a Names>,
+    access: Access,
+    actions: Option<&'a Names>,
+    connections: Option<&'a Names>,
+    origins: Option<&'a Names>,
+    /// Opens the window in which the token's user connects accounts, once; only with the scope for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect_url: Option<String>,
+}
+
+/// A token that is asked for.
+#[derive(Debug)]
+pub struct NewSession<'a> {
+    /// The body, whose faults are not reported yet.
+    pub body: BodyReader,
+    /// The address of the service.
+    pub origin: &'a str,
+    /// What signs the token.
+    pub secrets: &'a SessionSecrets,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub now: u64,
+}
+
+impl NewSession<'_> {
+    /// Makes the token for the holder of a key.
+    ///
+    /// # Errors
+    /// With all faults of the body; `insufficient_scope` for a scope that the key lacks; `unavailable` when the catalog
+    /// can't be read.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        catalog: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { mut body, origin, secrets, now } = self;
+        let sent = ["actions", "connections"].into_iter().filter(|name| body.has(name));
+        let sent: Vec<&str> = sent.collect();
+        let (platforms, actions) = reach(&mut body, catalog, ports).await?;
+        body.finish()?;
+        let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
+        let ends = now.saturating_add(seconds.saturating_mul(1000));
+        let token = Token {
+            environment: principal.environment,
+            shard: Shard::new(ports.number()).unwrap_or_default(),
+            key_id: principal.key_id.clone(),
+            scopes: scopes(principal, body.texts("scopes"))?,
+            confinement: Confinement {
+                identity: body.text("identity").unwrap_or_default(),
+                identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
+                platforms,
+                connections: body.texts("connections").map(|ids| lower(&ids)),
+            },
+            limits: Limits { access: access(&mut body), actions, confirm: None },
+            origins: body.texts("origins").map(|origins| Names::new(&origins)),
+            expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
+            grant: None,
+        };
+        let text = secrets.sign(&token).ok_or_else(no_secret)?;
+        let may_connect = token.scopes.contains(Scope::ConnectionsConnect);
+        let connect_code =
+            may_connect.then(|| secrets.sign_code(&token, &ports.secret())).flatten();
+        if text.len() > MAX_TOKEN {
+            let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
+            // What makes tokens long, the longest first.
+            let lists = ["actions", "connections", "origins"];
+            let longest = lists.into_iter().find(|name| sent.contains(name));
+            body.invalid(&[longest.unwrap_or("origins")], &what);
+            body.finish()?;
+        }
+        let Confinement { identity, identity_type, platforms, connections } = &token.confinement;
+        let document = Session {
+            token: &text,
+            expires_at: rfc3339(token.expires_at),
+            environment: token.environment,
+            identity,
+            identity_type: *identity_type,
+            scopes: token.scopes,
+            platforms: platforms.as_ref(),
+            access: token.limits.access,
+            actions: token.limits.actions.as_ref(),
+            connections: connections.as_ref(),
+            origins: token.origins.as_ref(),
+            connect_url: connect_code.map(|code| format!("{origin}/connect#code={code}")),
+        };
+        let mut response = Response::json(json::bytes(&document), NO_STORE);
+        response.status = 201;
+        Ok(response)
+    }
+}
+
+/// The platforms and the actions that the body names, as the catalog writes the platforms, each once. Returns `None` for what it
+/// does not name. Notes a fault for each platform that the catalog does not have. A token that is limited to actions is
+/// restricted to their platforms, too.
+async fn reach<P: Ports>(
+    body: &mut BodyReader,
+    catalog: &CatalogCache,
+    ports: &Metered<'_, P>,
+) -> Result<(Option<Names>, Option<Names>), Problem> {
+    let (sent, sent_actions) = (body.texts_at("platforms"), body.texts_at("actions"));
+    if sent.is_empty() && sent_actions.is_empty() {
+        return Ok((None, None));
+    }
+    let known = Catalog::open(catalog, ports).await?.platforms().await?;
+    let mut platforms: Vec<String> = Vec::new();
+    // An array that is too long has its fault already, and so has an invalid name.
+    for (at, text) in sent.iter().take(MAX_PLATFORMS) {
+        let platform = text.to_ascii_lowercase();
+        if !known.lines().any(|known| known == platform) {
+            if platform_in_any_case(text).is_none() {
+                let (what, meant) = unknown_platform(text, known.lines());
+                body.invalid_like(&["platforms", &at.to_string()], &what, meant);
+            }
+        } else if !platforms.contains(&platform) {
+            platforms.push(platform);
+        }
+    }
+    let mut actions: Vec<String> = Vec::new();
+    for (at, text) in
+        sent_actions.iter().take(MAX_ACTIONS).filter(|(_, text)| action(text).is_none())
+    {
+        let (platform, key) = text.split_once('/').unwrap_or_default();
+        let platform = platform.to_ascii_lowercase();
+        let place = ["actions", &at.to_string()];
+        if !known.lines().any(|known| known == platform) {
+            let (what, _) = unknown_platform(&platform, known.lines());
+            body.invalid(&place, &what);
+        } else if !sent.is_empty() && !platforms.contains(&platform) {
+            body.invalid(&place, "is of a platform that `platforms` does not name");
+        } else {
+            actions.push([platform.as_str(), key].join("/"));
+        }
+    }
+    let actions = (!sent_actions.is_empty()).then(|| Names::new(&actions));
+    let platforms = actions.as_ref().map_or(platforms, platforms_of);
+    Ok((Some(Names::new(&platforms)), actions))
+}
+
+/// The access that the body names; all if it names none.
+fn access(body: &mut BodyReader) -> Access {
+    body.text("access").and_then(|name| Access::parse(&name)).unwrap_or_default()
+}
+
+/// Ids as they are stored, each once.
+#[must_use]
+pub fn lower(ids: &[String]) -> Names {
+    let mut known: Vec<String> = Vec::new();
+    for id in ids.iter().map(|id| id.to_ascii_lowercase()) {
+        if !known.contains(&id) {
+            known.push(id);
+        }
+    }
+    Names::new(&known)
+}
+
+/// The scopes asked for; those that read, when none are.
+fn scopes(principal: &Principal, asked: Option<Vec<String>>) -> Result<Scopes, Problem> {
+    let Some(asked) = asked else {
+        let reads = [Scope::CatalogRead, Scope::ConnectionsRead];
+        return Ok(reads.into_iter().collect::<Scopes>().and(principal.scopes));
+    };
+    let asked: Scopes = asked.iter().filter_map(|name| name.parse().ok()).collect();
+    match asked.iter().find(|scope| !principal.scopes.contains(*scope)) {
+        Some(scope) => Err(Problem::lacks("API key", scope)),
+        None => Ok(asked),
+    }
+}
+
+/// The service has no secret to sign tokens with.
+#[must_use]
+pub fn no_secret() -> Problem {
+    let detail = "The service cannot create tokens: its operator must set `SESSION_SECRET`, which has at least 32 characters.";
+    let problem = Problem::unavailable("`SESSION_SECRET` is missing or too short");
+    Problem { detail: detail.into(), ..problem }
+}

@@ -1,0 +1,267 @@
+//! API keys: `sk_test_` or `sk_live_`, 32 random base62 characters, and the CRC-32 of everything before it as 6 base62
+//! characters. The checksum lets mistyped and made-up keys be refused without asking storage. Keys of another database than
+//! the first say which, with two digits before the random characters.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use super::shard::{DIGITS, Shard, digit};
+use crate::terms::Environment;
+
+/// Random characters of a key: 190 bits.
+const RANDOM_LEN: usize = 32;
+/// Characters of the checksum: 62^6 > 2^32.
+const CHECKSUM_LEN: usize = 6;
+/// Characters after the prefix.
+const LEN: usize = RANDOM_LEN + CHECKSUM_LEN;
+/// The same with the digits of a shard.
+const MARKED_LEN: usize = DIGITS + LEN;
+
+/// A well-formed API key. `Debug` shows its environment only.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    text: String,
+    environment: Environment,
+    shard: Shard,
+    hash: KeyHash,
+}
+
+/// The SHA-256 of a key: the only form in which it is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash(pub [u8; 32]);
+
+/// The text is not an API key: its shape or its checksum is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MalformedKeyError;
+
+impl ApiKey {
+    /// Creates a key of an account in this database; `fill` fills its argument with secure random bytes.
+    pub fn generate(
+        environment: Environment,
+        shard: Shard,
+        mut fill: impl FnMut(&mut [u8]),
+    ) -> Self {
+        let mut text = String::from(prefix(environment));
+        text.push_str(&shard.digits());
+        let end = text.len().saturating_add(RANDOM_LEN);
+        while text.len() < end {
+            let mut bytes = [0; RANDOM_LEN];
+            fill(&mut bytes);
+            // A byte of 248 or more would make the first digits of the alphabet likelier than the others.
+            let digits =
+                bytes.iter().filter(|byte| **byte < 248).map(|byte| digit(u32::from(*byte)));
+            for character in digits {
+                if text.len() < end {
+                    text.push(character);
+                }
+            }
+        }
+        let checksum = checksum(&text);
+        text.push_str(&checksum);
+        Self::new(text, environment, shard)
+    }
+
+    /// Parses a key. Asks no storage.
+    ///
+    /// # Errors
+    /// When the prefix, the length, a character or the checksum is wrong.
+    pub fn parse(text: &str) -> Result<Self, MalformedKeyError> {
+        check(text).map(|(environment, shard)| Self::new(text.to_owned(), environment, shard))
+    }
+
+    /// The environment that the key's prefix states.
+    #[must_use]
+    pub const fn environment(&self) -> Environment {
+        self.environment
+    }
+
+    /// The database of the key's account.
+    #[must_use]
+    pub const fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    fn new(text: String, environment: Environment, shard: Shard) -> Self {
+        let hash = KeyHash(Sha256::digest(text.as_bytes()).into());
+        Self { text, environment, shard, hash }
+    }
+
+    /// The hash under which storage knows the key.
+    #[must_use]
+    pub const fn hash(&self) -> KeyHash {
+        self.hash
+    }
+
+    /// The key itself, shown only once, to the person who created it.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The prefix's environment, and what comes after the prefix.
+fn split(text: &str) -> Option<(Environment, &str)> {
+    let mut all = Environment::ALL.into_iter();
+    all.find_map(|environment| Some((environment, text.strip_prefix(prefix(environment))?)))
+}
+
+/// The digits that say a key's shard, whether or not it is a good key. Returns `None` when it has none.
+pub(super) fn shard_digits(text: &str) -> Option<&str> {
+    let (_, rest) = split(text)?;
+    rest.get(..DIGITS).filter(|_| rest.len() == MARKED_LEN)
+}
+
+/// Checks the shape and the checksum of an API key. Returns what it states: the environment and the database.
+///
+/// # Errors
+/// When the prefix, the length, a character or the checksum is wrong.
+pub fn check(text: &str) -> Result<(Environment, Shard), MalformedKeyError> {
+    let (environment, rest) = split(text).ok_or(MalformedKeyError)?;
+    let shard = match shard_digits(text) {
+        Some(digits) => Shard::of_digits(digits).ok_or(MalformedKeyError)?,
+        None if rest.len() == LEN => Shard::FIRST,
+        None => return Err(MalformedKeyError),
+    };
+    let (body, given) = text
+        .len()
+        .checked_sub(CHECKSUM_LEN)
+        .and_then(|at| text.split_at_checked(at))
+        .ok_or(MalformedKeyError)?;
+    if !rest.bytes().all(|b| b.is_ascii_alphanumeric()) || checksum(body) != given {
+        return Err(MalformedKeyError);
+    }
+    Ok((environment, shard))
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ApiKey({}…)", prefix(self.environment))
+    }
+}
+
+impl fmt::Display for KeyHash {
+    /// 64 lower-case hexadecimal digits, as in the `hash` column.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Every request is counted under this name, and a formatter call per byte would be noticeable.
+        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+        let digits = self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+        f.write_str(&digits.collect::<String>())
+    }
+}
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyHash(…)")
+    }
+}
+
+const fn prefix(environment: Environment) -> &'static str {
+    match environment {
+        Environment::Test => "sk_test_",
+        Environment::Live => "sk_live_",
+    }
+}
+
+fn checksum(body: &str) -> String {
+    let mut left = crate::util::crc32::crc32_of_few(body.as_bytes());
+    let mut digits = ['0'; CHECKSUM_LEN];
+    for to in digits.iter_mut().rev() {
+        *to = digit(left);
+        left = left.checked_div(62).unwrap_or(0);
+    }
+    digits.iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counting() -> impl FnMut(&mut [u8]) {
+        let mut next = 200_u8;
+        move |bytes| {
+            for byte in bytes {
+                *byte = next;
+                next = next.wrapping_add(7);
+            }
+        }
+    }
+
+    /// The first two shards and the last one.
+    fn shards() -> [Shard; 3] {
+        [0, 1, 62 * 62 - 1].map(|number| Shard::new(number).unwrap())
+    }
+
+    #[test]
+    fn a_generated_key_has_the_shape_and_parses() {
+        for (environment, prefix) in
+            [(Environment::Test, "sk_test_"), (Environment::Live, "sk_live_")]
+        {
+            for (shard, digits) in shards().into_iter().zip(["", "01", "zz"]) {
+                let key = ApiKey::generate(environment, shard, counting());
+                assert!(key.reveal().starts_with(&format!("{prefix}{digits}")));
+                assert_eq!(key.reveal().len(), 8 + digits.len() + 32 + 6);
+                assert_eq!(ApiKey::parse(key.reveal()).as_ref(), Ok(&key));
+                assert_eq!((key.environment(), key.shard()), (environment, shard));
+                assert_eq!(shard_digits(key.reveal()).unwrap_or_default(), digits);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_shard_has_one_form() {
+        let parse = |digits: &str| {
+            let body = format!("sk_live_{digits}{}", "x".repeat(RANDOM_LEN));
+            ApiKey::parse(&format!("{body}{}", checksum(&body)))
+        };
+        assert_eq!(parse("").unwrap().shard(), Shard::FIRST);
+        assert_eq!(parse("01").unwrap().shard().number(), 1);
+        for digits in ["00", "0", "001", "0-"] {
+            assert_eq!(parse(digits), Err(MalformedKeyError), "{digits}");
+        }
+    }
+
+    #[test]
+    fn every_digit_is_equally_likely() {
+        let mut bytes = [248, 0, 255, 247].into_iter().cycle();
+        let fill = |filled: &mut [u8]| filled.fill_with(|| bytes.next().unwrap_or_default());
+        let key = ApiKey::generate(Environment::Test, Shard::FIRST, fill);
+        assert!(key.reveal().starts_with(&format!("sk_test_{}", "0z".repeat(16))));
+    }
+
+    #[test]
+    fn a_right_checksum_is_not_enough() {
+        for letter in ["_", "-", " ", "\n", "\u{0}"] {
+            let body = format!("sk_live_{letter}{}", "x".repeat(RANDOM_LEN - 1));
+            let key = format!("{body}{}", checksum(&body));
+            assert_eq!(ApiKey::parse(&key), Err(MalformedKeyError), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_base62_of_crc_32() {
+        // CRC-32 of "123456789" is 0xCBF43926 = 3421780262 = 3·62^5 + 45·62^4 + 35·62^3 + 27·62^2 + 22·62^1 + 14.
+        assert_eq!(checksum("123456789"), "3jZRME");
+    }
+
+    #[test]
+    fn every_altered_character_is_refused() {
+        for key in shards().map(|shard| ApiKey::generate(Environment::Test, shard, counting())) {
+            for at in 0..key.reveal().len() {
+                for replacement in ["", "0", "Z", "_", "é", " ", "00", "000"] {
+                    let mut altered = key.reveal().to_owned();
+                    altered.replace_range(at..=at, replacement);
+                    if altered != key.reveal() {
+                        assert_eq!(ApiKey::parse(&altered), Err(MalformedKeyError), "{altered}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn debug_output_hides_the_key() {
+        let key = ApiKey::generate(Environment::Live, Shard::FIRST, counting());
+        assert_eq!(format!("{key:?} {:?}", key.hash()), "ApiKey(sk_live_…) KeyHash(…)");
+    }
+}

@@ -1,0 +1,355 @@
+//! Tokens: short-lived secrets that the owner of a key creates for one identity and that a browser may hold. A token
+//! states what it may do and is signed: `st_test_` or `st_live_`, its claims, a dot, and the HMAC-SHA-256 of everything
+//! before the dot, both in base64url. Verifying the signature needs no storage. When the key is in another database than the
+//! first, a dot and the shard's digits follow the claims, and are signed too.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use base64ct::{Base64UrlUnpadded, Encoding as _};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::key::KeyHash;
+use super::limits::{Access, Confirm, Limits};
+use super::mac::{mac, verify};
+use super::restriction::Confinement;
+use super::shard::Shard;
+use crate::terms::{Environment, IdentityType, Scopes};
+use crate::util::name_set::Names;
+
+/// The prefix of every token.
+pub const TOKEN_PREFIX: &str = "st_";
+/// The prefix of every access token that an agent got by its user's consent.
+pub const ACCESS_PREFIX: &str = "at_";
+/// The prefix of every code that the connect window exchanges for a token.
+pub const CODE_PREFIX: &str = "cc_";
+/// The longest token, in characters.
+pub const MAX_TOKEN: usize = 8192;
+/// The shortest secret that may sign, in characters.
+pub const MIN_SECRET: usize = 32;
+/// The longest code, in characters: it has a nonce besides what its token has.
+const MAX_CODE: usize = MAX_TOKEN + 128;
+/// The version of the claims' format; others are refused.
+const VERSION: u64 = 1;
+/// The version of claims with limits: releases that do not know them must not accept the token without them.
+const LIMITED: u64 = 2;
+/// The version of claims of whose calls the user is asked about some.
+const CONFIRMED: u64 = 3;
+
+/// What a token states. `Debug` shows none of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token {
+    /// The environment that its prefix states, the same as its key's.
+    pub environment: Environment,
+    /// The database of its key.
+    pub shard: Shard,
+    /// The id of the key that created it. The key's hash must not appear here, since it signs that key's cursors.
+    pub key_id: String,
+    /// Which connections it may see.
+    pub confinement: Confinement,
+    /// What it may do, as long as its key may too.
+    pub scopes: Scopes,
+    /// What it may do at platforms.
+    pub limits: Limits,
+    /// The web origins from which it may be used, when restricted.
+    pub origins: Option<Names>,
+    /// When it expires, in milliseconds since 1970-01-01 UTC.
+    pub expires_at: u64,
+    /// The consent that it follows from. Returns `None` for a token that the owner of a key created.
+    pub grant: Option<Grant>,
+}
+
+/// What a user granted to an agent.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// Its id. The token is valid as long as storage has it.
+    pub id: String,
+    /// The id of the MCP endpoint, the only address at which the token is valid (RFC 8707).
+    pub endpoint: String,
+}
+
+impl Token {
+    /// Whether it is valid at `now` and on a page of `origin`; `None` when the origin is not known. The service's `own`
+    /// pages, in which users connect their accounts, may use every token.
+    #[must_use]
+    pub fn is_valid(&self, now: u64, origin: Option<&str>, own: &str) -> bool {
+        let from =
+            |origins: &Names| origin.is_some_and(|origin| origin == own || origins.has(origin));
+        now < self.expires_at && self.origins.as_ref().is_none_or(from)
+    }
+
+    /// The name under which its requests are counted, made from its key and its identity.
+    #[must_use]
+    pub fn rate_key(&self) -> KeyHash {
+        let name = format!("{} {}", self.key_id, self.confinement.identity);
+        KeyHash(Sha256::digest(name.as_bytes()).into())
+    }
+
+    /// The version of its claims.
+    const fn version(&self) -> u64 {
+        let is_limited = !self.limits.is_none() || self.confinement.connections.is_some();
+        if self.limits.confirm.is_some() {
+            CONFIRMED
+        } else if is_limited {
+            LIMITED
+        } else {
+            VERSION
+        }
+    }
+
+    fn claims(&self) -> Claims<'_> {
+        let Confinement { identity, identity_type, platforms, connections } = &self.confinement;
+        Claims {
+            version: self.version(),
+            key_id: self.key_id.as_str().into(),
+            scopes: self.scopes.bits(),
+            expires_at: self.expires_at,
+            identity: identity.into(),
+            identity_type: *identity_type,
+            platforms: platforms.as_ref().map(|names| names.as_str().into()),
+            origins: self.origins.as_ref().map(|names| names.as_str().into()),
+            nonce: None,
+            access: Some(self.limits.access).filter(|access| *access == Access::Read),
+            actions: self.limits.actions.as_ref().map(|names| names.as_str().into()),
+            connections: connections.as_ref().map(|names| names.as_str().into()),
+            confirm: self.limits.confirm,
+            grant: self.grant.as_ref().map(|grant| grant.id.as_str().into()),
+            endpoint: self.grant.as_ref().map(|grant| grant.endpoint.as_str().into()),
+        }
+    }
+
+    /// Reads claims that were signed.
+    fn read(environment: Environment, shard: Shard, claims: &[u8]) -> Option<Self> {
+        let claims: Claims<'_> = serde_json::from_slice(claims).ok()?;
+        let version = claims.version;
+        let grant = claims.grant.zip(claims.endpoint);
+        let grant = grant
+            .map(|(id, endpoint)| Grant { id: id.into_owned(), endpoint: endpoint.into_owned() });
+        let names = |text: Option<Cow<'_, str>>| text.map(|text| Names::of_text(text.into_owned()));
+        let token = Self {
+            environment,
+            shard,
+            confinement: Confinement {
+                identity: claims.identity.into_owned(),
+                identity_type: claims.identity_type,
+                platforms: names(claims.platforms),
+                connections: names(claims.connections),
+            },
+            limits: Limits {
+                access: claims.access.unwrap_or_default(),
+                actions: names(claims.actions),
+                confirm: claims.confirm,
+            },
+            scopes: Scopes::of_token(claims.scopes.into()),
+            origins: names(claims.origins),
+            expires_at: claims.expires_at,
+            key_id: claims.key_id.into_owned(),
+            grant,
+        };
+        (token.version() == version).then_some(token)
+    }
+}
+
+/// What a token says, as it is signed.
+#[derive(Serialize, Deserialize)]
+struct Claims<'a> {
+    #[serde(rename = "v")]
+    version: u64,
+    #[serde(rename = "k")]
+    key_id: Cow<'a, str>,
+    #[serde(rename = "s")]
+    scopes: u32,
+    #[serde(rename = "e")]
+    expires_at: u64,
+    #[serde(rename = "i")]
+    identity: Cow<'a, str>,
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    identity_type: Option<IdentityType>,
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    platforms: Option<Cow<'a, str>>,
+    #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
+    origins: Option<Cow<'a, str>>,
+    /// In codes only, so that no two are the same.
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    nonce: Option<Cow<'a, str>>,
+    /// Only if it may not write.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    access: Option<Access>,
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    actions: Option<Cow<'a, str>>,
+    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
+    connections: Option<Cow<'a, str>>,
+    #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
+    confirm: Option<Confirm>,
+    /// In access tokens only.
+    #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
+    grant: Option<Cow<'a, str>>,
+    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
+    endpoint: Option<Cow<'a, str>>,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// The secrets that sign tokens. `Debug` shows none of them.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct SessionSecrets {
+    /// Signs new tokens.
+    current: Option<String>,
+    /// The secret before that: it stays here until the last token that it signed has expired.
+    previous: Option<String>,
+}
+
+impl SessionSecrets {
+    /// Keeps the secrets that are long enough.
+    #[must_use]
+    pub fn new(current: &str, previous: &str) -> Self {
+        let [current, previous] = [current, previous].map(|secret| {
+            Some(secret.trim()).filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned)
+        });
+        Self { current, previous }
+    }
+
+    /// Whether there is a secret to sign with.
+    #[must_use]
+    pub const fn can_sign(&self) -> bool {
+        self.current.is_some()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &[u8]> {
+        [&self.current, &self.previous].into_iter().flatten().map(String::as_bytes)
+    }
+
+    /// Signs a token and returns it as text. Returns `None` when there is no secret to sign with.
+    #[must_use]
+    pub fn sign(&self, token: &Token) -> Option<String> {
+        let kind = if token.grant.is_some() { ACCESS_PREFIX } else { TOKEN_PREFIX };
+        self.sign_claims(kind, token, &token.claims())
+    }
+
+    /// Signs anything else: the text begins with `kind`, which no other kind of text begins with. Returns `None` when there
+    /// is no secret to sign with.
+    #[must_use]
+    pub fn sign_text(&self, kind: &str, claims: &impl Serialize) -> Option<String> {
+        let secret = self.current.as_ref()?;
+        let claims = serde_json::to_vec(claims).ok()?;
+        let mut text = kind.to_owned() + &Base64UrlUnpadded::encode_string(&claims);
+        let signature = mac(secret.as_bytes(), &[text.as_bytes()]);
+        text.push('.');
+        text.push_str(&Base64UrlUnpadded::encode_string(&signature));
+        Some(text)
+    }
+
+    /// Reads what [`Self::sign_text`] signed. Returns `None` when none of the secrets signed exactly this text.
+    #[must_use]
+    pub fn verify_text<T: DeserializeOwned>(&self, kind: &str, text: &str) -> Option<T> {
+        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
+        let claims = signed.strip_prefix(kind)?;
+        let signature =
+            Base64UrlUnpadded::decode_vec(given).ok().filter(|bytes| bytes.len() == 32)?;
+        self.all().find(|secret| verify(secret, &[signed.as_bytes()], &signature))?;
+        serde_json::from_slice(&Base64UrlUnpadded::decode_vec(claims).ok()?).ok()
+    }
+
+    /// Signs a code for the token, which the connect window exchanges once. `nonce` makes it unique. The API refuses it.
+    #[must_use]
+    pub fn sign_code(&self, token: &Token, nonce: &str) -> Option<String> {
+        let claims = Claims { nonce: Some(nonce.into()), ..token.claims() };
+        self.sign_claims(CODE_PREFIX, token, &claims)
+    }
+
+    fn sign_claims(&self, kind: &str, token: &Token, claims: &Claims<'_>) -> Option<String> {
+        let secret = self.current.as_ref()?;
+        let mut text = format!("{kind}{}_", token.environment.as_str());
+        let claims = serde_json::to_vec(claims).ok()?;
+        text.push_str(&Base64UrlUnpadded::encode_string(&claims));
+        if token.shard != Shard::FIRST {
+            text.push('.');
+            text.push_str(&token.shard.digits());
+        }
+        let signature = mac(secret.as_bytes(), &[text.as_bytes()]);
+        text.push('.');
+        text.push_str(&Base64UrlUnpadded::encode_string(&signature));
+        Some(text)
+    }
+
+    /// Reads a token. Returns `None` when none of the secrets signed exactly this text.
+    #[must_use]
+    pub fn verify(&self, text: &str) -> Option<Token> {
+        self.verify_kind(TOKEN_PREFIX, text).filter(|token| token.grant.is_none())
+    }
+
+    /// Reads an access token. Returns `None` when none of the secrets signed exactly this text.
+    #[must_use]
+    pub fn verify_access(&self, text: &str) -> Option<Token> {
+        self.verify_kind(ACCESS_PREFIX, text).filter(|token| token.grant.is_some())
+    }
+
+    /// Reads the token that a code stands for. Returns `None` when none of the secrets signed exactly this code.
+    #[must_use]
+    pub fn verify_code(&self, text: &str) -> Option<Token> {
+        self.verify_kind(CODE_PREFIX, text)
+    }
+
+    fn verify_kind(&self, kind: &str, text: &str) -> Option<Token> {
+        let most = if kind == CODE_PREFIX { MAX_CODE } else { MAX_TOKEN };
+        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= most)?;
+        let (environment, claims) = Environment::ALL.into_iter().find_map(|environment| {
+            let rest = signed.strip_prefix(kind)?.strip_prefix(environment.as_str())?;
+            Some((environment, rest.strip_prefix('_')?))
+        })?;
+        let signature =
+            Base64UrlUnpadded::decode_vec(given).ok().filter(|bytes| bytes.len() == 32)?;
+        self.all().find(|secret| verify(secret, &[signed.as_bytes()], &signature))?;
+        let (claims, shard) = match claims.split_once('.') {
+            Some((claims, digits)) => (claims, Shard::of_digits(digits)?),
+            None => (claims, Shard::FIRST),
+        };
+        Token::read(environment, shard, &Base64UrlUnpadded::decode_vec(claims).ok()?)
+    }
+
+    /// The secrets for the cursors of a key's tokens, derived from the key's id so that the next token can continue a
+    /// list. The first one signs. No token begins like the text that is signed here.
+    #[must_use]
+    pub fn cursor_secrets(&self, key_id: &str) -> Vec<KeyHash> {
+        let of = |secret| KeyHash(mac(secret, &[b"cursors of ", key_id.as_bytes()]));
+        self.all().map(of).collect()
+    }
+}
+
+impl fmt::Debug for SessionSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionSecrets(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Token;
+    use crate::auth::limits::Limits;
+    use crate::auth::restriction::Confinement;
+    use crate::auth::shard::Shard;
+    use crate::terms::Environment;
+
+    #[test]
+    fn nothing_shows_a_token() {
+        let confinement = Confinement { identity: "ann".to_owned(), ..Confinement::default() };
+        let token = Token {
+            environment: Environment::Test,
+            shard: Shard::FIRST,
+            key_id: "key".to_owned(),
+            confinement,
+            scopes: [].into_iter().collect(),
+            limits: Limits::default(),
+            origins: None,
+            expires_at: 1,
+            grant: None,
+        };
+        assert_eq!(format!("{token:?}"), "Token(…)");
+    }
+}

@@ -1,0 +1,76 @@
+//! The day on which a key was last used, written with its first request of a day in that request's own batch.
+
+use std::cell::RefCell;
+
+use super::key::ApiKey;
+use super::statements::params;
+use crate::ports::{Param, Statement};
+
+const DAY_MS: u64 = 86_400_000;
+/// How many uses an isolate remembers.
+const CAPACITY: usize = 1024;
+
+/// A key on a day: the first 8 bytes of the key's hash, plus the number of days since 1970-01-01 UTC.
+pub type Use = u64;
+
+/// The uses that this isolate knows need not be written any more.
+#[derive(Debug, Default)]
+pub struct Usage(RefCell<Vec<Use>>);
+
+impl Usage {
+    /// The use of a key at `now` and the statement that writes it. Returns `None` when this isolate knows it to be
+    /// written. The statement changes nothing when the key is not valid or another isolate has written the use.
+    #[must_use]
+    pub fn due(&self, key: &ApiKey, now: u64) -> Option<(Use, Statement)> {
+        let day = now.checked_div(DAY_MS)?;
+        let used = u64::from_le_bytes(*key.hash().0.first_chunk()?).wrapping_add(day);
+        if self.0.try_borrow().ok()?.contains(&used) {
+            return None;
+        }
+        let statement = Statement {
+            sql: "UPDATE api_keys AS k SET last_used_day = ?4 WHERE k.hash = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3) AND ifnull(k.last_used_day, 0) < ?4".into(),
+            params: params(
+                Param::Text(key.hash().to_string()),
+                key.environment(),
+                now,
+                Param::Integer(day.cast_signed()),
+            ),
+        };
+        Some((used, statement))
+    }
+
+    /// Remembers that a use need not be written any more.
+    pub fn remember(&self, used: Use) {
+        let Ok(mut written) = self.0.try_borrow_mut() else { return };
+        if written.len() >= CAPACITY {
+            written.clear();
+        }
+        written.push(used);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CAPACITY, DAY_MS, Usage};
+    use crate::auth::Shard;
+    use crate::auth::key::ApiKey;
+    use crate::terms::Environment;
+
+    fn key(number: usize) -> ApiKey {
+        let mut digits = (0..32).map(|place| u8::from(number >> place & 1 == 1));
+        let fill = |bytes: &mut [u8]| bytes.fill_with(|| digits.next().unwrap_or_default());
+        ApiKey::generate(Environment::Test, Shard::FIRST, fill)
+    }
+
+    #[test]
+    fn a_use_is_remembered_for_its_day_until_there_are_too_many() {
+        let usage = Usage::default();
+        let is_due = |number: usize, now: u64| usage.due(&key(number), now).is_some();
+        for number in 0..CAPACITY {
+            usage.remember(usage.due(&key(number), 0).unwrap().0);
+        }
+        assert!(!is_due(0, 0) && !is_due(CAPACITY - 1, DAY_MS - 1) && is_due(0, DAY_MS));
+        usage.remember(usage.due(&key(CAPACITY), 0).unwrap().0);
+        assert!(!is_due(CAPACITY, 0) && is_due(0, 0));
+    }
+}

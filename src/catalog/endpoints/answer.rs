@@ -1,0 +1,385 @@
+//! An answer of the catalog: read, and rendered. A list that the caller or the isolate has already is not read again.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::auth::limits::Limits;
+use crate::auth::restriction::has_platform;
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::filter::{ActionFilter, ConnectorFilter};
+use crate::catalog::list::ListRef;
+use crate::catalog::logos;
+use crate::catalog::reader::{COUNTED, Catalog, FindFilter, FoundAction, Page};
+use crate::catalog::stored::SegmentId;
+use crate::http::etag;
+use crate::http::message::{NO_CACHE, Request, Response};
+use crate::http::paging::Paging;
+use crate::http::problem::{Code, Extension, Problem};
+use crate::platform_calls::flat::Flat;
+use crate::ports::{Blob, Blobs, Ports, StorageError};
+use crate::storage::metering::Metered;
+use crate::terms::Method;
+use crate::util::case_fold::fold;
+use crate::util::json;
+use crate::util::name_set::Names;
+use crate::util::nearest::{nearest, shown};
+
+/// How many names are suggested for an unknown one.
+const NEAREST: usize = 3;
+
+/// A request to the catalog.
+#[derive(Debug)]
+pub struct CatalogAnswer<'a> {
+    /// The request.
+    pub request: &'a Request,
+    /// The platforms that the token may see; `None` for all of them.
+    pub platforms: Option<&'a Names>,
+    /// What the caller may do: lists of actions show only these.
+    pub limits: &'a Limits,
+    /// What is asked for.
+    pub asked: Asked<'a>,
+}
+
+/// What is asked for.
+#[derive(Debug)]
+pub enum Asked<'a> {
+    /// Connectors that match a filter.
+    Connectors {
+        /// What they match.
+        filter: ConnectorFilter,
+        /// Which page of them.
+        paging: Paging,
+    },
+    /// A connector with its detail.
+    Connector {
+        /// As sent, percent-decoded.
+        platform: &'a str,
+    },
+    /// An action with its detail.
+    Action {
+        /// As sent, percent-decoded.
+        platform: &'a str,
+        /// As sent, percent-decoded.
+        key: &'a str,
+        /// Whether what it answers belongs to the answer.
+        with_responses: bool,
+        /// Whether its input is in the flat form.
+        for_model: bool,
+    },
+    /// Actions of all platforms.
+    Found {
+        /// What they match.
+        filter: FindFilter,
+        /// Which page of them.
+        paging: Paging,
+    },
+    /// Actions of a platform.
+    Actions {
+        /// As sent, percent-decoded.
+        platform: &'a str,
+        /// What they match.
+        filter: ActionFilter,
+        /// Which page of them.
+        paging: Paging,
+    },
+}
+
+impl CatalogAnswer<'_> {
+    /// Reads what is asked for and renders the response.
+    ///
+    /// # Errors
+    /// `platform_not_found` when the caller sees no such platform, `action_not_found` when the platform has no such action;
+    /// `unavailable` when storage can't answer.
+    pub async fn answer<P: Ports>(
+        self,
+        cache: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { request, platforms, limits, asked } = self;
+        let catalog = open(cache, ports).await?;
+        // The tag of a list is known before its rows are read; that of a detail is made from what has been read.
+        let is_list =
+            matches!(asked, Asked::Connectors { .. } | Asked::Found { .. } | Asked::Actions { .. });
+        let (tag, body) = match asked {
+            Asked::Connectors { filter, paging } => {
+                let seen = filter.platforms.as_ref();
+                // What else the answer depends on.
+                let shown = match &filter.connectable {
+                    None => names(seen).to_owned(),
+                    Some(clients) => {
+                        [seen.map_or("*", Names::as_str), "/", clients.as_str()].concat()
+                    }
+                };
+                let tag = etag::of_query(catalog.connectors_id()?, &place(request), &shown);
+                if let Some(response) = known(request, cache, &tag) {
+                    return Ok(response);
+                }
+                let page = catalog.connectors(&filter, &|total| paging.positions(total)).await?;
+                let rows = logos::absolute(page.rows, &request.origin);
+                (tag, paging.envelope(&rows, page.total as u64))
+            }
+            Asked::Connector { platform } => {
+                let folded = seen(platform, platforms);
+                let connector = match &folded {
+                    Some(folded) => catalog.detail(folded).await?,
+                    None => None,
+                };
+                let Some(connector) = connector else {
+                    return Err(no_platform(platform, &catalog.platforms().await?, platforms));
+                };
+                let tag = etag::of_query(SegmentId::of(&connector), &request.origin, "");
+                if let Some(response) = known(request, cache, &tag) {
+                    return Ok(response);
+                }
+                (tag, logos::absolute(connector, &request.origin))
+            }
+            Asked::Action { platform, key, with_responses, for_model } => {
+                let found = match seen(platform, platforms) {
+                    Some(folded) => catalog.action(&folded, key, with_responses).await?,
+                    None => FoundAction::NoPlatform,
+                };
+                let action = match found {
+                    FoundAction::Found(action) => action,
+                    FoundAction::NoAction(near) => return Err(no_action(platform, key, &near)),
+                    FoundAction::NoPlatform => {
+                        return Err(no_platform(platform, &catalog.platforms().await?, platforms));
+                    }
+                };
+                permit(&action, limits)?;
+                let form = if for_model { "model" } else { "" };
+                let tag = etag::of_query(SegmentId::of(&action), form, "");
+                if let Some(response) = known(request, cache, &tag) {
+                    return Ok(response);
+                }
+                (tag, if for_model { with_flat_input(&action)? } else { action })
+            }
+            Asked::Found { filter, paging } => {
+                let list = catalog.every_action()?;
+                let tag = etag::of_query(list.id, &request.query, &shown_of(platforms, limits));
+                if let Some(response) = known(request, cache, &tag) {
+                    return Ok(response);
+                }
+                (tag, found(&catalog, list, &filter, paging, (platforms, limits)).await?)
+            }
+            Asked::Actions { platform, filter, paging } => {
+                let folded = seen(platform, platforms);
+                let actions = match &folded {
+                    Some(folded) => catalog.find_actions(folded).await?,
+                    None => None,
+                };
+                let Some(actions) = actions else {
+                    return Err(no_platform(platform, &catalog.platforms().await?, platforms));
+                };
+                let tag = etag::of_query(actions.id, &request.query, &limits.name());
+                if let Some(response) = known(request, cache, &tag) {
+                    return Ok(response);
+                }
+                let page = if limits.is_none() {
+                    catalog.actions(actions, &filter, &|total| paging.positions(total)).await?
+                } else {
+                    let all = catalog.actions(actions, &filter, &|total| 0..total).await?;
+                    allowed(&all, limits, paging)?
+                };
+                (tag, paging.envelope(&page.rows, page.total as u64))
+            }
+        };
+        let body = ports.keep(body);
+        if is_list {
+            cache.remember_body(name_of(request, &tag), &body);
+        }
+        Ok(ok(body, tag))
+    }
+}
+
+/// What is read of an action, in a list and by itself.
+#[derive(Deserialize)]
+struct ActionFacts<'a> {
+    #[serde(borrow)]
+    platform: Cow<'a, str>,
+    #[serde(borrow)]
+    key: Cow<'a, str>,
+    method: Method,
+}
+
+/// An action whose input is in the flat form.
+fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
+    #[derive(Deserialize)]
+    struct WithInput<'a> {
+        #[serde(borrow)]
+        input: &'a RawValue,
+    }
+    let unreadable = |_| StorageError::new("an action is not what it should be");
+    let WithInput { input } = serde_json::from_slice(action).map_err(unreadable)?;
+    let schema: Value = serde_json::from_str(input.get()).map_err(unreadable)?;
+    // The input is a slice of the action.
+    let before = input.get().as_ptr().addr().saturating_sub(action.as_ptr().addr());
+    let after = before.saturating_add(input.get().len());
+    let mut flat = action.get(..before).unwrap_or_default().to_vec();
+    flat.extend(json::bytes(&Flat::of(&schema).schema()));
+    flat.extend_from_slice(action.get(after..).unwrap_or_default());
+    Ok(flat)
+}
+
+/// Actions of all platforms, with notes of what a reader might take for something else.
+async fn found<P: Ports>(
+    catalog: &Catalog<'_, P>,
+    list: ListRef,
+    filter: &FindFilter,
+    paging: Paging,
+    (platforms, limits): (Option<&Names>, &Limits),
+) -> Result<Vec<u8>, Problem> {
+    let (page, asides) = if limits.is_none() {
+        catalog.find(list, filter, &|total| paging.positions(total)).await?
+    } else {
+        let (all, asides) = catalog.find(list, filter, &|total| 0..total).await?;
+        (allowed(&all, limits, paging)?, asides)
+    };
+    let total = page.total as u64;
+    let body = paging.envelope_up_to(COUNTED as u64, &page.rows, total);
+    let mut notes = notes(&asides.empty, filter, total);
+    if !asides.unknown.is_empty() {
+        let known = catalog.platforms().await?;
+        let unknown = asides.unknown.iter().take(NEAREST);
+        notes.extend(unknown.map(|name| no_platform(name, &known, platforms).detail.into()));
+    }
+    Ok(with_notes(body, &notes))
+}
+
+/// A page of those actions that the caller may run.
+fn allowed(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
+    let list = [b"[".as_slice(), &all.rows, b"]"].concat();
+    let unreadable = |_| StorageError::new("an action's row is not what it should be");
+    let rows: Vec<&RawValue> = serde_json::from_slice(&list).map_err(unreadable)?;
+    let mut shown = Vec::new();
+    for row in rows {
+        let facts: ActionFacts<'_> = serde_json::from_str(row.get()).map_err(unreadable)?;
+        if limits.allows(&facts.platform, &facts.key, facts.method.as_str()) {
+            shown.push(row.get());
+        }
+    }
+    let page = shown.get(paging.positions(shown.len())).unwrap_or_default();
+    Ok(Page { total: shown.len(), rows: page.join(",").into_bytes() })
+}
+
+/// Refuses to describe an action that the caller can't run.
+fn permit(action: &[u8], limits: &Limits) -> Result<(), Problem> {
+    if limits.is_none() {
+        return Ok(());
+    }
+    let unreadable = |_| StorageError::new("an action is not what it should be");
+    let facts: ActionFacts<'_> = serde_json::from_slice(action).map_err(unreadable)?;
+    let named = Some((facts.platform.as_ref(), facts.key.as_ref()));
+    limits.permit(facts.method.as_str(), named).map_err(Problem::beyond)
+}
+
+fn names(platforms: Option<&Names>) -> &str {
+    platforms.map_or("", Names::as_str)
+}
+
+/// What a list of actions shows depends on this besides what is stored.
+fn shown_of(platforms: Option<&Names>, limits: &Limits) -> String {
+    let limits = limits.name();
+    // No platform's name has a slash.
+    let between = if limits.is_empty() { "" } else { "/" };
+    [names(platforms), between, &limits].concat()
+}
+
+/// What a reader might take for something else: that actions of other platforms are found, or none.
+fn notes(empty: &[String], filter: &FindFilter, total: u64) -> Vec<String> {
+    let mut notes: Vec<String> = empty
+        .iter()
+        .take(NEAREST)
+        .map(|name| {
+            let others = if total > 0 { " These are actions of other platforms." } else { "" };
+            format!("The catalog has no actions of `{name}`.{others} Its API can still be called as a connected account: with the tool `call_platform`, or the proxy of a connection.")
+        })
+        .collect();
+    if notes.is_empty() && total == 0 && filter.platforms.is_some() {
+        notes.push("These platforms have actions, but none that matches. Ask in other words, or list the actions of one platform.".to_owned());
+    }
+    notes
+}
+
+/// A list with notes, if there are any.
+fn with_notes(mut list: Vec<u8>, notes: &[String]) -> Vec<u8> {
+    if !notes.is_empty() && list.pop_if(|last| *last == b'}').is_some() {
+        list.extend_from_slice(b",\"notes\":");
+        list.extend(json::bytes(&notes));
+        list.push(b'}');
+    }
+    list
+}
+
+/// A platform's name in lower case. Returns `None` when the caller may not see the platform.
+fn seen(platform: &str, platforms: Option<&Names>) -> Option<String> {
+    Some(fold(platform)).filter(|folded| has_platform(platforms, folded))
+}
+
+/// Opens the catalog that is served, and has the response say when it should be published again.
+async fn open<'a, P: Ports>(
+    cache: &'a CatalogCache,
+    ports: &'a Metered<'_, P>,
+) -> Result<Catalog<'a, Metered<'a, P>>, Problem> {
+    let catalog = Catalog::open(cache, ports).await?;
+    ports.serves_format_1(catalog.is_old());
+    Ok(catalog)
+}
+
+/// The catalog has no such platform, or the caller may not see it. `known` has a line for each platform.
+pub(crate) fn no_platform(platform: &str, known: &str, platforms: Option<&Names>) -> Problem {
+    let known = known.lines().filter(|known| has_platform(platforms, known));
+    let detail = format!("The catalog has no platform `{}`", shown(platform));
+    not_found(Code::PlatformNotFound, &detail, nearest(platform, known, NEAREST))
+}
+
+pub(crate) fn no_action(platform: &str, key: &str, near: &[String]) -> Problem {
+    let near = near.iter().map(String::as_str);
+    let (platform, shown) = (shown(platform), shown(key));
+    let detail = format!("The platform `{platform}` has no action `{shown}`");
+    not_found(Code::ActionNotFound, &detail, nearest(key, near, NEAREST))
+}
+
+fn not_found(code: Code, what: &str, suggestions: Vec<String>) -> Problem {
+    let names: Vec<String> = suggestions.iter().map(|known| format!("`{known}`")).collect();
+    let meant =
+        if names.is_empty() { String::new() } else { format!("; nearest: {}", names.join(", ")) };
+    let mut problem = Problem::new(code, format!("{what}{meant}."));
+    if !suggestions.is_empty() {
+        problem.extension = Extension::Suggestions(suggestions);
+    }
+    problem
+}
+
+/// The answer that needs no rendering: a 304 when the caller has it already, or the body that this isolate remembers.
+/// Returns `None` when neither applies.
+fn known(request: &Request, cache: &CatalogCache, tag: &str) -> Option<Response> {
+    let condition = request.header("if-none-match");
+    if condition.is_some_and(|value| etag::matches(value, tag)) {
+        let mut response = Response::empty(304);
+        response.add("cache-control", NO_CACHE);
+        response.add("etag", tag);
+        return Some(response);
+    }
+    let body = cache.body(&name_of(request, tag))?;
+    Some(ok(body, tag.to_owned()))
+}
+
+/// The name under which an isolate remembers a body. The tag alone won't do: it holds only a checksum of the query.
+fn name_of(request: &Request, tag: &str) -> String {
+    [tag, &place(request)].concat()
+}
+
+/// All that a list of connectors depends on besides what is stored: the URLs of logos begin with the service's origin.
+fn place(request: &Request) -> String {
+    [&request.origin, "?", &request.query].concat()
+}
+
+fn ok(body: Rc<dyn Blob>, tag: String) -> Response {
+    let mut response = Response { kept: Some(body), ..Response::json(Vec::new(), NO_CACHE) };
+    response.add("etag", tag);
+    response
+}

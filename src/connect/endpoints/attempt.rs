@@ -1,0 +1,142 @@
+//! `GET /v1/vault/connect/{id}`: what became of an attempt, now or as soon as it is known.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::connect::attempt::{Attempt, Status};
+use crate::connect::statements;
+use crate::connections::endpoints::shown::document;
+use crate::connections::model::{Connection, ConnectionId};
+use crate::http::context::Context;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::{Code, Problem};
+use crate::ports::{Clock, Db, Ports, StorageError};
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Results, Rows, Statements};
+use crate::terms::AttemptStatus;
+use crate::util::json;
+use crate::util::rfc3339::rfc3339;
+
+/// Milliseconds between two looks at an attempt whose outcome is waited for.
+const PAUSE_MS: u32 = 1000;
+
+/// What is told of an attempt.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: &'a str,
+    platform: &'a str,
+    status: AttemptStatus,
+    connection: Option<Box<RawValue>>,
+    error: Option<Error>,
+    expires_at: Option<String>,
+}
+
+/// Why an attempt failed.
+#[derive(Serialize)]
+pub(super) struct Error {
+    code: String,
+    detail: String,
+}
+
+impl Error {
+    /// Why an attempt with this status failed, if it did.
+    pub(super) fn of(status: Status) -> Option<Self> {
+        match status {
+            Status::Failed { code, detail } => Some(Self { code, detail }),
+            Status::Pending | Status::Succeeded | Status::Expired => None,
+        }
+    }
+}
+
+/// An attempt whose outcome is asked for.
+#[derive(Debug)]
+pub struct AskedAttempt<'a> {
+    context: &'a Context<'a>,
+    id: ConnectionId,
+    wait: u64,
+    attempt: Rows<Attempt>,
+    connection: Rows<Connection>,
+}
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedAttempt<'a>, Statements), Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    let wait = query.integer("wait").unwrap_or(0);
+    // Attempts have the same kind of ids as connections.
+    let id = context.connection_id();
+    let mut statements = Statements::default();
+    let (attempt, connection) = ask(context, &id, &mut statements);
+    Ok((AskedAttempt { context, id, wait, attempt, connection }, statements))
+}
+
+fn ask(
+    context: &Context<'_>,
+    id: &ConnectionId,
+    statements: &mut Statements,
+) -> (Rows<Attempt>, Rows<Connection>) {
+    let guard = context.guard();
+    let attempt = statements.ask(statements::select_attempt(&guard, id));
+    (attempt, statements.ask(statements::select_connected(&guard, id)))
+}
+
+impl AskedAttempt<'_> {
+    /// Answers as soon as the attempt is over, or the time to wait is.
+    ///
+    /// # Errors
+    /// `attempt_not_found` when the caller sees no such attempt.
+    pub async fn answer<P: Ports>(
+        self,
+        results: &Results<'_>,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let mut left = self.wait.saturating_mul(1000);
+        let mut attempt = results.first(self.attempt)?;
+        let mut connection = results.first(self.connection)?;
+        loop {
+            let found = attempt.as_ref().ok_or_else(not_found)?;
+            let status = found.status(ports.now());
+            if status != Status::Pending || left == 0 {
+                return shown(found, status, connection.as_ref());
+            }
+            ports.sleep(PAUSE_MS).await;
+            left = left.saturating_sub(u64::from(PAUSE_MS));
+            let mut statements = Statements::default();
+            let (asked, connected) = ask(self.context, &self.id, &mut statements);
+            let sets = ports.batch(statements.into_vec()).await?;
+            let results = Results { sets: &sets, repeated: false };
+            attempt = results.first(asked)?;
+            connection = results.first(connected)?;
+        }
+    }
+}
+
+fn not_found() -> Problem {
+    Problem::new(Code::AttemptNotFound, "There is no such attempt to connect.")
+}
+
+fn shown(
+    attempt: &Attempt,
+    status: Status,
+    connection: Option<&Connection>,
+) -> Result<Response, Problem> {
+    let raw = |json: Vec<u8>| {
+        let text =
+            String::from_utf8(json).map_err(|_| StorageError::new("a connection is damaged"))?;
+        RawValue::from_string(text).map_err(|_| StorageError::new("a connection is damaged"))
+    };
+    let connection = connection.map(document).transpose()?.map(raw).transpose()?;
+    let shown = Shown {
+        id: &attempt.id,
+        platform: &attempt.platform,
+        status: status.name(),
+        connection,
+        error: Error::of(status),
+        expires_at: rfc3339(attempt.expires_at),
+    };
+    Ok(Response::json(json::bytes(&shown), NO_STORE))
+}

@@ -1,0 +1,101 @@
+//! `GET /v1/vault/connect`: attempts to connect, newest first.
+
+use serde::Serialize;
+
+use super::attempt::Error;
+use crate::connect::attempt::{Attempt, Status};
+use crate::connect::statements::{AskedAttempts, select_attempts};
+use crate::connections::model::ConnectionId;
+use crate::http::context::Context;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::paging::Paging;
+use crate::http::problem::Problem;
+use crate::storage::transaction::{Statements, Transaction};
+use crate::terms::{AttemptStatus, IdentityType};
+use crate::util::case_fold::fold;
+use crate::util::json;
+use crate::util::rfc3339::rfc3339;
+
+/// How many attempts are looked at for a page when no index leads to just those that are asked for: the page may then have
+/// fewer rows than `limit`, or none, although more follow.
+const LOOKED_AT: u64 = 1000;
+
+/// A row of the list.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    id: &'a str,
+    platform: &'a str,
+    auth_method: &'a str,
+    identity: &'a str,
+    identity_type: IdentityType,
+    status: AttemptStatus,
+    connection: Option<&'a str>,
+    error: Option<Error>,
+    created_at: Option<String>,
+    expires_at: Option<String>,
+}
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    let mut query = context.query();
+    let statuses: Vec<AttemptStatus> = query.names("status", &AttemptStatus::NAMES);
+    query.finish()?;
+    let platform = query.text("platform").map(|text| fold(&text));
+    let identity = query.text("identity");
+    let before = query.text("before").and_then(|text| ConnectionId::parse(&text));
+    let limit = Paging::read(&query).limit;
+    let (guard, now) = (context.guard(), context.now);
+    let asked = AskedAttempts {
+        identity: identity.as_deref(),
+        statuses: &statuses,
+        before: before.as_ref(),
+    };
+    let is_exact = platform.is_none() && (statuses.is_empty() || !asked.is_of_identity(&guard));
+    let most = if is_exact { limit.saturating_add(1) } else { LOOKED_AT.max(limit) };
+    let mut statements = Statements::default();
+    let found = statements.ask::<Attempt>(select_attempts(&guard, &asked, most));
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Ok(Transaction::new(statements, move |results, _| {
+        let found = results.all(found)?;
+        let mut left = u64::try_from(found.len()).unwrap_or(u64::MAX);
+        let (mut rows, mut last) = (Vec::new(), None);
+        for attempt in &found {
+            if rows.len() == limit {
+                break;
+            }
+            left = left.saturating_sub(1);
+            last = Some(&attempt.id);
+            let status = attempt.status(now);
+            let is_asked = statuses.is_empty() || statuses.contains(&status.name());
+            if is_asked && platform.as_ref().is_none_or(|platform| *platform == attempt.platform) {
+                rows.push(json::bytes(&row(attempt, status)));
+            }
+        }
+        let is_cut_off = left > 0 || u64::try_from(found.len()).is_ok_and(|found| found == most);
+        let next = last.filter(|_| is_cut_off);
+        let end = format!("],\"next\":{}}}", json::text(&next));
+        let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
+        Ok(Response::json(page, NO_STORE))
+    }))
+}
+
+fn row(attempt: &Attempt, status: Status) -> Row<'_> {
+    // An attempt has an id for its connection before there is one.
+    let exists = attempt.reconnects == 1 || status == Status::Succeeded;
+    Row {
+        id: &attempt.id,
+        platform: &attempt.platform,
+        auth_method: &attempt.auth_method,
+        identity: &attempt.identity,
+        identity_type: attempt.identity_type,
+        status: status.name(),
+        connection: exists.then_some(attempt.connection_id.as_str()),
+        error: Error::of(status),
+        created_at: rfc3339(attempt.created_at),
+        expires_at: rfc3339(attempt.expires_at),
+    }
+}

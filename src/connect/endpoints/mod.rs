@@ -1,0 +1,232 @@
+//! Connecting accounts: attempts are begun here, led to the platform, brought back, and told of.
+
+pub mod attempt;
+pub mod attempts;
+mod begin;
+pub mod callback;
+pub mod code;
+mod direct;
+mod former;
+pub mod link;
+pub mod oauth_clients;
+pub(crate) mod pages;
+pub mod platform;
+pub mod revoke;
+pub mod start;
+pub mod store;
+pub mod window;
+
+use sha2::{Digest, Sha256};
+
+use crate::auth::Shard;
+use crate::auth::key::KeyHash;
+use crate::auth::shard::DIGITS;
+use crate::catalog::reader::Catalog;
+use crate::connect::method::Connector;
+use crate::credentials::minted::Purpose;
+use crate::credentials::{OpenError, SealError, VaultKeys};
+use crate::http::message::Request;
+use crate::http::problem::Problem;
+use crate::ports::{Ports, StorageError};
+
+/// The cookie that identifies a browser for as long as it connects. Only this host's own pages can have set it.
+const COOKIE: &str = "__Host-connect";
+
+/// Where platforms send users back to.
+#[must_use]
+pub fn redirect_uri(origin: &str) -> String {
+    format!("{origin}/connect/callback")
+}
+
+/// The service has no key to seal with.
+#[must_use]
+pub fn no_vault_keys() -> Problem {
+    let detail = "The service cannot store credentials: its operator must set `VAULT_KEYS`, for example with `npm run vault-keys -- rotate`.";
+    let problem = Problem::unavailable("`VAULT_KEYS` is missing or malformed");
+    Problem { detail: detail.into(), ..problem }
+}
+
+/// What was sealed.
+///
+/// # Errors
+/// When it can't be sealed.
+pub fn sealing<T>(sealed: Result<T, SealError>) -> Result<T, Problem> {
+    sealed.map_err(|error| match error {
+        SealError::NoKey => no_vault_keys(),
+        SealError::TooLong => Problem::unavailable(format!("sealing: {error}")),
+    })
+}
+
+/// What was opened.
+///
+/// # Errors
+/// When no key opens it; the log says which key is missing.
+pub fn opening<T>(opened: Result<T, OpenError>) -> Result<T, Problem> {
+    opened.map_err(|error| {
+        let detail = "The service cannot open stored credentials. Its operator can find the cause in the log, by `requestId`.";
+        let problem = Problem::unavailable(format!("opening what is sealed: {error}"));
+        Problem { detail: detail.into(), ..problem }
+    })
+}
+
+/// What connecting needs of a platform's connector. Returns `None` when the catalog has no such platform.
+///
+/// # Errors
+/// When the catalog can't be read.
+pub(crate) async fn connector<P: Ports>(
+    catalog: &Catalog<'_, P>,
+    platform: &str,
+) -> Result<Option<Connector>, StorageError> {
+    let Some(row) = catalog.detail(platform).await? else { return Ok(None) };
+    serde_json::from_slice(&row).map(Some).map_err(|error| {
+        StorageError::new(format!("a connector's row is not what it should be: {error}"))
+    })
+}
+
+/// The form in which a secret is stored: SHA-256 in hexadecimal.
+pub(crate) fn hash(secret: &str) -> String {
+    KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
+}
+
+/// A browser, as its cookie says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Browser<'a> {
+    /// What attempts are bound to.
+    secret: &'a str,
+    /// The attempt that it was led to a platform for last: the hash of its state, with the mark of its shard.
+    attempt: Option<&'a str>,
+}
+
+impl<'a> Browser<'a> {
+    /// The browser that sends a request. Returns `None` when it sent no cookie that can be ours.
+    fn of(request: &'a Request) -> Option<Self> {
+        let pairs = request.header("cookie")?.split(';').map(str::trim);
+        let mut ours = pairs.filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='));
+        ours.find_map(|value| {
+            let (secret, attempt) =
+                value.split_once('.').map_or((value, None), |(secret, rest)| (secret, Some(rest)));
+            let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+            let is_hash = |text: &&str| {
+                let length = text.len().saturating_sub(HASH_LEN);
+                (length == 0 || length == DIGITS)
+                    && text.len() >= HASH_LEN
+                    && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            };
+            let is_ours = secret.len() == 43 && secret.bytes().all(letter);
+            is_ours.then(|| Self { secret, attempt: attempt.filter(is_hash) })
+        })
+    }
+
+    /// As [`Self::of`], if one of these keys made its secret.
+    fn of_ours(request: &'a Request, keys: &VaultKeys) -> Option<Self> {
+        Self::of(request).filter(|browser| keys.has_minted(Purpose::Browser, browser.secret))
+    }
+
+    /// The value of its cookie.
+    fn cookie(self) -> String {
+        let attempt = self.attempt.map(|attempt| format!(".{attempt}")).unwrap_or_default();
+        format!("{}{attempt}", self.secret)
+    }
+
+    /// The attempt's shard, and the hash of its state.
+    fn attempt(self) -> Option<(Shard, &'a str)> {
+        let attempt = self.attempt?;
+        let (digits, hash) = attempt.split_at_checked(attempt.len().checked_sub(HASH_LEN)?)?;
+        Some((Shard::of_digits(digits).unwrap_or_default(), hash))
+    }
+}
+
+/// The length of a hash of a secret.
+const HASH_LEN: usize = 64;
+
+/// The browser's secret. Returns `None` when it sent no cookie that can be ours.
+fn browser(request: &Request) -> Option<&str> {
+    Browser::of(request).map(|browser| browser.secret)
+}
+
+/// The cookie of a browser that is led to a platform for an attempt with a state.
+fn cookie_for(secret: &str, shard: Shard, state: &str) -> String {
+    format!("{secret}.{}", shard.mark(hash(state)))
+}
+
+/// The header that gives the cookie to the browser, for as long as somebody may take in the window, and an attempt and its
+/// exchange after that.
+fn set_cookie(value: &str) -> String {
+    format!("{COOKIE}={value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=7200")
+}
+
+/// Whether a browser sends the request from one of this service's own pages.
+pub(crate) fn is_own_page(request: &Request) -> bool {
+    let site = request.header("sec-fetch-site");
+    let origin = request.header("origin");
+    site.is_none_or(|site| site == "same-origin")
+        && origin.is_some_and(|origin| origin == request.origin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Browser, browser, cookie_for, hash, is_own_page, opening};
+    use crate::auth::Shard;
+    use crate::credentials::OpenError;
+    use crate::http::message::Request;
+
+    fn with(headers: &[(&str, &str)]) -> Request {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let headers = headers.iter().map(own).collect();
+        Request { origin: "https://vault.example".into(), headers, ..Request::default() }
+    }
+
+    #[test]
+    fn only_a_cookie_of_this_service_identifies_a_browser() {
+        let good = format!("{}-_z", "A".repeat(40));
+        for (value, is_ours) in [
+            (good.clone(), true),
+            ("A".repeat(42), false),
+            ("A".repeat(44), false),
+            (format!("{}.", "A".repeat(42)), false),
+            (format!("{}\"", "A".repeat(42)), false),
+            (String::new(), false),
+        ] {
+            let request = with(&[("cookie", &format!("a=b; __Host-connect={value}; c=d"))]);
+            assert_eq!(browser(&request), is_ours.then_some(value.as_str()), "{value}");
+        }
+        for shard in [Shard::FIRST, Shard::new(77).unwrap()] {
+            let cookie = format!("__Host-connect={}", cookie_for(&good, shard, "a state"));
+            let request = with(&[("cookie", &cookie)]);
+            let found = Browser::of(&request).unwrap();
+            assert_eq!(
+                (found.secret, found.attempt()),
+                (good.as_str(), Some((shard, hash("a state").as_str())))
+            );
+        }
+        for attempt in ["", "x", &"a".repeat(63), &"a".repeat(65), &"-".repeat(64)] {
+            let request = with(&[("cookie", &format!("__Host-connect={good}.{attempt}"))]);
+            let found = Browser::of(&request).unwrap();
+            assert_eq!((found.secret, found.attempt()), (good.as_str(), None), "{attempt}");
+        }
+        let other = with(&[("cookie", &format!("connect={good}; __Host-connected={good}"))]);
+        assert_eq!((browser(&other), browser(&with(&[]))), (None, None));
+    }
+
+    #[test]
+    fn a_page_of_this_service_says_so() {
+        let own = ("origin", "https://vault.example");
+        for (headers, is_own) in [
+            (&[own][..], true),
+            (&[own, ("sec-fetch-site", "same-origin")], true),
+            (&[own, ("sec-fetch-site", "cross-site")], false),
+            (&[("origin", "https://evil.example"), ("sec-fetch-site", "same-origin")], false),
+            (&[("sec-fetch-site", "same-origin")], false),
+            (&[], false),
+        ] {
+            assert_eq!(is_own_page(&with(headers)), is_own, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_key_opens_is_explained_in_the_log_only() {
+        let problem = opening::<()>(Err(OpenError::UnknownKey("k1".into()))).unwrap_err();
+        assert!(problem.detail.contains("cannot open stored credentials"), "{}", problem.detail);
+        assert!(problem.cause.unwrap().contains("`k1`"));
+    }
+}

@@ -1,0 +1,281 @@
+//! `/v1/oauth-clients`: the app's registrations at platforms.
+
+use serde::Deserialize;
+
+use crate::auth::Principal;
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::detail::{AuthMethod, TokenAuth};
+use crate::catalog::endpoints::answer::no_platform;
+use crate::catalog::reader::Catalog;
+use crate::connect::client::{OauthClient, place};
+use crate::connect::endpoints::{connector, no_vault_keys, redirect_uri, sealing};
+use crate::connect::method::objection;
+use crate::connect::statements::{self, NewClient, NewSecret};
+use crate::http::body::BodyReader;
+use crate::http::context::Context;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::paging::Paging;
+use crate::http::problem::{Code, Fault, Place, Problem};
+use crate::oauth::assertion::PrivateKey;
+use crate::ports::{Db, Ports, StorageError, first_row};
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Statements as Asked, Transaction};
+use crate::util::case_fold::fold;
+use crate::util::json;
+use crate::util::patterns::Matcher;
+
+/// How many of a platform's scopes are named to whoever sets a client without any.
+const SUGGESTED: usize = 3;
+
+/// The number of clients.
+#[derive(Deserialize)]
+struct Count {
+    total: u64,
+}
+
+/// `GET /v1/oauth-clients`
+///
+/// # Errors
+/// With all faults of the query.
+pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    let paging = Paging::read(&query);
+    let offset = paging.limit.saturating_mul(paging.page.saturating_sub(1));
+    let (guard, mut asked) = (context.guard(), Asked::default());
+    let rows = asked.ask::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
+    let count = asked.ask::<Count>(statements::count_clients(&guard));
+    Ok(Transaction::new(asked, move |results, _| {
+        let redirect_uri = redirect_uri(&context.request.origin);
+        let rows = results.all(rows)?;
+        let rows = rows.iter().map(|client| document(client, &redirect_uri, &[]));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let total = results.first(count)?.map_or(0, |count| count.total);
+        Ok(Response::json(paging.envelope(&rows.join(&b','), total), NO_STORE))
+    }))
+}
+
+/// `GET /v1/oauth-clients/{platform}`
+///
+/// # Errors
+/// When the request has a query.
+pub fn read<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let (guard, mut asked) = (context.guard(), Asked::default());
+    let platform = fold(context.argument(0));
+    let client = asked.ask::<OauthClient>(statements::select_client(&guard, &platform));
+    Ok(Transaction::new(asked, move |results, _| {
+        let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
+        Ok(Response::json(
+            document(&client, &redirect_uri(&context.request.origin), &[])?,
+            NO_STORE,
+        ))
+    }))
+}
+
+/// `DELETE /v1/oauth-clients/{platform}`
+///
+/// # Errors
+/// When the request has a query.
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let (guard, mut asked) = (context.guard(), Asked::default());
+    let platform = fold(context.argument(0));
+    let deleted = asked.ask::<OauthClient>(statements::delete_client(&guard, &platform));
+    Ok(Transaction::new(asked, move |results, _| {
+        if results.first(deleted)?.is_none() && !results.repeated {
+            return Err(no_client(&platform));
+        }
+        Ok(Response::no_content())
+    }))
+}
+
+/// The document of a client.
+fn document(
+    client: &OauthClient,
+    redirect_uri: &str,
+    warnings: &[String],
+) -> Result<Vec<u8>, StorageError> {
+    client.to_json(redirect_uri, warnings).map_err(|error| {
+        StorageError::new(format!("the OAuth client for {} is damaged: {error}", client.platform))
+    })
+}
+
+fn no_client(platform: &str) -> Problem {
+    let shown = crate::util::nearest::shown(platform);
+    Problem::new(Code::OauthClientNotFound, format!("There is no OAuth client for `{shown}`."))
+}
+
+/// The warning of a client that asks for no scopes. Returns `None` when the methods have none.
+fn no_scopes(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
+    let known = methods.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
+    let known: Vec<String> =
+        known.take(SUGGESTED).map(|scope| format!("`{}`", scope.name)).collect();
+    (!known.is_empty()).then(|| {
+        format!(
+            "The client asks for no scopes, so {platform} grants only what it grants by default. Set those that your calls need, such as {}: `authMethods` of the connector lists all.",
+            known.join(", ")
+        )
+    })
+}
+
+/// The stored secret is sent to the hosts that the variables and the method name, so whoever changes them must know it.
+fn secret_needed(changed: &str) -> Problem {
+    let what = format!("is required when `{changed}` changes: it decides where the secret is sent");
+    let place = Place::Pointer("/clientSecret".to_owned());
+    let detail = format!("`clientSecret` {what}.");
+    Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
+}
+
+/// What is wrong with a secret where a private key is expected, or the other way round.
+fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> {
+    let takes_key = |method: &&&AuthMethod| {
+        method.oauth2().is_some_and(|oauth| oauth.token_auth == TokenAuth::PrivateKeyJwt)
+    };
+    if methods.is_empty() {
+        return None;
+    }
+    if !PrivateKey::is_jwk(secret) {
+        let what = "must be the private key, as a JSON Web Key: the platform takes no secret";
+        return methods.iter().all(takes_key).then_some(what);
+    }
+    if !methods.iter().all(takes_key) {
+        return Some("is a private key: name the method that takes one in `authMethod`");
+    }
+    let what = "must be a private RSA key, or a private key of the curve P-256";
+    PrivateKey::parse(secret).is_none().then_some(what)
+}
+
+/// `PUT /v1/oauth-clients/{platform}`
+///
+/// # Errors
+/// With all faults of the body that show without the catalog; when there are no keys to seal with.
+pub fn put<'a>(context: &'a Context<'a>) -> Result<PutClient<'a>, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    body.finish()?;
+    if context.config.vault_keys.is_empty() {
+        return Err(no_vault_keys());
+    }
+    Ok(PutClient { context, body })
+}
+
+/// An OAuth client to be stored, once the caller has been let in.
+#[derive(Debug)]
+pub struct PutClient<'a> {
+    context: &'a Context<'a>,
+    body: BodyReader,
+}
+
+impl PutClient<'_> {
+    /// Stores the client.
+    ///
+    /// # Errors
+    /// `platform_not_found`; with all faults of the body.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        cache: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { context, mut body } = self;
+        let asked = fold(context.argument(0));
+        let catalog = Catalog::open(cache, ports).await?;
+        let Some(connector) = connector(&catalog, &asked).await? else {
+            return Err(no_platform(&asked, &catalog.platforms().await?, None));
+        };
+        let platform = connector.platform.as_str();
+        let auth_method = body.text("authMethod");
+        let methods: Vec<_> =
+            connector.auth_methods.iter().filter(|method| method.is_oauth2()).collect();
+        let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
+        if methods.is_empty() {
+            let what = format!("is `{platform}`, which has no method of OAuth 2.0");
+            return Err(body.refuse(&["platform"], &what, None));
+        }
+        if let Some(id) = &auth_method
+            && !methods.iter().any(|method| method.id == *id)
+        {
+            body.invalid(&["authMethod"], &format!("must be one of {}", ids.join(", ")));
+        }
+        let keeps = !body.is_null("clientSecret");
+        let secret = body.text("clientSecret");
+        let client_id = body.text("clientId").unwrap_or_default();
+        let start_url = body.text("startUrl");
+        let pkce = body.text("pkce");
+        let scopes = json::text(&body.texts("scopes").unwrap_or_default());
+        let parameters =
+            json::text(&body.text_members("authorizationParameters").unwrap_or_default());
+        let variables = body.text_members("variables").unwrap_or_default();
+        let chosen =
+            methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
+        let chosen: Vec<_> = chosen.collect();
+        let warning = if scopes == "[]" { no_scopes(&connector.name, &chosen) } else { None };
+        let fields: Vec<_> = chosen.iter().flat_map(|method| &method.fields).collect();
+        let matcher = Matcher::new(ports);
+        for (name, value) in &variables {
+            let Some(field) = fields.iter().find(|field| field.name == *name) else {
+                body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
+                continue;
+            };
+            if let Some(what) = objection(field, value, &matcher) {
+                body.invalid(&["variables", name], &what);
+            }
+        }
+        if let Some(what) = secret.as_deref().and_then(|secret| unusable_key(secret, &chosen)) {
+            body.invalid(&["clientSecret"], what);
+        }
+        body.finish()?;
+        let sealed = match &secret {
+            Some(secret) => {
+                let place = place(&principal.account, principal.environment, platform);
+                Some(sealing(context.config.vault_keys.seal(&place, secret.as_bytes(), ports))?)
+            }
+            None => None,
+        };
+        let new = NewClient {
+            platform,
+            auth_method: auth_method.as_deref(),
+            client_id: &client_id,
+            secret: match &sealed {
+                Some(sealed) => NewSecret::Sealed(sealed),
+                None if keeps => NewSecret::Keep,
+                None => NewSecret::None,
+            },
+            scopes: &scopes,
+            authorization_parameters: &parameters,
+            variables: &json::text(&variables),
+            start_url: start_url.as_deref(),
+            pkce: pkce.as_deref(),
+            now: context.now,
+        };
+        let environment = principal.environment.as_str();
+        let select = statements::select_client_of(&principal.account, environment, platform);
+        let batch = vec![
+            select.clone(),
+            statements::put_client(principal, &new),
+            select,
+            statements::retry_rejected(principal, platform, context.now),
+        ];
+        let sets = ports.batch(batch).await?;
+        let former: Option<OauthClient> = first_row(&sets, 0)?;
+        let client: Option<OauthClient> = first_row(&sets, 2)?;
+        let client =
+            client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
+        if keeps && secret.is_none() && client.variables != json::text(&variables) {
+            return Err(secret_needed("variables"));
+        }
+        if keeps && secret.is_none() && client.auth_method != auth_method {
+            return Err(secret_needed("authMethod"));
+        }
+        let redirect_uri = redirect_uri(&context.request.origin);
+        let stored = document(&client, &redirect_uri, warning.as_slice())?;
+        let mut response = Response::json(stored, NO_STORE);
+        // A first try whose answer was lost may have created it.
+        let is_own = |former: OauthClient| ports.was_repeated() && former.created_at == context.now;
+        if former.is_none_or(is_own) {
+            response.status = 201;
+        }
+        Ok(response)
+    }
+}

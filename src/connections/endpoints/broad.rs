@@ -1,0 +1,138 @@
+//! The refusal of lists that would read more rows than one may.
+
+use crate::connections::filter::{ConnectionFilter, Tags};
+use crate::http::problem::{Code, Fault, Place, Problem};
+
+/// Why a list is too broad.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Excess {
+    /// Reaching the page would skip too many rows.
+    Page {
+        /// Rows skipped, from the nearer end.
+        skipped: u64,
+    },
+    /// Too many connections have the identity or the name, or begin with `q`.
+    Matches {
+        /// The limit that they exceed.
+        most: u64,
+    },
+    /// Even the cheapest way to the list's rows reads too many.
+    Rows {
+        /// Rows that it would read.
+        cost: u64,
+        /// Connections of the rarest tag, or of all tags together when any is enough.
+        tags: u64,
+        /// Connections that match the filters on columns.
+        columns: u64,
+    },
+}
+
+/// The refusal of a list: the estimate, the parameters that cause it, and what would narrow it.
+///
+/// A token is not told how many connections match, since it may not see all of them.
+pub(super) fn too_broad(
+    filter: &ConnectionFilter,
+    excess: &Excess,
+    most: u64,
+    is_token: bool,
+) -> Problem {
+    let (estimate, cure, errors) = match excess {
+        Excess::Page { skipped } => {
+            let cure = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
+            let what = format!("skips {skipped} connections, which are read one by one");
+            (format!("about {skipped}"), cure, vec![fault("page", &what)])
+        }
+        Excess::Matches { most: matches } => {
+            let (name, what, cure) = search(filter);
+            let detail = if is_token {
+                "has more connections than a list may read".into()
+            } else {
+                format!("{what} more than {matches} connections")
+            };
+            (format!("more than {most}"), cure, vec![fault(name, &detail)])
+        }
+        Excess::Rows { cost, tags, columns } => {
+            let cure = "Narrow it with `identity`, `name`, `key` or a rarer tag, or ask for one tag alone.";
+            (format!("about {cost}"), cure, tag_faults(filter, *tags, *columns))
+        }
+    };
+    let detail =
+        format!("This list would read {estimate} rows, but a list may read at most {most}. {cure}");
+    Problem { errors, ..Problem::new(Code::QueryTooBroad, detail) }
+}
+
+fn fault(parameter: &str, what: &str) -> Fault {
+    Fault {
+        code: Code::QueryTooBroad,
+        place: Place::Parameter(parameter.into()),
+        detail: format!("`{parameter}` {what}"),
+        suggestion: None,
+    }
+}
+
+/// The parameter that is searched by, the verb for its fault, and what would narrow the search.
+fn search(filter: &ConnectionFilter) -> (&'static str, &'static str, &'static str) {
+    if filter.identity.is_some() {
+        let cure = "Ask for the connections by `key`, or by `platform` without `identity`.";
+        ("identity", "has", cure)
+    } else if filter.account.is_some() {
+        ("account", "has", "Ask by `identity` or `key` instead.")
+    } else if filter.name.is_some() {
+        ("name", "has", "Ask by `identity` or `key` instead.")
+    } else {
+        (
+            "q",
+            "begins the name or the identity of",
+            "Give `q` more characters, or ask by `identity`.",
+        )
+    }
+}
+
+/// One fault for the tags and one per column filter, each with how many connections match.
+fn tag_faults(filter: &ConnectionFilter, tags: u64, columns: u64) -> Vec<Fault> {
+    let of_tags = match &filter.tags {
+        Some(Tags::Any(names)) if names.len() > 1 => format!("have {tags} connections together"),
+        Some(Tags::All(names)) if names.len() > 1 => {
+            format!("have {tags} connections each, or more")
+        }
+        _ => format!("has {tags} connections"),
+    };
+    let mut faults = vec![fault("tags", &of_tags)];
+    let given = [
+        ("platform", filter.platform.is_some()),
+        ("platformVersion", filter.platform_version.is_some()),
+        ("identityType", filter.identity_type.is_some()),
+        ("state", filter.state.is_some()),
+    ];
+    let names: Vec<&str> =
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
+    let what = if names.len() > 1 {
+        "matches, together with the other filters except `tags`,"
+    } else {
+        "matches"
+    };
+    faults.extend(
+        names.into_iter().map(|name| fault(name, &format!("{what} {columns} connections"))),
+    );
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tag_faults;
+    use crate::connections::filter::{ConnectionFilter, Tags};
+
+    #[test]
+    fn one_tag_is_told_from_several() {
+        let names = |count| ["a", "b"].into_iter().take(count).map(str::to_owned).collect();
+        for (tags, said) in [
+            (Tags::Any(names(1)), "`tags` has 7 connections"),
+            (Tags::All(names(1)), "`tags` has 7 connections"),
+            (Tags::Any(names(2)), "`tags` have 7 connections together"),
+            (Tags::All(names(2)), "`tags` have 7 connections each, or more"),
+        ] {
+            let filter = ConnectionFilter { tags: Some(tags), ..ConnectionFilter::default() };
+            assert_eq!(tag_faults(&filter, 7, 0)[0].detail, said);
+        }
+    }
+}

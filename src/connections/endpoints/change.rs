@@ -1,0 +1,47 @@
+//! What all changes to one connection share: they happen only at the version that `If-Match` names, write nothing when
+//! nothing differs, and answer with the resulting connection.
+
+use super::shown::shown;
+use crate::connections::model::Connection;
+use crate::connections::revision::Precondition;
+use crate::connections::statements::one::{self, Write};
+use crate::http::condition::Condition;
+use crate::http::context::Context;
+use crate::http::problem::{Code, Problem};
+use crate::ports::Statement;
+use crate::storage::transaction::{Statements, Transaction};
+
+/// The connection is not at the version that `If-Match` names.
+pub(super) fn precondition_failed() -> Problem {
+    let detail =
+        "The connection's current version does not match `If-Match`. Fetch the connection again.";
+    Problem::new(Code::PreconditionFailed, detail)
+}
+
+/// Changes the connection that the path names, using the statement that `update` returns. When `update` returns `None`,
+/// the connection is only read.
+pub(super) fn plan<'a>(
+    context: &'a Context<'a>,
+    condition: Option<Condition<'_>>,
+    update: impl FnOnce(&Write<'_>) -> Option<Statement>,
+) -> Transaction<'a> {
+    let (guard, id) = (context.guard(), context.connection_id());
+    let precondition = Precondition::of(condition, id.as_str());
+    let request = context.request_id;
+    let mut statements = Statements::default();
+    if let Some(update) =
+        update(&Write { guard: &guard, id: &id, precondition: &precondition, request })
+    {
+        statements.run(update);
+    }
+    let connection = statements.ask::<Connection>(one::select(&guard, &id));
+    Transaction::new(statements, move |results, _| {
+        let found = results.first(connection)?.ok_or_else(Problem::no_connection)?;
+        // Either this request (perhaps an earlier try) wrote this version, or the version that it named is unchanged.
+        if found.written_by == request || precondition.holds(found.version) {
+            shown(&found)
+        } else {
+            Err(precondition_failed())
+        }
+    })
+}

@@ -1,0 +1,193 @@
+//! `POST /v1/vault/connections`: creates a connection.
+
+use serde::Deserialize;
+
+use super::no_platform::{NoPlatform, OfPlatform};
+use super::shown::shown;
+use crate::auth::Caller;
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::reader::Catalog;
+use crate::connections::draft::NewConnection;
+use crate::connections::model::Connection;
+use crate::connections::rules::DEFAULT_LABEL;
+use crate::connections::statements::limits::{MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
+use crate::connections::statements::one;
+use crate::http::body::BodyReader;
+use crate::http::context::Context;
+use crate::http::endpoint::Keyed;
+use crate::http::problem::{Code, Extension, Problem};
+use crate::ports::{Ports, Random, StorageError};
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Statements, Transaction};
+use crate::terms::State;
+use crate::util::case_fold::fold;
+use crate::util::json;
+
+/// What a connection takes from its connector.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Connector {
+    platform: String,
+    platform_version: String,
+    description: String,
+}
+
+impl Connector {
+    fn read(row: &[u8]) -> Result<Self, StorageError> {
+        serde_json::from_slice(row).map_err(|error| {
+            StorageError::new(format!("a connector's row is not what it should be: {error}"))
+        })
+    }
+}
+
+/// Plans the request. The connector is looked up before the key is known to be valid, so that the database is asked only
+/// once; a refused caller learns nothing of the result. What an unknown platform may have meant is looked up later.
+///
+/// # Errors
+/// With all faults of the request; `unavailable` when the catalog can't be read.
+pub async fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    catalog: &CatalogCache,
+    ports: &Metered<'_, P>,
+) -> Result<OfPlatform<'a, Transaction<'a>>, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    // Lower case, as the catalog writes it: `GitHub` means `github`.
+    let platform = body.text("platform").map(|platform| fold(&platform));
+    let confinement = context.caller.confinement();
+    let may = |platform: &str| confinement.is_none_or(|own| own.has_platform(platform));
+    let connector = match platform.as_deref().filter(|platform| may(platform)) {
+        Some(platform) => {
+            let row = Catalog::open(catalog, ports).await?.connector(platform).await?;
+            let Some(row) = row else {
+                let (platform, platforms) = (platform.to_owned(), context.caller.platforms());
+                return Ok(OfPlatform::Unknown(NoPlatform { body, platform, platforms }));
+            };
+            Some(Connector::read(&row)?)
+        }
+        // A token does not even learn which platforms exist beyond its own.
+        None => None,
+    };
+    let new = read(body, platform, connector, context, ports.uuid())?;
+
+    let (guard, mut statements) = (context.guard(), Statements::default());
+    statements.run(one::insert(&guard, &new));
+    // Whoever has the key now: this one, also when an earlier try of this request created it, or another one.
+    let holder = statements.ask::<Connection>(one::select_by_key(
+        &guard,
+        &new.platform,
+        &new.label,
+        &new.identity,
+    ));
+    let transaction = Transaction::new(statements, move |results, _| {
+        let holder = results.first(holder)?;
+        let holder = holder.ok_or_else(|| no_place(context.caller))?;
+        if holder.id != new.id {
+            return Err(exists(&holder, context.caller));
+        }
+        let mut response = shown(&holder)?;
+        response.status = 201;
+        let path = Keyed::ReadConnection.address(&[&holder.id]);
+        response.add("location", format!("{}{path}", context.request.origin));
+        Ok(response)
+    });
+    Ok(OfPlatform::Known(transaction))
+}
+
+/// Another connection has the key. It is named if the caller may see it.
+pub(crate) fn exists(holder: &Connection, caller: &Caller) -> Problem {
+    if !caller.confinement().is_none_or(|own| holder.is_within(own)) {
+        return Problem::new(Code::ConnectionExists, "Another connection has this key.");
+    }
+    let detail = format!("The connection `{}` already has the key `{}`.", holder.id, holder.key());
+    Problem {
+        extension: Extension::ConnectionId(holder.id.clone()),
+        ..Problem::new(Code::ConnectionExists, detail)
+    }
+}
+
+/// There are as many connections as there may be.
+pub(crate) fn no_place(caller: &Caller) -> Problem {
+    let detail = if caller.token().is_some() {
+        format!(
+            "This identity has {MAX_OF_IDENTITY} connections, the most that its tokens create, or the account {MAX_OF_ACCOUNT}. Delete those that nobody needs."
+        )
+    } else {
+        format!(
+            "This environment of the account has {MAX_OF_ACCOUNT} connections, the most that there may be. Delete those that nobody needs."
+        )
+    };
+    Problem::new(Code::ConnectionLimit, detail)
+}
+
+/// The token is restricted to another value of this field.
+pub(crate) fn elsewhere(field: &str) -> Problem {
+    let detail = format!("This token is restricted to another `{field}`: see `GET /v1/whoami`.");
+    Problem::new(Code::InsufficientScope, detail)
+}
+
+/// The token is restricted to connections that exist.
+pub(crate) fn no_other_connection() -> Problem {
+    let detail = "This token is restricted to some connections, and can't create others: see `connections` of `GET /v1/whoami`.";
+    Problem::new(Code::InsufficientScope, detail)
+}
+
+/// A required field is missing, although a body without it was refused before.
+pub(crate) fn unreported() -> Problem {
+    let detail = "Something went wrong in the service: it did not report the missing field.";
+    Problem::new(Code::Internal, detail)
+}
+
+/// Builds the connection from the rest of the body. Fails with all faults of the body, or when it lies outside what the
+/// token is confined to.
+fn read(
+    mut body: BodyReader,
+    platform: Option<String>,
+    connector: Option<Connector>,
+    context: &Context<'_>,
+    id: String,
+) -> Result<NewConnection, Problem> {
+    let confinement = context.caller.confinement();
+    body.finish()?;
+    let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
+    let identity = body.text("identity");
+    if let Some(own) = confinement {
+        if own.connections.is_some() {
+            return Err(no_other_connection());
+        }
+        let what = if identity.as_ref() != Some(&own.identity) {
+            Some("identity")
+        } else if own.identity_type.is_some() && identity_type != own.identity_type {
+            Some("identityType")
+        } else {
+            let may = |platform: &String| own.has_platform(platform);
+            platform.as_ref().is_some_and(|platform| !may(platform)).then_some("platform")
+        };
+        if let Some(what) = what {
+            return Err(elsewhere(what));
+        }
+    }
+    let (Some(asked), Some(connector), Some(identity), Some(identity_type)) =
+        (platform, connector, identity, identity_type)
+    else {
+        return Err(unreported());
+    };
+    // A former name leads to the platform's own, unless the token knows it by the former one only.
+    let is_seen = confinement.is_none_or(|seen| seen.has_platform(&connector.platform));
+    let platform = if is_seen { connector.platform } else { asked };
+    let state = body.text("state").and_then(|text| text.parse().ok());
+    Ok(NewConnection {
+        id,
+        platform,
+        platform_version: body.text("platformVersion").unwrap_or(connector.platform_version),
+        description: connector.description,
+        identity,
+        identity_type,
+        label: body.text("label").unwrap_or_else(|| DEFAULT_LABEL.into()),
+        name: body.text("name"),
+        tags: json::text(&body.texts("tags").unwrap_or_default()),
+        state: state.unwrap_or(State::Unknown),
+        active: body.boolean("active").unwrap_or(true),
+        created_at: context.now,
+    })
+}

@@ -1,0 +1,295 @@
+//! `GET /v1/vault/connections` (specification, part 4.3).
+
+use serde::Deserialize;
+
+use super::broad::{Excess, too_broad};
+use super::shown::{document, document_with_account};
+use crate::auth::restriction::Confinement;
+use crate::connections::cursor::Cursor;
+use crate::connections::filter::{ConnectionFilter, Start, Tags};
+use crate::connections::key::ConnectionKey;
+use crate::connections::model::Connection;
+use crate::connections::statements::list::{ListStatements, in_order, list, skipped};
+use crate::http::context::Context;
+use crate::http::message::{NO_STORE, Request, Response};
+use crate::http::paging::Paging;
+use crate::http::parameters::NO_CURSOR;
+use crate::http::problem::Problem;
+use crate::http::query::QueryReader;
+use crate::storage::transaction::{Results, Rows, Statements, Transaction};
+use crate::terms::Environment;
+use crate::util::case_fold::fold;
+use crate::util::percent::decode_form;
+
+/// Which connections, and which page of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ListRequest {
+    filter: ConnectionFilter,
+    /// With a cursor, `page` is the number that the cursor stands for.
+    paging: Paging,
+    start: Start,
+}
+
+/// Notes the faults that parameters have only in combination.
+pub fn check_together(query: &mut QueryReader<'_>) {
+    if query.text("after").is_some() && query.has("page") {
+        query.invalid("after", "cannot be combined with `page`");
+    }
+    let how = query.text("tagsMatch");
+    if matches!(how.as_deref(), Some("all" | "any")) && !query.has("tags") {
+        query.invalid("tagsMatch", "can only be used together with `tags`");
+    }
+}
+
+/// Reads the list's query, narrowed to what a token may see. `environment` is that of the key. `cursor` verifies an
+/// `after` for the list named by its second argument; it returns `None` for a cursor of another list.
+///
+/// # Errors
+/// With all faults of the query.
+fn read_query(
+    mut reader: QueryReader<'_>,
+    environment: Environment,
+    confinement: Option<&Confinement>,
+    cursor: impl FnOnce(&str, &str) -> Option<Cursor>,
+) -> Result<ListRequest, Problem> {
+    check_together(&mut reader);
+    let folded = |parameter| reader.text(parameter).map(|text| fold(&text));
+    let identity_type = reader.text("identityType");
+    let state = reader.text("state");
+    let mut filter = ConnectionFilter {
+        active: reader.boolean("active").unwrap_or(true),
+        keys: reader.items("key").map(|keys| parse_keys(&keys, environment)),
+        identity: reader.text("identity"),
+        account: reader.text("account"),
+        name: folded("name"),
+        q: folded("q"),
+        tags: read_tags(&reader),
+        platform: folded("platform"),
+        platforms: None,
+        connections: None,
+        platform_version: reader.text("platformVersion"),
+        identity_type: identity_type.and_then(|text| text.parse().ok()),
+        state: state.and_then(|text| text.parse().ok()),
+        shows_account: reader.text("include").is_some(),
+    };
+    if let Some(confinement) = confinement {
+        filter.confine(confinement);
+    }
+    let mut paging = Paging::read(&reader);
+    let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
+    if let Some(after) = reader.text("after") {
+        if let Some(cursor) = cursor(&after, &filter.list_name(paging.limit)) {
+            paging.page = cursor.page;
+            start = Start::After(cursor);
+        } else if Cursor::has_shape(&after) {
+            reader.invalid("after", NO_CURSOR);
+        }
+    }
+    reader.finish().map(|()| ListRequest { filter, paging, start })
+}
+
+/// The keys that can exist here: well-formed, of this environment, each once.
+fn parse_keys(keys: &[String], environment: Environment) -> Vec<[String; 3]> {
+    let mut parsed: Vec<[String; 3]> = Vec::with_capacity(keys.len());
+    for key in keys.iter().filter_map(|key| ConnectionKey::parse(key)) {
+        let parts = [key.platform, key.label, key.identity].map(str::to_owned);
+        if key.environment == environment && !parsed.contains(&parts) {
+            parsed.push(parts);
+        }
+    }
+    parsed
+}
+
+fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
+    let mut tags: Vec<String> = Vec::new();
+    for tag in reader.items("tags")? {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    let any = reader.text("tagsMatch").as_deref() == Some("any");
+    Some(if any { Tags::Any(tags) } else { Tags::All(tags) })
+}
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    let (request, caller) = (context.request, context.caller);
+    let secrets = caller.cursor_secrets(&context.config.sessions);
+    let cursor = |text: &str, list: &str| {
+        secrets.iter().find_map(|secret| Cursor::verify(text, secret, list).ok())
+    };
+    let query = context.query();
+    let ListRequest { filter, paging, start } =
+        read_query(query, caller.environment(), caller.confinement(), cursor)?;
+
+    // One row more than the page holds shows whether another page follows.
+    let (rows, most) = (paging.limit.saturating_add(1), context.config.max_rows_read);
+    let mut statements = Statements::default();
+    let asked = ask(&mut statements, list(&context.guard(), &filter, &start, rows, most));
+    Ok(Transaction::new(statements, move |results, _| {
+        let found = gather(results, &asked, &start, rows, most)?;
+        if let Some(excess) = found.excess {
+            let is_token = caller.confinement().is_some();
+            return Err(too_broad(&filter, &excess, most, is_token));
+        }
+        let Found { total, mut page, .. } = found;
+        let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
+        let more = page.len() > limit;
+        page.truncate(limit);
+        let names = context.config.account_names;
+        let row = |row: &Connection| {
+            if filter.shows_account { document_with_account(row, names) } else { document(row) }
+        };
+        let rows = page.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        let body = paging.envelope(&rows.join(&b','), total);
+        let mut response = Response::json(body, NO_STORE);
+        if let (true, Some(last), Some(secret)) = (more, page.last(), secrets.first()) {
+            let next = Cursor {
+                page: paging.page.saturating_add(1),
+                created_at: last.created_at,
+                id: last.id.clone(),
+            };
+            let after = next.sign(secret, &filter.list_name(paging.limit));
+            response.add("link", link(request, &after));
+        }
+        Ok(response)
+    }))
+}
+
+/// What storage returned for a list.
+#[derive(Default)]
+struct Found {
+    total: u64,
+    /// The page's connections, in list order.
+    page: Vec<Connection>,
+    /// Why the list was not read.
+    excess: Option<Excess>,
+}
+
+/// A list's [`ListStatements`], each replaced by the handle of its rows.
+enum Asked {
+    Nothing,
+    All(Rows<Connection>),
+    Counted { total: Rows<Total>, page: Rows<Connection> },
+    Searched { walk: Rows<Walk>, page: Rows<Connection>, most: u64 },
+    Ways { costs: Rows<Costs>, pairs: Vec<(Rows<Total>, Rows<Connection>)> },
+}
+
+/// How many rows a list has.
+#[derive(Deserialize)]
+struct Total {
+    total: u64,
+}
+
+/// What a search walked, and found.
+#[derive(Deserialize)]
+struct Walk {
+    walked: u64,
+    total: u64,
+}
+
+/// What the cheapest way to a list costs in rows, and how many connections the others have.
+#[derive(Default, Deserialize)]
+struct Costs {
+    cost: u64,
+    tags: u64,
+    columns: u64,
+}
+
+fn ask(statements: &mut Statements, list: ListStatements) -> Asked {
+    match list {
+        ListStatements::Nothing => Asked::Nothing,
+        ListStatements::All(all) => Asked::All(statements.ask(all)),
+        ListStatements::Counted(all, page) => {
+            Asked::Counted { total: statements.ask(all), page: statements.ask(page) }
+        }
+        ListStatements::Searched(all, page, most) => {
+            Asked::Searched { walk: statements.ask(all), page: statements.ask(page), most }
+        }
+        ListStatements::Ways(ways, pairs) => {
+            let costs = statements.ask(ways);
+            let mut pair = |(all, page)| (statements.ask(all), statements.ask(page));
+            Asked::Ways { costs, pairs: pairs.into_iter().map(&mut pair).collect() }
+        }
+    }
+}
+
+/// Combines the results of the statements.
+fn gather(
+    results: &Results<'_>,
+    asked: &Asked,
+    start: &Start,
+    rows: u64,
+    most: u64,
+) -> Result<Found, Problem> {
+    let sum = |total: Rows<Total>| {
+        let totals = results.all(total)?.into_iter();
+        Ok::<_, Problem>(totals.fold(0_u64, |sum, row| sum.saturating_add(row.total)))
+    };
+    Ok(match asked {
+        Asked::Nothing => Found::default(),
+        Asked::All(all) => {
+            let all = in_order(results.all(*all)?);
+            let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+            Found { total, page: page_of(all, start, rows), excess: None }
+        }
+        Asked::Counted { total, page } => {
+            let total = sum(*total)?;
+            let skipped = skipped(start, total, rows, most);
+            let excess = (skipped > most).then_some(Excess::Page { skipped });
+            Found { total, page: in_order(results.all(*page)?), excess }
+        }
+        Asked::Searched { walk, page, most } => {
+            let (mut walked, mut total) = (0_u64, 0_u64);
+            for walk in results.all(*walk)? {
+                walked = walked.saturating_add(walk.walked);
+                total = total.saturating_add(walk.total);
+            }
+            let excess = (walked > *most).then_some(Excess::Matches { most: *most });
+            Found { total, page: in_order(results.all(*page)?), excess }
+        }
+        Asked::Ways { costs, pairs } => {
+            let Costs { cost, tags, columns } = results.first(*costs)?.unwrap_or_default();
+            let excess = (cost > most).then_some(Excess::Rows { cost, tags, columns });
+            let (mut all, mut page) = (0_u64, Vec::new());
+            for (total, rows) in pairs {
+                all = all.saturating_add(sum(*total)?);
+                page.append(&mut results.all(*rows)?);
+            }
+            Found { total: all, page: in_order(page), excess }
+        }
+    })
+}
+
+/// At most `rows` rows from the start of a page on, given all rows in list order.
+fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
+    let skipped = match start {
+        Start::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),
+        Start::After(cursor) => {
+            let at = (cursor.created_at, cursor.id.as_str());
+            all.partition_point(|row| row.place() >= at)
+        }
+    };
+    all.into_iter().skip(skipped).take(usize::try_from(rows).unwrap_or(usize::MAX)).collect()
+}
+
+/// The parameters of a query, as sent, without those that say where in the list to start.
+fn without_place(query: &str) -> impl Iterator<Item = &str> {
+    query.split('&').filter(|pair| {
+        let name = decode_form(pair.split('=').next().unwrap_or_default()).unwrap_or_default();
+        !pair.is_empty() && name != "page" && name != "after"
+    })
+}
+
+/// The value of the `Link` header, naming the next page.
+fn link(request: &Request, after: &str) -> String {
+    let mut query: Vec<&str> = without_place(&request.query).collect();
+    let after = format!("after={after}");
+    query.push(&after);
+    // Encodes characters that could end the address early; some browsers and proxies send them as they are.
+    let query = query.join("&").replace('>', "%3E").replace('"', "%22");
+    format!("<{}{}?{query}>; rel=\"next\"", request.origin, request.path)
+}

@@ -1,0 +1,19 @@
+//! `PUT /v1/vault/connections/{id}/name`: sets a connection's display name.
+
+use super::change;
+use crate::connections::statements::one;
+use crate::http::context::Context;
+use crate::http::problem::Problem;
+use crate::storage::transaction::Transaction;
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the request.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    let condition = context.condition()?;
+    let mut body = context.body()?;
+    body.finish()?;
+    let name = body.text("name");
+    Ok(change::plan(context, condition, |write| Some(one::set_name(write, name.as_deref()))))
+}

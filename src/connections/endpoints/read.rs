@@ -1,0 +1,34 @@
+//! `GET /v1/vault/connections/{id}` (specification, part 4.4).
+
+use super::shown::shown;
+use crate::connections::model::Connection;
+use crate::connections::revision::entity_tag;
+use crate::connections::statements::one;
+use crate::http::context::Context;
+use crate::http::etag;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::Problem;
+use crate::storage::transaction::{Statements, Transaction};
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let mut statements = Statements::default();
+    let id = context.connection_id();
+    let connection = statements.ask::<Connection>(one::select(&context.guard(), &id));
+    Ok(Transaction::new(statements, move |results, _| {
+        let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
+        let tag = entity_tag(&connection.id, connection.version);
+        let known = context.request.header("if-none-match");
+        if known.is_some_and(|known| etag::matches(known, &tag)) {
+            let mut response = Response::empty(304);
+            response.add("cache-control", NO_STORE);
+            response.add("etag", tag);
+            return Ok(response);
+        }
+        shown(&connection)
+    }))
+}

@@ -1,0 +1,44 @@
+//! How a connection is rendered.
+
+use crate::connections::model::Connection;
+use crate::connections::revision::entity_tag;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::Problem;
+use crate::util::json;
+
+/// The document of a connection.
+///
+/// # Errors
+/// When what is stored is damaged.
+pub(crate) fn document(connection: &Connection) -> Result<Vec<u8>, Problem> {
+    connection.to_json().map_err(|error| {
+        Problem::unavailable(format!("the connection {} is damaged: {error}", connection.id))
+    })
+}
+
+/// As [`document`], with the account at the platform. `names`: whether it is named.
+///
+/// # Errors
+/// When what is stored is damaged.
+pub(crate) fn document_with_account(
+    connection: &Connection,
+    names: bool,
+) -> Result<Vec<u8>, Problem> {
+    let mut document = document(connection)?;
+    // Before the brace that ends it.
+    document.pop();
+    document.extend_from_slice(b",\"account\":");
+    document.extend_from_slice(&json::bytes(&connection.account(names)));
+    document.push(b'}');
+    Ok(document)
+}
+
+/// One connection with its entity tag.
+///
+/// # Errors
+/// When what is stored is damaged.
+pub(crate) fn shown(connection: &Connection) -> Result<Response, Problem> {
+    let mut response = Response::json(document(connection)?, NO_STORE);
+    response.add("etag", entity_tag(&connection.id, connection.version));
+    Ok(response)
+}

@@ -1,0 +1,39 @@
+//! `PUT /v1/vault/connections/{id}/state`: sets a connection's health, as reported by the holder of its credentials.
+
+use serde_json::{Map, Value};
+
+use super::change;
+use crate::connect::statements::select_held;
+use crate::connections::draft::NewState;
+use crate::connections::statements::one;
+use crate::http::context::Context;
+use crate::http::problem::{Code, Problem};
+use crate::storage::transaction::Transaction;
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the request.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    let condition = context.condition()?;
+    let mut body = context.body()?;
+    body.finish()?;
+    let new = body.text("state").and_then(|text| text.parse().ok()).map(|state| NewState {
+        state,
+        active: body.boolean("active"),
+        now: context.now,
+        reason: body.text("reason"),
+    });
+    let change = change::plan(context, condition, |write| Some(one::set_state(write, &new?)));
+    let Transaction { mut statements, render } = change;
+    let held = statements
+        .ask::<Map<String, Value>>(select_held(&context.guard(), &context.connection_id()));
+    Ok(Transaction::new(statements, move |results, principal| {
+        if results.first(held)?.is_some() {
+            let detail =
+                "The vault holds this connection's credentials, so it determines the state itself.";
+            return Err(Problem::new(Code::CredentialsHeld, detail));
+        }
+        render(results, principal)
+    }))
+}

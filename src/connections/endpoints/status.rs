@@ -1,0 +1,103 @@
+//! `GET /v1/vault/connections/{id}/status`: the health of a connection, with its reasons.
+
+use serde::{Deserialize, Serialize};
+
+use crate::connect::statements::{select_held, select_state};
+use crate::connections::model::PlatformAccount;
+use crate::credentials::lifecycle::machine::actor;
+use crate::credentials::lifecycle::row::HeldRow;
+use crate::http::context::Context;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::Problem;
+use crate::storage::transaction::{Statements, Transaction};
+use crate::terms::State;
+use crate::util::json;
+use crate::util::rfc3339::rfc3339;
+
+/// What a connection's row says of its state.
+#[derive(Deserialize)]
+struct StateRow {
+    state: State,
+    state_reason: Option<String>,
+    since: u64,
+    platform_account_id: Option<String>,
+    platform_account_name: Option<String>,
+}
+
+/// The document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Status<'a> {
+    state: State,
+    since: Option<String>,
+    reason: Option<Reason<'a>>,
+    actor: &'static str,
+    attempts: u64,
+    next_attempt_at: Option<String>,
+    expires_at: Option<String>,
+    last_refreshed_at: Option<String>,
+    scopes: Vec<String>,
+    missing_scopes: Vec<String>,
+    holds_credentials: bool,
+    account: Option<PlatformAccount<'a>>,
+}
+
+/// Why a connection is in its state.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Reason<'a> {
+    code: &'a str,
+    detail: Option<&'a str>,
+    http_status: Option<u16>,
+}
+
+/// Plans the request.
+///
+/// # Errors
+/// When the request has a query.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let (guard, id, mut statements) =
+        (context.guard(), context.connection_id(), Statements::default());
+    let state = statements.ask::<StateRow>(select_state(&guard, &id));
+    let held = statements.ask::<HeldRow>(select_held(&guard, &id));
+    let names = context.config.account_names;
+    Ok(Transaction::new(statements, move |results, _| {
+        let row = results.first(state)?.ok_or_else(Problem::no_connection)?;
+        let held = results.first(held)?;
+        let time = |at: Option<u64>| at.and_then(rfc3339);
+        let code = held.as_ref().and_then(|held| held.reason_code.as_deref());
+        let reason = match (&held, code) {
+            (Some(held), Some(code)) => Some(Reason {
+                code,
+                detail: held.reason_detail.as_deref(),
+                http_status: held.reason_status,
+            }),
+            // Who holds the credentials elsewhere said so.
+            _ => row.state_reason.as_deref().map(|detail| Reason {
+                code: "reported",
+                detail: Some(detail),
+                http_status: None,
+            }),
+        };
+        let status = Status {
+            state: row.state,
+            since: rfc3339(row.since),
+            reason,
+            actor: actor(row.state, code),
+            attempts: held.as_ref().map_or(0, |held| held.attempts),
+            next_attempt_at: time(held.as_ref().and_then(|held| held.next_attempt_at)),
+            expires_at: time(held.as_ref().and_then(|held| held.expires_at)),
+            last_refreshed_at: time(held.as_ref().and_then(|held| held.refreshed_at)),
+            scopes: held.as_ref().map(HeldRow::scopes).unwrap_or_default(),
+            missing_scopes: held.as_ref().map(HeldRow::missing_scopes).unwrap_or_default(),
+            holds_credentials: held.is_some(),
+            account: PlatformAccount::of(
+                row.platform_account_id.as_ref(),
+                row.platform_account_name.as_ref(),
+                names,
+            ),
+        };
+        Ok(Response::json(json::bytes(&status), NO_STORE))
+    }))
+}

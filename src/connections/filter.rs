@@ -1,0 +1,227 @@
+//! What a request asks of the list of connections. Knows no SQL.
+
+use serde::Serialize;
+
+use super::cursor::Cursor;
+use crate::auth::restriction::Confinement;
+use crate::terms::{IdentityType, State};
+use crate::util::json;
+use crate::util::name_set::Names;
+
+/// The most keys that a request may name.
+pub const MAX_KEYS: usize = 100;
+/// The most tags that a request may name.
+pub const MAX_TAGS: usize = 20;
+/// The most characters of `q`.
+pub const MAX_Q: usize = 100;
+
+/// The filters of the list (specification, part 4.3), folded where case is ignored. A connection must match all that
+/// are given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConnectionFilter {
+    /// Whether the connection is active.
+    pub active: bool,
+    /// Any of these distinct keys, given as platform, label and identity.
+    pub keys: Option<Vec<[String; 3]>>,
+    /// Exact.
+    pub identity: Option<String>,
+    /// Exact: the id of the account at the platform.
+    pub account: Option<String>,
+    /// Folded.
+    pub name: Option<String>,
+    /// Folded; the prefix of a name or an identity.
+    pub q: Option<String>,
+    /// Distinct tags.
+    pub tags: Option<Tags>,
+    /// Folded.
+    pub platform: Option<String>,
+    /// Any of these, when a token is confined to them. The empty set matches nothing.
+    pub platforms: Option<Names>,
+    /// Only those with these ids, when a token is confined to them.
+    pub connections: Option<Names>,
+    /// Exact.
+    pub platform_version: Option<String>,
+    /// Exact.
+    pub identity_type: Option<IdentityType>,
+    /// Exact.
+    pub state: Option<State>,
+    /// Whether the rows show the account.
+    pub shows_account: bool,
+}
+
+impl ConnectionFilter {
+    /// Identifies the list of this filter in pages of `limit` rows, so that a cursor fits no other list.
+    #[must_use]
+    pub fn list_name(&self, limit: u64) -> String {
+        let (all, any) = match &self.tags {
+            None => (None, None),
+            Some(Tags::All(tags)) => (Some(tags.as_slice()), None),
+            Some(Tags::Any(tags)) => (None, Some(tags.as_slice())),
+        };
+        json::text(&ListName {
+            limit,
+            active: u8::from(self.active),
+            key: self.keys.as_deref(),
+            identity: self.identity.as_deref(),
+            account: self.account.as_deref(),
+            name: self.name.as_deref(),
+            q: self.q.as_deref(),
+            no_tags: self.tags.is_none().then_some([]),
+            all,
+            any,
+            platform: self.platform.as_deref(),
+            platform_version: self.platform_version.as_deref(),
+            identity_type: self.identity_type,
+            state: self.state,
+            platforms: self.platforms.as_ref().map(Names::as_str),
+            connections: self.connections.as_ref().map(Names::as_str),
+        })
+    }
+
+    /// Narrows the filter to what a token may see. A filter that asks for anything else matches nothing afterwards.
+    pub fn confine(&mut self, to: &Confinement) {
+        let mut contradicts =
+            *self.identity.get_or_insert_with(|| to.identity.clone()) != to.identity;
+        if let Some(own) = to.identity_type {
+            contradicts |= *self.identity_type.get_or_insert(own) != own;
+        }
+        let platform = self.platform.as_deref();
+        contradicts |= platform.is_some_and(|platform| !to.has_platform(platform));
+        if let Some(keys) = &mut self.keys {
+            // Looking up a foreign key would cost more when it exists, and so reveal it: only the token's own keys are
+            // looked up.
+            keys.retain(|[platform, _, identity]| {
+                *identity == to.identity && to.has_platform(platform)
+            });
+            contradicts |= keys.is_empty();
+        }
+        let own = to.platforms.as_ref().filter(|_| self.platform.is_none()).cloned();
+        self.connections.clone_from(&to.connections);
+        self.platforms = if contradicts { Some(Names::default()) } else { own };
+    }
+
+    /// Whether nothing can match, so that storage need not be searched.
+    #[must_use]
+    pub fn finds_nothing(&self) -> bool {
+        self.platforms == Some(Names::default())
+    }
+}
+
+/// What tells a list from others. Cursors are signed together with it: another form of it makes all of them invalid.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListName<'a> {
+    limit: u64,
+    active: u8,
+    key: Option<&'a [[String; 3]]>,
+    identity: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<&'a str>,
+    name: Option<&'a str>,
+    q: Option<&'a str>,
+    #[serde(rename = "", skip_serializing_if = "Option::is_none")]
+    no_tags: Option<[(); 0]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    any: Option<&'a [String]>,
+    platform: Option<&'a str>,
+    platform_version: Option<&'a str>,
+    identity_type: Option<IdentityType>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<State>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    platforms: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connections: Option<&'a str>,
+}
+
+/// Which tags a connection must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tags {
+    /// All of these.
+    All(Vec<String>),
+    /// At least one of these.
+    Any(Vec<String>),
+}
+
+/// Where in a list a page begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// After this many rows.
+    Offset(u64),
+    /// Right after the connection that the cursor names.
+    After(Cursor),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ConnectionFilter;
+    use crate::auth::restriction::Confinement;
+    use crate::terms::IdentityType;
+    use crate::util::name_set::Names;
+
+    fn token() -> Confinement {
+        Confinement {
+            identity: "ann".into(),
+            identity_type: Some(IdentityType::User),
+            platforms: Some(Names::of_text("alpha,beta".into())),
+            connections: None,
+        }
+    }
+
+    fn confined(filter: &ConnectionFilter) -> ConnectionFilter {
+        let mut filter = filter.clone();
+        filter.confine(&token());
+        filter
+    }
+
+    #[test]
+    fn a_token_looks_up_its_own_keys_only() {
+        let keys = |keys: &[[&str; 3]]| -> Vec<[String; 3]> {
+            keys.iter().map(|key| key.map(str::to_owned)).collect()
+        };
+        let asked = ConnectionFilter {
+            keys: Some(keys(&[
+                ["alpha", "l", "ann"],
+                ["alpha", "l", "bob"],
+                ["gamma", "l", "ann"],
+                ["gamma", "l", "bob"],
+            ])),
+            ..ConnectionFilter::default()
+        };
+        let narrowed = confined(&asked);
+        assert_eq!(narrowed.keys, Some(keys(&[["alpha", "l", "ann"]])));
+        assert!(!narrowed.finds_nothing());
+        let foreign = keys(&[["alpha", "l", "bob"], ["gamma", "l", "ann"]]);
+        let asked = ConnectionFilter { keys: Some(foreign), ..ConnectionFilter::default() };
+        assert!(confined(&asked).finds_nothing());
+    }
+
+    #[test]
+    fn a_token_that_asks_for_more_finds_nothing() {
+        let all = ConnectionFilter::default();
+        let narrowed = confined(&all);
+        assert_eq!(narrowed.identity.as_deref(), Some("ann"));
+        assert_eq!(narrowed.identity_type, Some(IdentityType::User));
+        assert_eq!(narrowed.platforms, token().platforms);
+        for (filter, finds_nothing) in [
+            (ConnectionFilter { identity: Some("ann".into()), ..all.clone() }, false),
+            (ConnectionFilter { identity: Some("Ann".into()), ..all.clone() }, true),
+            (ConnectionFilter { identity_type: Some(IdentityType::User), ..all.clone() }, false),
+            (ConnectionFilter { identity_type: Some(IdentityType::Team), ..all.clone() }, true),
+            (ConnectionFilter { platform: Some("beta".into()), ..all.clone() }, false),
+            (ConnectionFilter { platform: Some("gamma".into()), ..all.clone() }, true),
+            (
+                ConnectionFilter {
+                    identity: Some("bob".into()),
+                    keys: Some(vec![["alpha", "l", "ann"].map(str::to_owned)]),
+                    ..all.clone()
+                },
+                true,
+            ),
+        ] {
+            assert_eq!(confined(&filter).finds_nothing(), finds_nothing, "{filter:?}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! A connection, as the database returns it and as the API shows it.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::key::ConnectionKey;
+use crate::auth::restriction::Confinement;
+use crate::terms::{Environment, IdentityType, State};
+use crate::util::rfc3339::rfc3339;
+
+/// The id of a connection: a UUID in lower case with hyphens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectionId(String);
+
+impl ConnectionId {
+    /// Parses a hyphenated UUID, ignoring case. Returns `None` for any other text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        // Of the forms that the library reads, only the hyphenated one has so many characters.
+        let id =
+            Some(text).filter(|text| text.len() == 36).and_then(|text| Uuid::try_parse(text).ok());
+        id.map(|id| Self(id.to_string()))
+    }
+
+    /// The id as it is stored.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for ConnectionId {
+    /// The nil UUID, which no connection has: what cannot be an id is looked up under it, so that everything that is not
+    /// found costs the same.
+    fn default() -> Self {
+        Self(Uuid::nil().to_string())
+    }
+}
+
+/// A row of `connections`, in the columns that [`super::statements`] selects.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Connection {
+    /// Lower-case hyphenated UUID.
+    pub id: String,
+    /// `v` and a number.
+    pub platform_version: String,
+    /// The display name.
+    pub name: Option<String>,
+    /// The environment of the account.
+    pub environment: Environment,
+    /// The platform's identifier.
+    pub platform: String,
+    /// Distinguishes connections of one identity to one platform.
+    pub label: String,
+    /// Whose connection it is.
+    pub identity: String,
+    /// What kind of identity that is.
+    pub identity_type: IdentityType,
+    /// The platform's description.
+    pub description: String,
+    /// The connection's health.
+    pub state: State,
+    /// A JSON array of strings, as it was sent.
+    pub tags: String,
+    /// 1 when created, incremented by every change.
+    pub version: u64,
+    /// Whether it is active.
+    #[serde(deserialize_with = "flag")]
+    pub active: bool,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub created_at: u64,
+    /// The id of the request that wrote this version.
+    pub written_by: String,
+    /// The id of the account at the platform, where it is known and was asked for.
+    #[serde(default)]
+    pub platform_account_id: Option<String>,
+    /// The account's name at the platform, likewise.
+    #[serde(default)]
+    pub platform_account_name: Option<String>,
+}
+
+/// Whose account a connection leads to, as the platform says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PlatformAccount<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its name; `None` when the platform says none, or none may be shown.
+    pub name: Option<&'a str>,
+}
+
+impl<'a> PlatformAccount<'a> {
+    /// Of what a row has. Returns `None` when the account is not known. `names`: whether names are shown.
+    #[must_use]
+    pub fn of(id: Option<&'a String>, name: Option<&'a String>, names: bool) -> Option<Self> {
+        let name = name.filter(|_| names).map(String::as_str);
+        id.map(|id| Self { id, name })
+    }
+}
+
+impl Connection {
+    /// Whose account it leads to. `names`: whether names are shown.
+    #[must_use]
+    pub fn account(&self, names: bool) -> Option<PlatformAccount<'_>> {
+        let (id, name) = (&self.platform_account_id, &self.platform_account_name);
+        PlatformAccount::of(id.as_ref(), name.as_ref(), names)
+    }
+
+    /// The connection's key.
+    #[must_use]
+    pub fn key(&self) -> ConnectionKey<'_> {
+        ConnectionKey {
+            environment: self.environment,
+            platform: &self.platform,
+            label: &self.label,
+            identity: &self.identity,
+        }
+    }
+
+    /// Whether a token with this confinement may see the connection.
+    #[must_use]
+    pub fn is_within(&self, confinement: &Confinement) -> bool {
+        self.identity == confinement.identity
+            && confinement.identity_type.is_none_or(|own| self.identity_type == own)
+            && confinement.has_platform(&self.platform)
+            && confinement.has_connection(&self.id)
+    }
+
+    /// Its position in the list, which is sorted by this in descending order.
+    #[must_use]
+    pub fn place(&self) -> (u64, &str) {
+        (self.created_at, &self.id)
+    }
+
+    /// The document that the API shows: exactly the fields of the specification, part 2.4, in its order.
+    ///
+    /// # Errors
+    /// When the stored tags are no JSON.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&Shown {
+            id: &self.id,
+            platform_version: &self.platform_version,
+            name: self.name.as_deref(),
+            kind: "api",
+            key: self.key().to_string(),
+            environment: self.environment,
+            platform: &self.platform,
+            identity: &self.identity,
+            identity_type: self.identity_type,
+            description: &self.description,
+            state: self.state,
+            tags: serde_json::from_str(&self.tags)?,
+            version: self.version.to_string(),
+            active: self.active,
+            created_at: rfc3339(self.created_at).unwrap_or_default(),
+        })
+    }
+}
+
+/// The fields of a connection as the API shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: &'a str,
+    platform_version: &'a str,
+    name: Option<&'a str>,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    key: String,
+    environment: Environment,
+    platform: &'a str,
+    identity: &'a str,
+    identity_type: IdentityType,
+    description: &'a str,
+    state: State,
+    tags: &'a RawValue,
+    version: String,
+    active: bool,
+    created_at: String,
+}
+
+/// Reads 1 or 0: the database has no booleans.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(u8::deserialize(deserializer)? == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Connection;
+    use crate::auth::restriction::Confinement;
+    use crate::terms::{Environment, IdentityType, State};
+    use crate::util::name_set::Names;
+
+    #[test]
+    fn a_token_sees_connections_of_its_identity_type_and_platforms() {
+        let connection = Connection {
+            id: "018f0000-0000-7000-8000-000000000000".into(),
+            platform_version: "v1".into(),
+            name: None,
+            environment: Environment::Test,
+            platform: "alpha".into(),
+            label: "default".into(),
+            identity: "ann".into(),
+            identity_type: IdentityType::User,
+            description: String::new(),
+            state: State::Operational,
+            tags: "[]".into(),
+            version: 1,
+            active: true,
+            created_at: 0,
+            written_by: String::new(),
+            platform_account_id: None,
+            platform_account_name: None,
+        };
+        for (identity, identity_type, platforms, is_within) in [
+            ("ann", None, None, true),
+            ("ann", Some(IdentityType::User), Some("beta,alpha"), true),
+            ("Ann", None, None, false),
+            ("bob", Some(IdentityType::User), Some("alpha"), false),
+            ("ann", Some(IdentityType::Team), None, false),
+            ("ann", None, Some("alpha-two,beta"), false),
+        ] {
+            let confinement = Confinement {
+                identity: identity.into(),
+                identity_type,
+                platforms: platforms.map(|names: &str| Names::of_text(names.into())),
+                connections: None,
+            };
+            assert_eq!(connection.is_within(&confinement), is_within, "{confinement:?}");
+        }
+    }
+}

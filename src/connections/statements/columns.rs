@@ -1,0 +1,72 @@
+//! Which filters are equalities on columns, and the index that begins with these columns.
+
+use crate::connections::filter::ConnectionFilter;
+use crate::terms::{IdentityType, State};
+
+/// Which filters are equalities on columns of `connections`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each stands for a column")]
+pub(super) struct Columns {
+    pub platform: bool,
+    pub version: bool,
+    pub identity_type: bool,
+    pub state: bool,
+}
+
+/// A column of an index that the filter does not restrict: one walk per value is needed, and these are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Open {
+    /// The column's name.
+    pub column: &'static str,
+    /// All its values.
+    pub values: [&'static str; 4],
+}
+
+const TYPES: Open = Open { column: "c.identity_type", values: IdentityType::NAMES };
+const STATES: Open = Open { column: "c.state", values: State::NAMES };
+
+impl ConnectionFilter {
+    pub(super) fn columns(&self) -> Columns {
+        Columns {
+            platform: self.platform.is_some(),
+            version: self.platform_version.is_some(),
+            identity_type: self.identity_type.is_some(),
+            state: self.state.is_some(),
+        }
+    }
+}
+
+impl Columns {
+    pub(super) const NONE: Self =
+        Self { platform: false, version: false, identity_type: false, state: false };
+
+    /// The index that begins with these columns, followed by the list order or by one [`Open`] column.
+    pub(super) const fn index(self) -> &'static str {
+        let version_and_type = self.version && self.identity_type;
+        match (self.platform, self.version) {
+            (false, false) if self.state => "connections_by_type_and_state",
+            (true, false) if self.state => "connections_by_platform_type_and_state",
+            (false, true) if self.state || version_and_type => {
+                "connections_by_version_type_and_state"
+            }
+            (true, true) if self.state || version_and_type => {
+                "connections_by_platform_version_type_and_state"
+            }
+            (true, true) => "connections_by_platform_and_version",
+            (true, false) if self.identity_type => "connections_by_platform_and_identity_type",
+            (true, false) => "connections_by_platform",
+            (false, true) => "connections_by_platform_version",
+            (false, false) if self.identity_type => "connections_by_identity_type",
+            (false, false) => "connections_by_age",
+        }
+    }
+
+    /// The index column between these columns and the list order. Returns `None` when there is none.
+    pub(super) const fn open(self) -> Option<Open> {
+        match (self.state, self.identity_type) {
+            (true, false) => Some(TYPES),
+            (false, true) if self.version => Some(STATES),
+            _ => None,
+        }
+    }
+}

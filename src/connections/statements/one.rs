@@ -1,0 +1,156 @@
+//! Statements for single connections: select, insert, update, delete.
+
+use super::limits::{account_has_place, identity_has_place};
+use super::sql::{COLUMNS, Sql};
+use crate::auth::statements::Guard;
+use crate::connections::draft::{NewConnection, NewState};
+use crate::connections::model::ConnectionId;
+use crate::connections::revision::Precondition;
+use crate::ports::{Param, Statement};
+use crate::util::case_fold::fold;
+use crate::util::json;
+
+/// The connection `c` with this id in the key's tenant. Rows of other tenants are not even read.
+const BY_ID: &str = " FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ";
+
+/// Selects the connection with an id.
+#[must_use]
+pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT ").push(COLUMNS).push(BY_ID).text(id.as_str());
+    sql.push(" WHERE ").guard_connection();
+    sql.finish()
+}
+
+/// A change to one connection.
+#[derive(Debug)]
+pub struct Write<'a> {
+    /// Who may change it.
+    pub guard: &'a Guard<'a>,
+    /// The connection's id.
+    pub id: &'a ConnectionId,
+    /// What the connection must satisfy.
+    pub precondition: &'a Precondition,
+    /// The id of the request, which the connection's row names afterwards.
+    pub request: &'a str,
+}
+
+impl<'a> Write<'a> {
+    /// Begins an update that creates a new version.
+    fn begin(&self) -> Sql<'a> {
+        let mut sql = Sql::new(self.guard);
+        sql.push("UPDATE connections AS c SET version = c.version + 1, written_by = ");
+        sql.text(self.request);
+        sql
+    }
+
+    /// Ends the update: the row must have the id and satisfy the precondition.
+    fn end(&self, mut sql: Sql<'a>) -> Statement {
+        sql.chosen(self.id, self.precondition);
+        sql.finish()
+    }
+}
+
+/// Sets a connection's tags, unless it has them already.
+#[must_use]
+pub fn set_tags(write: &Write<'_>, tags: &str) -> Statement {
+    let mut sql = write.begin();
+    sql.push(", tags = ").text(tags).push(" WHERE c.tags <> ").text(tags);
+    write.end(sql)
+}
+
+/// Sets a connection's name, unless it has it already.
+#[must_use]
+pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
+    let text = |name: Option<String>| name.map_or(Param::Null, Param::Text);
+    let mut sql = write.begin();
+    sql.push(", name = ").bind(text(name.map(str::to_owned)));
+    sql.push(", name_folded = ").bind(text(name.map(fold)));
+    sql.push(" WHERE c.name IS NOT ").bind(text(name.map(str::to_owned)));
+    write.end(sql)
+}
+
+/// Sets a connection's state, unless it has it already. A new state without a reason clears the old one's reason.
+#[must_use]
+pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
+    let state = new.state.as_str();
+    let mut sql = write.begin();
+    sql.push(", state_since = iif(c.state = ").text(state).push(", c.state_since, ");
+    sql.integer(new.now).push("), state = ").text(state).push(", state_reason = ");
+    match &new.reason {
+        Some(reason) => sql.text(reason),
+        None => sql.push("iif(c.state = ").text(state).push(", c.state_reason, NULL)"),
+    };
+    // A column that is not set fires no trigger.
+    if let Some(active) = new.active {
+        sql.push(", active = ").integer(u64::from(active));
+    }
+    sql.push(" WHERE (c.state <> ").text(state);
+    if let Some(active) = new.active {
+        sql.push(" OR c.active <> ").integer(u64::from(active));
+    }
+    if let Some(reason) = &new.reason {
+        sql.push(" OR c.state_reason IS NOT ").text(reason);
+    }
+    // Where the vault holds the credentials, it finds the state out by itself.
+    sql.push(") AND NOT EXISTS (SELECT 1 FROM credentials h WHERE h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id)");
+    write.end(sql)
+}
+
+/// Deletes a connection that satisfies the precondition.
+#[must_use]
+pub fn delete(guard: &Guard<'_>, id: &ConnectionId, precondition: &Precondition) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("DELETE FROM connections AS c WHERE true").chosen(id, precondition);
+    sql.finish()
+}
+
+impl Sql<'_> {
+    /// Adds the conditions that `c` has this id, is visible to the caller and satisfies the precondition.
+    fn chosen(&mut self, id: &ConnectionId, precondition: &Precondition) -> &mut Self {
+        self.push(" AND c.seq = (SELECT c.seq").push(BY_ID).text(id.as_str());
+        self.push(" WHERE ").guard_connection().push(")");
+        let Precondition::Versions(versions) = precondition else { return self };
+        let json = json::text(versions);
+        self.push(" AND c.version IN (SELECT value FROM json_each(");
+        self.bind(Param::Text(json)).push("))")
+    }
+}
+
+/// Inserts a connection, unless another one has its key, or there are as many as there may be.
+#[must_use]
+pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("INSERT INTO connections (account, environment, id, active, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, version, created_at, written_by) SELECT k.account, k.environment, ");
+    sql.text(&new.id).push(", ").integer(u64::from(new.active));
+    for text in [&new.platform, &new.platform_version, &new.label, &new.identity] {
+        sql.push(", ").text(text);
+    }
+    sql.push(", ").text(&fold(&new.identity));
+    sql.push(", ").text(new.identity_type.as_str());
+    for name in [new.name.clone(), new.name.as_deref().map(fold)] {
+        sql.push(", ").bind(name.map_or(Param::Null, Param::Text));
+    }
+    sql.push(", ").text(&new.description).push(", ").text(new.state.as_str());
+    sql.push(", ").text(&new.tags).push(", 1, ").integer(new.created_at);
+    sql.push(", ").text(&new.id).push(" FROM api_keys k WHERE ").guard();
+    sql.push(" AND ").push(&account_has_place("k.account", "k.environment"));
+    if guard.confinement.is_some() {
+        let folded = sql.placeholder(Param::Text(fold(&new.identity)));
+        let identity = sql.placeholder(Param::text(&new.identity));
+        let owner = [folded.as_str(), identity.as_str()];
+        sql.push(" AND ").push(&identity_has_place("k.account", "k.environment", owner));
+    }
+    sql.push(" ON CONFLICT (account, environment, platform, label, identity) DO NOTHING");
+    sql.finish()
+}
+
+/// Selects the connection with a key in parts, even one that a token may not see because its type differs.
+#[must_use]
+pub fn select_by_key(guard: &Guard<'_>, platform: &str, label: &str, identity: &str) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = ");
+    sql.text(platform).push(" AND c.label = ").text(label);
+    sql.push(" AND c.identity = ").text(identity).push(" WHERE ").guard();
+    sql.finish()
+}

@@ -1,0 +1,136 @@
+//! Lists filtered by identity, by account, by name, or by a prefix of name or identity. No counter covers these, so a search stops after
+//! reading as many rows as it may. Matches of a name or a prefix are not in list order, so their pages are sorted.
+
+use super::columns::Columns;
+use super::source::NAME_OVERLAPS;
+use super::sql::Sql;
+use crate::auth::statements::Guard;
+use crate::connections::filter::{ConnectionFilter, Start};
+use crate::ports::Statement;
+
+/// The cost of a match, in rows read in order: counting it, reading it for the page, sorting it.
+const MATCH: u64 = 3;
+/// The cost of a match when the connection itself must be looked up, for the total and for the page.
+const LOOKED_UP: u64 = 24;
+
+/// A search by the most selective of these filters.
+#[derive(Debug)]
+pub(super) struct Search<'a> {
+    filter: &'a ConnectionFilter,
+    /// The other filters.
+    rest: ConnectionFilter,
+    /// Whether there are other filters, so that the connections themselves must be looked up.
+    looks: bool,
+    /// The most matches that may be visited.
+    pub most: u64,
+}
+
+impl<'a> Search<'a> {
+    /// The search for a filter; `most` is how many rows a list may cost. Returns `None` when the filter has none of
+    /// these.
+    pub(super) fn new(filter: &'a ConnectionFilter, most: u64) -> Option<Self> {
+        let mut rest = filter.clone();
+        rest.shows_account = false;
+        let main = [&mut rest.identity, &mut rest.account, &mut rest.name, &mut rest.q];
+        main.into_iter().find_map(Option::take)?;
+        let nothing = ConnectionFilter { active: filter.active, ..ConnectionFilter::default() };
+        let looks = rest != nothing;
+        let each = if looks { LOOKED_UP } else { MATCH };
+        Some(Self { filter, rest, looks, most: most.checked_div(each).unwrap_or_default() })
+    }
+
+    /// Selects how many matches there are, as `walked`, counting at most one more than allowed; and how many of them
+    /// match the other filters, as `total`.
+    pub(super) fn total(&self, guard: &Guard<'_>) -> Statement {
+        let mut sql = Sql::new(guard);
+        if self.looks {
+            sql.push("SELECT count(*) AS walked, count(c.seq) AS total FROM (").matches(self, None);
+            sql.push(") m LEFT JOIN connections c ON c.seq = m.seq").conditions(&self.rest);
+        } else {
+            sql.push("SELECT count(*) AS walked, count(*) AS total FROM (").matches(self, None);
+            sql.push(") m");
+        }
+        sql.finish()
+    }
+
+    /// Selects the page's rows.
+    pub(super) fn page(&self, guard: &Guard<'_>, start: &Start, rows: u64) -> Statement {
+        let mut sql = Sql::new(guard);
+        if self.filter.identity.is_some() || self.filter.account.is_some() {
+            // These matches are in list order: the page is a separate walk, taken when the count shows that it is short
+            // enough.
+            sql.select(self.filter).whole(self.filter);
+            sql.conditions(&self.rest).after("c", start).in_order("c");
+            sql.push(" LIMIT iif((SELECT count(*) FROM (").matches(self, None);
+            sql.push(")) <= ").integer(self.most).push(", ").integer(rows).push(", 0)");
+            sql.skip(start);
+            return sql.finish();
+        }
+        sql.select(self.filter).push(" FROM (");
+        if self.looks {
+            sql.matches(self, Some(start)).push(") m").rows_of("m").push(" WHERE true");
+            sql.conditions(&self.rest).in_order("m").window(start, rows);
+        } else {
+            sql.push("SELECT * FROM (").matches(self, Some(start)).push(") m").in_order("m");
+            sql.window(start, rows).push(") m").rows_of("m");
+        }
+        sql.finish()
+    }
+}
+
+impl Sql<'_> {
+    /// Adds the positions of the matches, at most one more than allowed.
+    fn matches(&mut self, search: &Search<'_>, start: Option<&Start>) -> &mut Self {
+        const PLACE: &str = "SELECT c.created_at, c.id, c.seq";
+        let filter = search.filter;
+        let start = start.unwrap_or(&Start::Offset(0));
+        if filter.identity.is_some() || filter.account.is_some() {
+            self.push(PLACE).whole(filter);
+        } else if let Some(name) = &filter.name {
+            self.push(PLACE).names(NAME_OVERLAPS, filter);
+            self.push(" AND c.name_folded = ").text(name);
+        } else if let Some(q) = &filter.q {
+            self.push(PLACE).named(q, filter).after("c", start);
+            self.push(" UNION ALL ").push(PLACE).identified(q, filter);
+        }
+        self.after("c", start).push(" LIMIT ").integer(search.most.saturating_add(1))
+    }
+
+    /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without one, of its account. A token's identity
+    /// comes first, so that it never learns how many connections of others lead to an account.
+    fn whole(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        match (&filter.identity, &filter.account) {
+            (Some(identity), _) => {
+                self.index("connections_by_identity", filter).of_identity(identity)
+            }
+            (None, account) => {
+                self.index("connections_by_platform_account", filter).of_account(account.as_deref())
+            }
+        }
+    }
+
+    /// Adds ` FROM … WHERE …`: the connections `c` whose identity begins with `q`.
+    fn identified(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
+        self.index("connections_by_identity", filter).unless_none(filter).push(" AND ");
+        self.begins("c.identity_folded", q)
+    }
+
+    /// As [`Self::identified`], those whose name begins with `q` but whose identity does not. When name and identity
+    /// share fewer leading characters than `q` has, the identity can't begin with it.
+    fn named(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
+        let length = q.chars().count();
+        self.names(length, filter).unless_none(filter).push(" AND ").begins("c.name_folded", q);
+        if length >= NAME_OVERLAPS {
+            self.push(" AND NOT (").begins("c.identity_folded", q).push(")");
+        }
+        self
+    }
+
+    /// Adds a condition that skips the walk when no connection matches the filter's columns.
+    fn unless_none(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        if filter.columns() == Columns::NONE {
+            return self;
+        }
+        self.push(" AND ").column_count(filter).push(" > 0")
+    }
+}

@@ -1,0 +1,128 @@
+//! SQL under construction.
+
+use std::borrow::Cow;
+
+use crate::auth::statements::Guard;
+use crate::connections::filter::ConnectionFilter;
+use crate::ports::{Param, Statement};
+use crate::terms::IdentityType;
+use crate::util::name_set::Names;
+
+/// The columns of [`crate::connections::model::Connection`].
+pub(crate) const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at, c.written_by";
+
+/// Those of the account at the platform, which are read only when they are asked for.
+const ACCOUNT_COLUMNS: &str = ", c.platform_account_id, c.platform_account_name";
+
+/// SQL under construction: text comes from this crate only, everything else becomes a parameter.
+#[derive(Debug, Clone)]
+pub(crate) struct Sql<'a> {
+    guard: &'a Guard<'a>,
+    text: String,
+    params: Vec<Param>,
+}
+
+impl<'a> Sql<'a> {
+    /// Starts with the guard's parameters.
+    pub(crate) fn new(guard: &'a Guard<'a>) -> Self {
+        Self { guard, text: String::new(), params: guard.params.clone() }
+    }
+
+    /// Adds the condition that the row `k` of `api_keys` belongs to a valid key with the scope.
+    pub(crate) fn guard(&mut self) -> &mut Self {
+        self.push(self.guard.condition)
+    }
+
+    /// As [`Self::guard`], and that a token may see the connection `c`.
+    pub(crate) fn guard_connection(&mut self) -> &mut Self {
+        self.guard();
+        let Some(confinement) = self.guard.confinement else { return self };
+        self.of_identity(&confinement.identity).of_identity_type(confinement.identity_type);
+        self.of_platforms(confinement.platforms.as_ref());
+        self.of_ids("c.id", confinement.connections.as_ref())
+    }
+
+    /// Adds `SELECT` and the columns that the list shows of the connection `c`.
+    pub(super) fn select(&mut self, filter: &ConnectionFilter) -> &mut Self {
+        let more = if filter.shows_account { ACCOUNT_COLUMNS } else { "" };
+        self.push("SELECT ").push(COLUMNS).push(more)
+    }
+
+    /// Adds text.
+    pub(crate) fn push(&mut self, text: &str) -> &mut Self {
+        self.text.push_str(text);
+        self
+    }
+
+    /// Adds a parameter, and its placeholder to the text.
+    pub(crate) fn bind(&mut self, param: Param) -> &mut Self {
+        let placeholder = self.placeholder(param);
+        self.push(&placeholder)
+    }
+
+    /// Adds a parameter. Returns its placeholder.
+    pub(crate) fn placeholder(&mut self, param: Param) -> String {
+        // Equal values are bound once, since a statement may have at most a hundred parameters.
+        let known = self.params.iter().position(|known| *known == param);
+        let at = known.unwrap_or(self.params.len());
+        if known.is_none() {
+            self.params.push(param);
+        }
+        format!("?{}", at.saturating_add(1))
+    }
+
+    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
+        self.bind(Param::text(text))
+    }
+
+    pub(crate) fn integer(&mut self, number: u64) -> &mut Self {
+        self.bind(Param::integer(number))
+    }
+
+    /// Adds the condition that the connection has this identity.
+    pub(crate) fn of_identity(&mut self, identity: &str) -> &mut Self {
+        self.push(" AND c.identity_folded = ").text(&crate::util::case_fold::fold(identity));
+        self.push(" AND c.identity = ").text(identity)
+    }
+
+    /// Adds the condition that the connection leads to this account, if given.
+    pub(super) fn of_account(&mut self, account: Option<&str>) -> &mut Self {
+        let Some(account) = account else { return self };
+        self.push(" AND c.platform_account_id = ").text(account)
+    }
+
+    /// Adds the condition that the connection has this identity type, if given.
+    pub(crate) fn of_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
+        let Some(identity_type) = identity_type else { return self };
+        self.push(" AND c.identity_type = ").text(identity_type.as_str())
+    }
+
+    /// Adds the condition that the connection's platform is one of these, if given.
+    pub(crate) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
+        let Some(platforms) = platforms else { return self };
+        self.push(" AND c.platform IN ").texts(&platforms.all())
+    }
+
+    /// Adds the condition that a column is one of these ids of connections, if given.
+    pub(crate) fn of_ids(&mut self, column: &str, ids: Option<&Names>) -> &mut Self {
+        let Some(ids) = ids else { return self };
+        self.push(" AND ").push(column).push(" IN (SELECT value FROM json_each(");
+        self.text(&crate::util::json::text(ids)).push("))")
+    }
+
+    /// Adds a parenthesized list of texts.
+    pub(crate) fn texts<T: AsRef<str>>(&mut self, texts: &[T]) -> &mut Self {
+        self.push("(");
+        for (nth, text) in texts.iter().enumerate() {
+            if nth > 0 {
+                self.push(", ");
+            }
+            self.text(text.as_ref());
+        }
+        self.push(")")
+    }
+
+    pub(crate) fn finish(self) -> Statement {
+        Statement { sql: Cow::Owned(self.text), params: self.params }
+    }
+}

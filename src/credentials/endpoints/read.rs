@@ -1,0 +1,150 @@
+//! `GET /v1/vault/connections/{id}/credentials`: fresh, and ready to use.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::audit::statements::credentials_read;
+use crate::auth::Principal;
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::detail::AuthMethod;
+use crate::catalog::reader::Catalog;
+use crate::connect::endpoints::platform::Asking;
+use crate::credentials::fresh::AskedHeld;
+use crate::credentials::held::Held;
+use crate::credentials::lifecycle::row::HeldRow;
+use crate::credentials::placing::{Placed, Placement, Secrecy, basic_pair};
+use crate::http::context::Context;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::{Code, Problem};
+use crate::ports::Ports;
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Results, Statements};
+use crate::terms::CredentialType;
+use crate::util::json;
+use crate::util::rfc3339::rfc3339;
+
+/// The credentials that are asked for.
+#[derive(Debug)]
+pub struct AskedCredentials<'a> {
+    context: &'a Context<'a>,
+    refresh: bool,
+    held: AskedHeld,
+}
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the query; `unavailable` without keys to open with.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedCredentials<'a>, Statements), Problem> {
+    let mut query = context.query();
+    query.finish()?;
+    let refresh = query.boolean("refresh").unwrap_or(false);
+    let mut statements = Statements::default();
+    let connection = context.connection_id();
+    let held = AskedHeld::of(context, &connection, &mut statements)?;
+    let (guard, request) = (context.guard(), context.request_id);
+    statements.run(credentials_read(&guard, &connection, context.caller, context.now, request));
+    Ok((AskedCredentials { context, refresh, held }, statements))
+}
+
+impl AskedCredentials<'_> {
+    /// Hands the credentials out, renewed first when their time is nearly over.
+    ///
+    /// # Errors
+    /// As [`AskedHeld::open`].
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        results: &Results<'_>,
+        cache: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { context, refresh, held } = self;
+        let catalog = Catalog::open(cache, ports).await?;
+        let fresh = held.open(context, principal, results, &catalog, ports, refresh).await?;
+        let asking = fresh.asking(context.config);
+        let placed = asking.map(Asking::known).transpose()?.unwrap_or_default();
+        Ok(shown(&fresh.row, &fresh.held, fresh.method(), &placed))
+    }
+}
+
+/// The connection has failed; somebody must reconnect it.
+pub(crate) fn failed(row: &HeldRow) -> Problem {
+    let code = row.reason_code.as_deref().unwrap_or("reported");
+    let why = row
+        .reason_detail
+        .as_ref()
+        .map(|detail| format!(": {}", detail.trim_end_matches('.')))
+        .unwrap_or_default();
+    let detail = format!("The connection has failed (`{code}`{why}). Its user must reconnect it.");
+    Problem::new(Code::ConnectionFailed, detail)
+}
+
+/// The document: which members it has follows from the type.
+fn shown(row: &HeldRow, held: &Held, method: Option<&AuthMethod>, placed: &Placed) -> Response {
+    let own: &[&'static str] = match held.kind {
+        CredentialType::OAuth2 => &[],
+        CredentialType::ApiKey => &["apiKey"],
+        CredentialType::Basic => &["username", "password"],
+        CredentialType::Bearer => &["token"],
+        CredentialType::AwsSigv4 => &["accessKeyId", "secretAccessKey", "sessionToken", "region"],
+    };
+    let mut document = Document(Vec::new());
+    let mut add = |name: &'static str, value: Value| document.0.push((name, value));
+    add("type", held.kind.as_str().into());
+    add("authMethod", row.auth_method.as_str().into());
+    let pair = method.and_then(|method| basic_pair(&method.kind, held));
+    for name in own {
+        let value = match (*name, &pair) {
+            ("username", Some((username, _))) => Some(username),
+            ("password", Some((_, password))) => Some(password),
+            (name, _) => held.fields.get(name),
+        };
+        let value = value.filter(|value| !value.is_empty());
+        add(name, value.map_or(Value::Null, |value| value.as_str().into()));
+    }
+    if let Some(tokens) = &held.tokens {
+        add("accessToken", tokens.access.as_str().into());
+        add("tokenType", tokens.kind.as_str().into());
+        add("expiresAt", row.expires_at.and_then(rfc3339).into());
+        add("scopes", row.scopes().into());
+        if !tokens.members.is_empty() {
+            add(
+                "members",
+                object(tokens.members.iter().map(|(name, value)| (name, value.clone()))),
+            );
+        }
+    }
+    let fields = held.fields.iter().filter(|(name, _)| !own.contains(&name.as_str()));
+    let mut fields = fields.map(|(name, value)| (name, value.as_str().into())).peekable();
+    if fields.peek().is_some() {
+        add("fields", object(fields));
+    }
+    // Only the service sends the secret of an OAuth client.
+    let values = |values: &BTreeMap<String, Placement>| {
+        let shown = values.iter().filter(|(_, value)| value.secrecy < Secrecy::Client);
+        object(shown.map(|(name, value)| (name, value.text.as_str().into())))
+    };
+    add("headers", values(&placed.headers));
+    add("query", values(&placed.query));
+    Response::json(json::bytes(&document), NO_STORE)
+}
+
+/// Members in the order in which people read them.
+struct Document(Vec<(&'static str, Value)>);
+
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+fn object<'m>(members: impl Iterator<Item = (&'m String, Value)>) -> Value {
+    let mut object = Map::new();
+    for (name, value) in members {
+        object.insert(name.clone(), value);
+    }
+    Value::Object(object)
+}

@@ -1,0 +1,215 @@
+//! `PUT /v1/vault/connections/{id}/credentials`: takes over what another service held.
+
+use std::collections::BTreeMap;
+
+use crate::auth::Principal;
+use crate::catalog::cache::CatalogCache;
+use crate::catalog::detail::{AuthMethod, Kind};
+use crate::catalog::reader::Catalog;
+use crate::connect::client::OauthClient;
+use crate::connect::endpoints::platform::{self, Asking, Checked, Verdict};
+use crate::connect::endpoints::start::gone;
+use crate::connect::endpoints::store::{Account, Target, Unchecked, Written, store};
+use crate::connect::endpoints::{connector, no_vault_keys};
+use crate::connect::filled::{deciding_fields, is_named};
+use crate::connect::method::Connector;
+use crate::connect::statements::select_client_for;
+use crate::connections::model::Connection;
+use crate::connections::statements::one;
+use crate::credentials::held::{Held, HeldTokens};
+use crate::credentials::lifecycle::machine;
+use crate::http::body::BodyReader;
+use crate::http::context::Context;
+use crate::http::message::Response;
+use crate::http::problem::Problem;
+use crate::ports::Ports;
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Results, Rows, Statements};
+use crate::terms::CredentialType;
+use crate::util::rfc3339;
+
+/// What is wrong with a field that only the OAuth client may set.
+const DECIDES: &str =
+    "decides who receives secrets and tokens: set it in the `variables` of the OAuth client";
+
+/// The members of the body that are secrets, and the type to which each belongs.
+const SECRETS: [(&str, CredentialType); 10] = [
+    ("accessToken", CredentialType::OAuth2),
+    ("refreshToken", CredentialType::OAuth2),
+    ("apiKey", CredentialType::ApiKey),
+    ("username", CredentialType::Basic),
+    ("password", CredentialType::Basic),
+    ("token", CredentialType::Bearer),
+    ("accessKeyId", CredentialType::AwsSigv4),
+    ("secretAccessKey", CredentialType::AwsSigv4),
+    ("sessionToken", CredentialType::AwsSigv4),
+    ("region", CredentialType::AwsSigv4),
+];
+
+/// Credentials to be stored, once the caller has been let in.
+#[derive(Debug)]
+pub struct NewCredentials<'a> {
+    context: &'a Context<'a>,
+    body: BodyReader,
+    connection: Rows<Connection>,
+    client: Rows<OauthClient>,
+}
+
+/// Plans the request.
+///
+/// # Errors
+/// With all faults of the body that show without the connector; `unavailable` without keys to seal with.
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<(NewCredentials<'a>, Statements), Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    body.finish()?;
+    if context.config.vault_keys.is_empty() {
+        return Err(no_vault_keys());
+    }
+    let (guard, mut statements) = (context.guard(), Statements::default());
+    let id = context.connection_id();
+    let connection = statements.ask(one::select(&guard, &id));
+    let client = statements.ask(select_client_for(&guard, &id));
+    Ok((NewCredentials { context, body, connection, client }, statements))
+}
+
+/// The method to which credentials of a type belong. When there is none, or it is not clear which one, returns the field
+/// that is at fault and what is wrong with it.
+fn method_for<'c>(
+    connector: &'c Connector,
+    kind: CredentialType,
+    asked: Option<&str>,
+) -> Result<&'c AuthMethod, (&'static str, String)> {
+    let all = connector.auth_methods.iter();
+    let of_kind: Vec<_> = all.filter(|method| method.credential_type() == kind).collect();
+    let found = match (asked, of_kind.as_slice()) {
+        (None, [only]) => Some(*only),
+        (None, _) => None,
+        (Some(id), methods) => methods.iter().find(|method| method.id == id).copied(),
+    };
+    found.ok_or_else(|| {
+        if of_kind.is_empty() {
+            let (kind, platform) = (kind.as_str(), &connector.platform);
+            return ("type", format!("is `{kind}`, which the platform `{platform}` does not take"));
+        }
+        let ids: Vec<String> = of_kind.iter().map(|method| format!("`{}`", method.id)).collect();
+        ("authMethod", format!("must be one of {}", ids.join(", ")))
+    })
+}
+
+impl NewCredentials<'_> {
+    /// Stores the credentials.
+    ///
+    /// # Errors
+    /// `connection_not_found`; with all faults of the body; `credentials_rejected`, `platform_unreachable`,
+    /// `platform_timeout`.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        results: &Results<'_>,
+        cache: &CatalogCache,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { context, mut body, connection, client } = self;
+        let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
+        let catalog = Catalog::open(cache, ports).await?;
+        let connector = connector(&catalog, &connection.platform).await?;
+        let connector = connector.ok_or_else(|| gone(&connection.platform))?;
+        let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
+        let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
+        let method = match method_for(&connector, kind, body.text("authMethod").as_deref()) {
+            Ok(method) => method,
+            Err((field, what)) => return Err(body.refuse(&[field], &what, None)),
+        };
+        let mut given = body.text_members("fields").unwrap_or_default();
+        given.retain(|_, value| !value.is_empty());
+        let client = results.first(client)?.filter(|client| client.is_for(&method.id));
+        if let Kind::OAuth2(oauth) = &method.kind {
+            let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
+            for name in deciding_fields(oauth, &method.fields, &connector.servers) {
+                match (variables.get(name), given.get(name)) {
+                    (Some(own), None) => {
+                        given.insert(name.to_owned(), own.clone());
+                    }
+                    (Some(own), Some(value)) if own == value => {}
+                    (_, Some(value)) if !is_named(&method.fields, name, value) => {
+                        body.invalid(&["fields", name], DECIDES);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut secrets = BTreeMap::new();
+        for (name, of) in SECRETS {
+            match body.text(name) {
+                Some(_) if of != kind => {
+                    body.invalid(
+                        &[name],
+                        &format!("does not belong to the type `{}`", kind.as_str()),
+                    );
+                }
+                Some(secret) => {
+                    secrets.insert(name, secret);
+                }
+                None => {}
+            }
+        }
+        let scopes = body.texts("scopes").unwrap_or_default();
+        let expires_at = body.text("expiresAt").and_then(|text| rfc3339::parse(&text));
+        let tokens = if kind == CredentialType::OAuth2 {
+            if secrets.is_empty() {
+                body.invalid(&["accessToken"], "is required, or else `refreshToken`");
+            }
+            Some(HeldTokens {
+                access: secrets.remove("accessToken").unwrap_or_default(),
+                kind: "Bearer".to_owned(),
+                refresh: secrets.remove("refreshToken"),
+                members: BTreeMap::new(),
+            })
+        } else {
+            given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
+            None
+        };
+        let fields = method.fill(&connector.headers, &given, ports, |name, what| {
+            let own = SECRETS.iter().any(|(secret, _)| *secret == name);
+            let path: &[&str] = if own { &[name] } else { &["fields", name] };
+            body.invalid(path, &what);
+        });
+        body.finish()?;
+
+        let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
+        let mut held = Held { tokens, ..Held::of_fields(kind, fields) };
+        let mut checked = Checked::Unasked;
+        if has_access {
+            let (config, connector, client) = (context.config, &connector, client.as_ref());
+            let asking = Asking { config, connector, method, held: &held, client };
+            checked = match platform::verify(ports, asking).await {
+                // What has expired can still be renewed.
+                Verdict::Rejected(401) if held.is_renewable(method) => Checked::Unasked,
+                verdict => verdict.checked(&connector.name)?,
+            };
+            platform::learn(ports, context.config, (connector, method), client, &mut held).await;
+        }
+        let account = Account {
+            account: &principal.account,
+            environment: principal.environment,
+            request: context.request_id,
+            attempt: None,
+            method,
+            held: &held,
+            // Without an access token, the first use renews.
+            expires_at: if has_access { expires_at } else { Some(context.now) },
+            asked_scopes: &scopes,
+            granted_scopes: None,
+            state: machine::stored(checked == Checked::Accepted),
+            unchecked: Unchecked::of(checked),
+            names: context.config.account_names,
+            now: context.now,
+        };
+        let target = Target::Existing { id: &connection.id, name: None, tags: None };
+        match store(ports, &context.config.vault_keys, &account, target).await? {
+            Written::Done(_) => Ok(Response::no_content()),
+            Written::Taken(_) | Written::Gone => Err(Problem::no_connection()),
+        }
+    }
+}

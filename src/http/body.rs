@@ -1,0 +1,505 @@
+//! JSON bodies: every fault of a body is found and named, and nothing is guessed.
+
+use std::collections::BTreeMap;
+
+use super::message::{Body, MAX_BODY, Request};
+use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem, joined};
+use crate::util::json::{self, Value};
+use crate::util::nearest::{nearest, shown};
+
+/// Requires the media type of the body to be JSON.
+///
+/// # Errors
+/// `unsupported_media_type` when it is not.
+pub(crate) fn require_json(request: &Request) -> Result<(), Problem> {
+    let media_type = request.header("content-type").and_then(|value| value.split(';').next());
+    if media_type
+        .is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
+    {
+        return Ok(());
+    }
+    let detail = "The body must be JSON: send it with `Content-Type: application/json`.";
+    Err(Problem::new(Code::UnsupportedMediaType, detail))
+}
+
+/// A field of a request body.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// The field's name.
+    pub name: &'static str,
+    /// Which values it accepts.
+    pub check: FieldCheck,
+    /// Whether a body must have it.
+    pub required: bool,
+}
+
+/// Checks a string. Returns `None` when it is valid, else what is wrong, completing a sentence that begins with the
+/// field's name.
+pub type Rule = fn(&str) -> Option<&'static str>;
+
+/// Which values a field accepts.
+#[derive(Debug, Clone, Copy)]
+pub enum FieldCheck {
+    /// A string that the rule accepts.
+    Text(Rule),
+    /// As [`Self::Text`], or null, which means the same as absent.
+    TextOrNull(Rule),
+    /// True or false.
+    Boolean,
+    /// One of these names.
+    OneOf(&'static [&'static str]),
+    /// An array of at most this many strings, each accepted by the rule.
+    Texts(usize, Rule),
+    /// An array of these names, at most as many as there are.
+    Names(&'static [&'static str]),
+    /// Whatever the function notes no fault of. A check that only some bodies need is so left out of modules that never
+    /// use it.
+    Own(OwnCheck),
+}
+
+/// Checks a field's value and notes its faults.
+pub type OwnCheck = fn(&mut BodyReader, &'static str, &Value);
+
+/// The most members of an object of strings.
+pub const MAX_MEMBERS: usize = 50;
+
+/// Reads one JSON object against an endpoint's fields, collecting all faults.
+#[derive(Debug)]
+pub struct BodyReader {
+    /// What was sent; `None` once it is taken out.
+    fields: Vec<(&'static str, Option<Value>)>,
+    faults: Vec<Fault>,
+}
+
+impl BodyReader {
+    /// Parses the body of `request` and checks each field; `known` lists the endpoint's fields.
+    ///
+    /// # Errors
+    /// When the body is not declared as JSON, is too large, or is not a JSON object. Faults of fields are reported by
+    /// [`Self::finish`].
+    pub fn new(request: &Request, known: &[Field]) -> Result<Self, Problem> {
+        require_json(request)?;
+        let Body::Whole(bytes) = &request.body else { return Err(too_large()) };
+        Self::of(parse(bytes).map_err(whole)?, known)
+    }
+
+    /// As [`Self::new`], for a body that has been parsed already.
+    ///
+    /// # Errors
+    /// When it is not an object.
+    pub fn of(body: Value, known: &[Field]) -> Result<Self, Problem> {
+        let Value::Object(members) = body else {
+            return Err(whole("The body must be a JSON object.".into()));
+        };
+        let mut reader = Self { fields: Vec::new(), faults: Vec::new() };
+        for (name, value) in members {
+            reader.take(&name, value, known);
+        }
+        for Field { name, .. } in known.iter().filter(|field| field.required) {
+            if !reader.has(name) {
+                reader.invalid(&[name], "is required");
+            }
+        }
+        let fields = std::mem::take(&mut reader.fields);
+        for field in known {
+            if let Some((_, Some(value))) = fields.iter().find(|(name, _)| *name == field.name) {
+                reader.check(field, value);
+            }
+        }
+        reader.fields = fields;
+        Ok(reader)
+    }
+
+    fn take(&mut self, name: &str, value: Value, known: &[Field]) {
+        let Some(field) = known.iter().find(|field| field.name == name) else {
+            let (code, what) = (Code::InvalidBody, "a field of this body");
+            let known: Vec<&str> = known.iter().map(|field| field.name).collect();
+            return self.note(&[name], |place| Fault::unknown(code, place, name, what, &known));
+        };
+        if self.has(name) {
+            return self.invalid(&[name], "is given more than once");
+        }
+        self.fields.push((field.name, Some(value)));
+    }
+
+    /// Whether a field was sent, whether or not it has been taken out.
+    #[must_use]
+    pub fn was_sent(&self, field: &str) -> bool {
+        self.fields.iter().any(|(name, _)| *name == field)
+    }
+
+    /// Whether a field was sent, and has not been taken out.
+    #[must_use]
+    pub fn has(&self, field: &str) -> bool {
+        self.get(field).is_some()
+    }
+
+    fn get(&self, field: &str) -> Option<&Value> {
+        self.fields.iter().find(|(name, _)| *name == field)?.1.as_ref()
+    }
+
+    fn check(&mut self, field: &Field, value: &Value) {
+        let (name, text) = (field.name, value.as_text());
+        let objection = match field.check {
+            FieldCheck::TextOrNull(_) if matches!(value, Value::Null) => None,
+            FieldCheck::Text(rule) | FieldCheck::TextOrNull(rule) => {
+                text.map_or(Some("must be a string"), rule)
+            }
+            FieldCheck::Boolean => {
+                (!matches!(value, Value::Boolean(_))).then_some("must be true or false")
+            }
+            FieldCheck::OneOf(names) => {
+                if !text.is_some_and(|text| names.contains(&text)) {
+                    let code = Code::InvalidBody;
+                    self.note(&[name], |place| Fault::none_of(code, place, name, text, names));
+                }
+                None
+            }
+            FieldCheck::Texts(most, rule) => self.check_items(name, value, most, rule),
+            FieldCheck::Names(names) => {
+                let objection = self.check_items(name, value, names.len(), |_| None);
+                self.check_names(name, value, names);
+                objection
+            }
+            FieldCheck::Own(check) => {
+                check(self, name, value);
+                None
+            }
+        };
+        if let Some(what) = objection {
+            self.invalid(&[name], what);
+        }
+    }
+
+    fn check_items(
+        &mut self,
+        field: &str,
+        value: &Value,
+        most: usize,
+        rule: Rule,
+    ) -> Option<&'static str> {
+        let Value::Array(items) = value else { return Some("must be an array of strings") };
+        if items.len() > most {
+            self.invalid(
+                &[field],
+                &format!("has {} items, but at most {most} are allowed", items.len()),
+            );
+        }
+        for (nth, item) in items.iter().enumerate() {
+            if let Some(what) = item.as_text().map_or(Some("must be a string"), rule) {
+                self.invalid(&[field, &format!("{nth}")], what);
+            }
+        }
+        None
+    }
+
+    /// Notes what is wrong with a set: an array of one to `most` distinct strings, each accepted by the rule.
+    pub fn check_set(&mut self, field: &str, value: &Value, most: usize, rule: Rule) {
+        let items = if let Value::Array(items) = value { items.as_slice() } else { &[] };
+        let objection = self.check_items(field, value, most, rule);
+        let none = items.is_empty().then_some("must have at least one item, or be left out");
+        if let Some(what) = objection.or(none) {
+            self.invalid(&[field], what);
+        }
+        for (nth, item) in items.iter().enumerate() {
+            // An array that is too long has its fault already; comparing all its items would take long.
+            if items.iter().take(nth.min(most)).any(|other| other == item) {
+                self.invalid(&[field, &format!("{nth}")], "is a duplicate");
+            }
+        }
+    }
+
+    /// Notes what is wrong with a set of some of these names, and for each other one what may have been meant.
+    pub fn check_set_of(&mut self, field: &str, value: &Value, names: &[&str]) {
+        self.check_set(field, value, names.len(), |_| None);
+        self.check_names(field, value, names);
+    }
+
+    /// Notes each string of an array that is none of the names.
+    fn check_names(&mut self, field: &str, value: &Value, names: &[&str]) {
+        let Value::Array(items) = value else { return };
+        for (nth, item) in items.iter().enumerate() {
+            let text = item.as_text().filter(|text| !names.contains(text));
+            // Comparing all of many strings would take long.
+            if let Some(text) = text.filter(|_| self.faults.len() < MAX_FAULTS) {
+                let what = format!("must be one of {}", joined(names, ", "));
+                let suggestion = nearest(text, names.iter().copied(), 1).pop();
+                self.invalid_like(&[field, &format!("{nth}")], &what, suggestion);
+            }
+        }
+    }
+
+    /// Notes what is wrong with an object whose values are strings. The rule gets each name with its value.
+    pub fn check_texts(
+        &mut self,
+        field: &str,
+        value: &Value,
+        rule: fn(&str, &str) -> Option<&'static str>,
+    ) {
+        let Value::Object(members) = value else {
+            return self.invalid(&[field], "must be an object whose values are strings");
+        };
+        if members.len() > MAX_MEMBERS {
+            let what =
+                format!("has {} members, but at most {MAX_MEMBERS} are allowed", members.len());
+            return self.invalid(&[field], &what);
+        }
+        for (nth, (name, value)) in members.iter().enumerate() {
+            let objection = match value.as_text() {
+                None => Some("must be a string"),
+                Some(_) if members.iter().take(nth).any(|(other, _)| other == name) => {
+                    Some("is given more than once")
+                }
+                Some(text) => rule(name, text),
+            };
+            if let Some(what) = objection {
+                self.invalid(&[field, name], what);
+            }
+        }
+    }
+
+    /// Notes each member that an object in the value has twice: of two readers, one may take the first and one the last.
+    pub fn check_repeated(&mut self, path: &[&str], value: &Value) {
+        value.each_repeated(path, &mut |place| self.invalid(place, "is given more than once"));
+    }
+
+    /// Notes a fault unless the value is a whole number from `least` to `most`.
+    pub fn check_integer(&mut self, field: &str, value: &Value, least: u64, most: u64) {
+        if !value.as_integer().is_some_and(|number| least <= number && number <= most) {
+            self.invalid(&[field], &format!("must be a whole number from {least} to {most}"));
+        }
+    }
+
+    /// Notes a fault, unless [`MAX_FAULTS`] have been noted already.
+    fn note(&mut self, path: &[&str], fault: impl FnOnce(Place) -> Fault) {
+        if self.faults.len() < MAX_FAULTS {
+            let fault = fault(Place::Pointer(pointer(path)));
+            self.faults.push(fault);
+        }
+    }
+
+    /// Notes that the value at `path` can't be used; `what` completes a sentence that begins with its name.
+    pub fn invalid(&mut self, path: &[&str], what: &str) {
+        self.invalid_like(path, what, None);
+    }
+
+    /// As [`Self::invalid`], with a suggestion of what may have been meant.
+    pub fn invalid_like(&mut self, path: &[&str], what: &str, suggestion: Option<String>) {
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(invalid(path, what, suggestion));
+        }
+    }
+
+    /// Takes a field's value out. Returns `None` when it was not sent.
+    fn value(&mut self, field: &str) -> Option<Value> {
+        self.fields.iter_mut().find(|(name, _)| *name == field)?.1.take()
+    }
+
+    /// Takes a string out. Returns `None` when it was not sent or is null.
+    pub fn text(&mut self, field: &str) -> Option<String> {
+        self.value(field)?.into_text()
+    }
+
+    /// A string that is not taken out. Returns `None` when it was not sent or is something else.
+    #[must_use]
+    pub fn peek(&self, field: &str) -> Option<&str> {
+        self.get(field)?.as_text()
+    }
+
+    /// Takes a boolean out. Returns `None` when it was not sent.
+    pub fn boolean(&mut self, field: &str) -> Option<bool> {
+        if let Value::Boolean(value) = self.value(field)? { Some(value) } else { None }
+    }
+
+    /// Takes an array of strings out. Returns `None` when it was not sent.
+    pub fn texts(&mut self, field: &str) -> Option<Vec<String>> {
+        let Value::Array(items) = self.value(field)? else { return None };
+        Some(items.into_iter().filter_map(Value::into_text).collect())
+    }
+
+    /// The strings among an array's items, each with its position. The field is not taken out.
+    #[must_use]
+    pub fn texts_at(&self, field: &str) -> Vec<(usize, String)> {
+        let Some(Value::Array(items)) = self.get(field) else { return Vec::new() };
+        let text = |(at, item): (usize, &Value)| Some((at, item.as_text()?.to_owned()));
+        items.iter().enumerate().filter_map(text).collect()
+    }
+
+    /// Takes an object of strings out. Returns `None` when it was not sent.
+    pub fn text_members(&mut self, field: &str) -> Option<BTreeMap<String, String>> {
+        let Value::Object(members) = self.value(field)? else { return None };
+        // Inserted one by one: collecting would bring a sort of its own into the Worker.
+        let mut texts = BTreeMap::new();
+        for (name, value) in members {
+            if let Some(text) = value.into_text() {
+                texts.insert(name, text);
+            }
+        }
+        Some(texts)
+    }
+
+    /// Whether a field was sent as null.
+    #[must_use]
+    pub fn is_null(&self, field: &str) -> bool {
+        self.get(field) == Some(&Value::Null)
+    }
+
+    /// Takes a whole number out. Returns `None` when it was not sent.
+    pub fn integer(&mut self, field: &str) -> Option<u64> {
+        self.value(field)?.as_integer()
+    }
+
+    /// The refusal of the body for all faults that were found, and for one more at `path`.
+    #[must_use]
+    pub fn refuse(self, path: &[&str], what: &str, suggestion: Option<String>) -> Problem {
+        let last = invalid(path, what, suggestion);
+        let mut faults = self.faults;
+        if faults.len() < MAX_FAULTS {
+            faults.push(last.clone());
+        }
+        Problem::of_faults(faults).unwrap_or_else(|| Problem::of_fault(last))
+    }
+
+    /// Ends the checking. After `Ok`, every value taken out is valid.
+    ///
+    /// # Errors
+    /// With all faults that were found.
+    pub fn finish(&mut self) -> Result<(), Problem> {
+        Problem::of_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
+    }
+}
+
+/// The problem of a body of more than [`MAX_BODY`] bytes.
+#[must_use]
+pub fn too_large() -> Problem {
+    Problem::new(Code::BodyTooLarge, format!("The body may have at most {} KiB.", MAX_BODY >> 10))
+}
+
+/// The problem of a body that is faulty as a whole.
+fn whole(detail: String) -> Problem {
+    let place = Place::Pointer(String::new());
+    Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
+}
+
+/// The refusal of a body for one fault, at `path`.
+#[must_use]
+pub fn refusal(path: &[&str], what: &str) -> Problem {
+    Problem::of_fault(invalid(path, what, None))
+}
+
+/// The fault of the value at `path`; `what` completes a sentence that begins with its name.
+fn invalid(path: &[&str], what: &str, suggestion: Option<String>) -> Fault {
+    let place = Place::Pointer(pointer(path));
+    let detail = format!("`{}` {what}", joined(path, "/"));
+    Fault { code: Code::InvalidBody, place, detail, suggestion }
+}
+
+/// The JSON pointer of a path (RFC 6901). Overlong field names are cut.
+fn pointer(path: &[&str]) -> String {
+    let mut pointer = String::new();
+    for step in path {
+        pointer.push('/');
+        for letter in shown(step).chars() {
+            match letter {
+                '~' => pointer.push_str("~0"),
+                '/' => pointer.push_str("~1"),
+                other => pointer.push(other),
+            }
+        }
+    }
+    pointer
+}
+
+/// Parses the whole body. When that fails, returns the reason as a sentence.
+fn parse(bytes: &[u8]) -> Result<Value, String> {
+    if bytes.is_empty() {
+        return Err("The body is empty: send a JSON object.".into());
+    }
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        return Err("The body begins with a byte order mark: send JSON without one.".into());
+    }
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| format!("The body is not UTF-8 from byte {} on.", error.valid_up_to()))?;
+    json::parse(text)
+        .map_err(|error| format!("The body is not valid JSON, or nested too deeply: {error}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BodyReader, Field, FieldCheck, MAX_FAULTS, MAX_MEMBERS, parse, pointer};
+
+    const KNOWN: [Field; 3] = [
+        Field { name: "a", check: FieldCheck::TextOrNull(|_| None), required: false },
+        Field { name: "b", check: FieldCheck::TextOrNull(|_| None), required: false },
+        Field {
+            name: "texts",
+            check: FieldCheck::Own(|reader, field, value| {
+                reader.check_texts(field, value, |_, _| None);
+            }),
+            required: false,
+        },
+    ];
+
+    fn read(text: &str) -> BodyReader {
+        BodyReader::of(parse(text.as_bytes()).unwrap(), &KNOWN).unwrap()
+    }
+
+    #[test]
+    fn a_null_is_told_from_a_text_and_from_nothing() {
+        let reader = read(r#"{"a":null}"#);
+        assert!(reader.is_null("a") && !reader.is_null("b"));
+        assert!(!read(r#"{"a":"x"}"#).is_null("a"));
+        let reader = read(r#"{"a":"x","b":null}"#);
+        assert!(!reader.is_null("a") && reader.is_null("b"));
+    }
+
+    #[test]
+    fn an_object_of_texts_has_few_and_distinct_members() {
+        let members = |count: usize| {
+            let members: Vec<String> = (0..count).map(|nth| format!("\"m{nth}\":\"x\"")).collect();
+            format!("{{\"texts\":{{{}}}}}", members.join(","))
+        };
+        assert_eq!(read(&members(MAX_MEMBERS)).finish(), Ok(()));
+        let problem = read(&members(MAX_MEMBERS + 1)).finish().unwrap_err();
+        assert!(problem.errors[0].detail.contains("has 51 members"));
+        for (text, said) in [
+            (r#"{"texts":{"m":"x","m":"y"}}"#, "`texts/m` is given more than once"),
+            (r#"{"texts":{"m":1}}"#, "`texts/m` must be a string"),
+            (r#"{"texts":[]}"#, "`texts` must be an object whose values are strings"),
+        ] {
+            let problem = read(text).finish().unwrap_err();
+            assert_eq!((problem.errors.len(), problem.errors[0].detail.as_str()), (1, said));
+        }
+    }
+
+    #[test]
+    fn a_refusal_lists_only_so_many_faults() {
+        for (noted, listed) in [(0, 1), (MAX_FAULTS - 1, MAX_FAULTS), (MAX_FAULTS, MAX_FAULTS)] {
+            let mut reader = read("{}");
+            for _ in 0..noted {
+                reader.invalid(&["a"], "is wrong");
+            }
+            assert_eq!(reader.refuse(&["b"], "is wrong", None).errors.len(), listed);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_told_in_words() {
+        for (bytes, said) in [
+            (b"".as_slice(), "is empty"),
+            (b"\xef\xbb\xbf{}", "byte order mark"),
+            (b"{\"tags\":[\"\xff\"]}", "not UTF-8 from byte 10"),
+            (b"{\n x", "line 2, column 2"),
+        ] {
+            assert!(parse(bytes).unwrap_err().contains(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn pointers_are_escaped() {
+        assert_eq!(pointer(&["tags", "0"]), "/tags/0");
+        assert_eq!(pointer(&["a/b~c"]), "/a~1b~0c");
+        assert_eq!(pointer(&[""]), "/");
+        assert_eq!(pointer(&[&"~".repeat(60_000)]), format!("/{}…", "~0".repeat(64)));
+    }
+}

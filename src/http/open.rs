@@ -1,0 +1,85 @@
+//! The endpoints that are open to everybody: whether the Worker runs, where to report vulnerabilities, and the API's
+//! description.
+
+use super::config::Config;
+use super::endpoint::Open;
+use super::message::{NO_STORE, Request, Response};
+use super::problem::Problem;
+use crate::agents::endpoints as agents;
+use crate::connect::endpoints::link::Desk;
+use crate::connect::endpoints::window;
+use crate::ports::Ports;
+use crate::util::rfc3339::rfc3339;
+
+/// Milliseconds until `security.txt` expires, counted anew for each answer. RFC 9116 recommends less than a year.
+const SECURITY_TXT_MS: u64 = 180 * 24 * 60 * 60 * 1000;
+
+/// Answers a request for an open endpoint, whose path has these `arguments`.
+///
+/// # Errors
+/// `route_not_found` for `security.txt` when no contact is configured; `unavailable` when storage can't answer.
+pub(crate) async fn answer<P: Ports>(
+    endpoint: Open,
+    desk: &Desk<'_, P>,
+    request: &Request,
+    arguments: &[String],
+) -> Result<Response, Problem> {
+    let (config, now) = (desk.config, desk.now);
+    let secret = arguments.first().map(String::as_str).unwrap_or_default();
+    match endpoint {
+        Open::Health => Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE)),
+        Open::Document => Ok(Response { is_file: true, ..Response::empty(200) }),
+        Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
+        Open::ConnectWindow => Ok(window::window(config, request, desk.ports)),
+        Open::ConnectToken => desk.exchange(request).await,
+        Open::ConnectApp => Ok(window::app(config)),
+        Open::ConnectLink => desk.show_link(request, secret).await,
+        Open::ConnectGo => desk.go(request, secret).await,
+        // Answered before it comes here.
+        Open::Mcp
+        | Open::AgentMcp
+        | Open::AgentResource
+        | Open::AgentServer
+        | Open::AgentRegister
+        | Open::AgentAuthorize
+        | Open::AgentCallback
+        | Open::AgentContinue
+        | Open::AgentConsent
+        | Open::AgentApproval
+        | Open::AgentDecision
+        | Open::AgentToken
+        | Open::AgentRevoke => Err(Problem::no_route()),
+        Open::ConnectCallback => desk.callback(request).await,
+        Open::ConnectReturn => Ok(desk.posted(request)),
+        Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
+    }
+}
+
+/// Whether an open path exists. An open path that does not answers 404 to every method.
+///
+/// # Errors
+/// `route_not_found` when it does not.
+pub(crate) fn exists(endpoint: Open, config: &Config) -> Result<(), Problem> {
+    match endpoint {
+        Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
+        open if agents::is_own(open) && config.base_url.is_none() => Err(Problem::no_route()),
+        _ => Ok(()),
+    }
+}
+
+/// The file defined by RFC 9116.
+fn security_txt(contacts: &[String], now: u64) -> Response {
+    let mut text = String::new();
+    for contact in contacts {
+        text.push_str("Contact: ");
+        text.push_str(contact);
+        text.push('\n');
+    }
+    text.push_str("Expires: ");
+    text.push_str(&rfc3339(now.saturating_add(SECURITY_TXT_MS)).unwrap_or_default());
+    text.push('\n');
+    let mut response = Response { body: text.into_bytes(), ..Response::empty(200) };
+    response.add("content-type", "text/plain; charset=utf-8");
+    response.add("cache-control", NO_STORE);
+    response
+}

@@ -1,0 +1,93 @@
+//! The 404 page for people: JSON does not help someone in a browser.
+
+use super::message::{NO_STORE, Request, Response};
+
+/// Self-contained except for the style sheets and the script, which the pages about problems use too.
+const PAGE: &str = include_str!("not_found.html");
+/// The policy of all pages of the site; `www/public/_headers` sets it for static files.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What stands in a policy for the app's logo, which the operator may have on another host: its origin, after a space.
+/// Empty when it is on this one.
+#[must_use]
+pub fn source_of(logo_url: Option<&str>) -> String {
+    let absolute = logo_url.filter(|url| url.starts_with("https://"));
+    absolute.map(|url| format!(" {}", crate::connect::rules::origin(url))).unwrap_or_default()
+}
+
+/// The 404 page for a person. Returns `None` for a program, which gets the problem as JSON.
+pub(crate) fn not_found(request: &Request) -> Option<Response> {
+    let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
+    if !is_read || !prefers_html(request.header("accept")?) {
+        return None;
+    }
+    let mut response = Response { body: PAGE.into(), ..Response::empty(404) };
+    response.add("content-type", "text/html; charset=utf-8");
+    response.add("cache-control", NO_STORE);
+    response.add("content-security-policy", CONTENT_SECURITY_POLICY);
+    response.add("referrer-policy", "no-referrer");
+    Some(response)
+}
+
+/// Whether an `Accept` header (RFC 9110, section 12.5.1) names HTML and does not prefer JSON. `*/*` does not count:
+/// programs send it.
+fn prefers_html(accept: &str) -> bool {
+    let weight = |wanted: &[&str]| {
+        let ranges = accept.split(',').filter_map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let name = parts.next()?;
+            let is_wanted = wanted.iter().any(|wanted| wanted.eq_ignore_ascii_case(name));
+            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(1000, weight_of);
+            is_wanted.then_some(weight)
+        });
+        ranges.max().unwrap_or(0)
+    };
+    let html = weight(&["text/html", "application/xhtml+xml"]);
+    html > 0 && html >= weight(&["application/json", "application/problem+json"])
+}
+
+/// A weight from 0 to 1 with at most three decimals, in thousandths; an invalid one counts as 0.
+fn weight_of(text: &str) -> u16 {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+        return 0;
+    }
+    match (whole, format!("{decimals:0<3}").parse()) {
+        ("0", Ok(thousandths)) => thousandths,
+        ("1", Ok(0)) => 1000,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prefers_html;
+
+    #[test]
+    fn readers_get_html_and_programs_json() {
+        for (accept, expected) in [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
+            ("text/html", true),
+            ("TEXT/HTML ; q=0.5", true),
+            ("application/json;q=0.5, text/html", true),
+            ("text/html;q=0.5, application/json", false),
+            ("text/html;q=0", false),
+            ("text/html;q=2", false),
+            ("text/html;q=1.001", false),
+            ("text/html;q=0.1234", false),
+            ("text/html, application/json", true),
+            ("text/html;q=1.000", true),
+            ("text/html;q=0.01", true),
+            ("text/html;q=0.8, application/json;q=0.85", false),
+            ("text/html;q=0.+5", false),
+            ("text/html;q=NaN", false),
+            ("application/problem+json", false),
+            ("*/*", false),
+            ("text/*", false),
+            ("", false),
+            (",;,", false),
+        ] {
+            assert_eq!(prefers_html(accept), expected, "{accept}");
+        }
+    }
+}

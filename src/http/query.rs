@@ -1,0 +1,231 @@
+//! Query parameters: every fault of a query is found and named, and nothing is guessed.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use super::body::Rule;
+use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
+use crate::util::nearest::shown;
+use crate::util::percent::decode_form;
+
+/// A query parameter of an endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// The parameter's name.
+    pub name: &'static str,
+    /// Which values it accepts.
+    pub check: Check,
+    /// Whether it must be given.
+    pub is_required: bool,
+}
+
+/// Which values a parameter accepts. None may be empty.
+#[derive(Debug, Clone, Copy)]
+pub enum Check {
+    /// Exactly `true` or `false`.
+    Boolean,
+    /// A whole number in decimal digits, within these bounds.
+    Integer(u64, u64),
+    /// One of these names.
+    OneOf(&'static [&'static str]),
+    /// At most so many comma-separated items, each of at most so many characters.
+    Items(usize, usize),
+    /// A text of at most this many characters.
+    Length(usize),
+    /// As [`Self::Length`], with at least one character that is not white space.
+    Words(usize),
+    /// A text that the rule accepts.
+    Rule(Rule),
+}
+
+impl Check {
+    /// What is wrong with a text, completing a sentence that begins with the parameter's name. Returns `None` when it
+    /// is valid.
+    fn objection(self, text: &str) -> Option<Cow<'static, str>> {
+        let is_longer = |text: &str, most: usize| text.chars().nth(most).is_some();
+        Some(match self {
+            Self::Boolean if !matches!(text, "true" | "false") => {
+                "must be `true` or `false`".into()
+            }
+            Self::Integer(least, most)
+                if !integer(text).is_some_and(|n| least <= n && n <= most) =>
+            {
+                format!("must be a whole number from {least} to {most}").into()
+            }
+            Self::Items(..) if text.split(',').any(str::is_empty) => {
+                "contains an empty item".into()
+            }
+            Self::Items(most, _) if text.split(',').take(most.saturating_add(1)).count() > most => {
+                format!("can have at most {most} items").into()
+            }
+            Self::Items(_, most) if text.split(',').any(|item| is_longer(item, most)) => {
+                format!("has an item of more than {most} characters").into()
+            }
+            Self::Length(most) if is_longer(text, most) => {
+                format!("must have 1 to {most} characters").into()
+            }
+            Self::Words(most) if is_longer(text, most) || text.chars().all(char::is_whitespace) => {
+                let what = "characters and at least one that is not white space";
+                format!("must have 1 to {most} {what}").into()
+            }
+            Self::Rule(rule) => rule(text)?.into(),
+            _ => return None,
+        })
+    }
+}
+
+/// Parses decimal digits. Returns `None` for anything else, even a sign.
+fn integer(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Reads a query string against an endpoint's parameters, collecting all faults.
+#[derive(Debug)]
+pub struct QueryReader<'a> {
+    values: Vec<(&'static str, Cow<'a, str>)>,
+    faults: Vec<Fault>,
+}
+
+impl<'a> QueryReader<'a> {
+    /// Parses `query` (without the `?`) and checks each value; `known` lists the endpoint's parameters.
+    #[must_use]
+    pub fn new(query: &'a str, known: &[Parameter]) -> Self {
+        let mut reader = Self { values: Vec::new(), faults: Vec::new() };
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            reader.take(name, value, known);
+        }
+        let values = std::mem::take(&mut reader.values);
+        for parameter in known {
+            if let Some((_, value)) = values.iter().find(|(name, _)| *name == parameter.name) {
+                reader.check(parameter, value);
+            } else if parameter.is_required {
+                reader.invalid(parameter.name, "is required");
+            }
+        }
+        reader.values = values;
+        reader
+    }
+
+    fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[Parameter]) {
+        let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
+        let Some(parameter) = known.iter().find(|one| one.name == name) else {
+            let shown = shown(&name);
+            if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &shown) {
+                let place = Place::Parameter(shown);
+                let what = "a parameter of this endpoint";
+                let code = Code::UnknownParameter;
+                let known: Vec<&str> = known.iter().map(|one| one.name).collect();
+                self.faults.push(Fault::unknown(code, place, &name, what, &known));
+            }
+            return;
+        };
+        let name = parameter.name;
+        if self.has(name) {
+            if !self.is_noted(Code::RepeatedParameter, name) {
+                let detail = format!("`{name}` is given more than once");
+                self.fault(Code::RepeatedParameter, name, detail);
+            }
+            return;
+        }
+        let value = decode_form(raw_value).unwrap_or_else(|| {
+            self.invalid(name, "is not valid percent-encoded UTF-8");
+            Cow::Borrowed("")
+        });
+        if raw_value.is_empty() {
+            self.invalid(name, "is empty: give it a value, or leave it out");
+        }
+        self.values.push((name, value));
+    }
+
+    /// Checks a value, unless it is empty and its fault therefore noted already.
+    fn check(&mut self, parameter: &Parameter, text: &str) {
+        let name = parameter.name;
+        if text.is_empty() {
+            return;
+        }
+        if let Check::OneOf(names) = parameter.check {
+            if !names.contains(&text) {
+                let place = Place::Parameter(name.to_owned());
+                let code = Code::InvalidParameter;
+                self.faults.push(Fault::none_of(code, place, name, Some(text), names));
+            }
+        } else if let Some(what) = parameter.check.objection(text) {
+            self.invalid(name, &what);
+        }
+    }
+
+    fn is_noted(&self, code: Code, parameter: &str) -> bool {
+        self.faults.iter().any(|fault| {
+            fault.code == code
+                && matches!(&fault.place, Place::Parameter(name) if name == parameter)
+        })
+    }
+
+    fn fault(&mut self, code: Code, parameter: &str, detail: String) {
+        let place = Place::Parameter(parameter.to_owned());
+        self.faults.push(Fault { code, place, detail, suggestion: None });
+    }
+
+    /// Notes that the value of `parameter` can't be used; `what` completes a sentence that begins with its name.
+    pub fn invalid(&mut self, parameter: &str, what: &str) {
+        self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {what}"));
+    }
+
+    /// A parameter's value. Returns `None` when it is absent or empty.
+    #[must_use]
+    pub fn text(&self, parameter: &str) -> Option<String> {
+        let (_, value) = self.values.iter().find(|(name, _)| *name == parameter)?;
+        (!value.is_empty()).then(|| value.clone().into_owned())
+    }
+
+    /// Whether a parameter was sent.
+    #[must_use]
+    pub fn has(&self, parameter: &str) -> bool {
+        self.values.iter().any(|(name, _)| *name == parameter)
+    }
+
+    /// A parameter's comma-separated items. Returns `None` when it is absent or empty.
+    #[must_use]
+    pub fn items(&self, parameter: &str) -> Option<Vec<String>> {
+        Some(self.text(parameter)?.split(',').map(str::to_owned).collect())
+    }
+
+    /// A parameter's comma-separated items, each one of the `known` names; none when it is absent. Notes what is none of them.
+    pub fn names<T: FromStr>(&mut self, parameter: &str, known: &[&str]) -> Vec<T> {
+        let mut names = Vec::new();
+        for name in self.items(parameter).unwrap_or_default() {
+            match name.parse() {
+                Ok(name) => names.push(name),
+                // An empty item has a fault already.
+                Err(_) if name.is_empty() => {}
+                Err(_) => {
+                    let known = known.join("`, `");
+                    self.invalid(parameter, &format!("has an item that is none of `{known}`"));
+                    break;
+                }
+            }
+        }
+        names
+    }
+
+    /// A boolean parameter. Returns `None` when it is absent or empty.
+    #[must_use]
+    pub fn boolean(&self, parameter: &str) -> Option<bool> {
+        Some(self.text(parameter)? == "true")
+    }
+
+    /// A whole-number parameter. Returns `None` when it is absent or not a whole number.
+    #[must_use]
+    pub fn integer(&self, parameter: &str) -> Option<u64> {
+        integer(&self.text(parameter)?)
+    }
+
+    /// Ends the checking. After `Ok`, every value is valid.
+    ///
+    /// # Errors
+    /// With all faults that were found.
+    pub fn finish(&mut self) -> Result<(), Problem> {
+        Problem::of_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,182 @@
+//! From a path and a method to an endpoint.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use super::endpoint::{Access, Endpoint, Keyed, Open, REST, is_parameter};
+use crate::terms::Method;
+use crate::util::percent::decode;
+
+/// The methods of a read-only path. A preflight of an unknown path below `/v1` gets them too, since only a valid key
+/// learns more.
+pub const READS: &str = "GET, HEAD, OPTIONS";
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Route {
+    /// To a path that has endpoints.
+    To(Resource),
+    /// Nowhere, below `/v1`. Only the holder of a valid key learns this.
+    UnknownInApi,
+    /// Nowhere, and not below `/v1`.
+    Unknown,
+}
+
+/// A path that has endpoints, with the values of its parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    template: &'static Template,
+    arguments: Vec<String>,
+}
+
+/// A path of the table of endpoints, taken apart once: every request is compared with all of them.
+#[derive(Debug, PartialEq, Eq)]
+struct Template {
+    path: &'static str,
+    segments: Vec<Segment>,
+    endpoints: Vec<Endpoint>,
+}
+
+/// What a path has between two slashes.
+#[derive(Debug, PartialEq, Eq)]
+enum Segment {
+    /// This text.
+    Literal(&'static str),
+    /// Any text, the value of a parameter.
+    Parameter,
+    /// All that follows, the value of a parameter.
+    Rest,
+}
+
+static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
+    let mut templates: Vec<Template> = Vec::new();
+    for endpoint in Endpoint::ALL.iter().copied() {
+        let path = endpoint.facts().path;
+        match templates.iter_mut().find(|template| template.path == path) {
+            Some(template) => template.endpoints.push(endpoint),
+            None => templates.push(Template::new(path, endpoint)),
+        }
+    }
+    templates
+});
+
+impl Template {
+    fn new(path: &'static str, endpoint: Endpoint) -> Self {
+        let segments = path.split('/').skip(1).map(|segment| match segment {
+            REST => Segment::Rest,
+            name if is_parameter(name) => Segment::Parameter,
+            text => Segment::Literal(text),
+        });
+        Self { path, segments: segments.collect(), endpoints: vec![endpoint] }
+    }
+
+    /// The values of the parameters; `None` as a segment stands for one that can't be decoded. Returns `None` when the
+    /// segments, those of `path`, do not match.
+    fn arguments(&self, path: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Vec<String>> {
+        let mut arguments = Vec::new();
+        let mut segments = segments.iter();
+        for (nth, expected) in self.segments.iter().enumerate() {
+            if *expected == Segment::Rest {
+                // Without the slash before it, the rest is empty.
+                let rest = path.splitn(nth.saturating_add(1), '/').nth(nth).unwrap_or_default();
+                arguments.push(rest.to_owned());
+                return Some(arguments);
+            }
+            let segment = segments.next()?.as_ref()?;
+            match expected {
+                Segment::Literal(text) if text == segment => {}
+                Segment::Parameter if !segment.is_empty() => arguments.push(segment.to_string()),
+                _ => return None,
+            }
+        }
+        segments.next().is_none().then_some(arguments)
+    }
+}
+
+impl Route {
+    /// Finds where a percent-encoded path leads. Each segment is decoded once, then matched.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let segments: Vec<_> = path.split('/').map(segment).collect();
+        let in_api = matches!(segments.first(), Some(Some(first)) if first == "v1");
+        match Resource::of(path, &segments) {
+            Some(resource) => Self::To(resource),
+            None if in_api => Self::UnknownInApi,
+            None => Self::Unknown,
+        }
+    }
+}
+
+/// Decodes one path segment. Returns `None` when it is badly encoded or contains NUL.
+fn segment(encoded: &str) -> Option<Cow<'_, str>> {
+    decode(encoded).filter(|decoded| !decoded.contains('\0'))
+}
+
+impl Resource {
+    fn of(encoded: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Self> {
+        let matches = TEMPLATES.iter().filter_map(|template| {
+            let arguments = template.arguments(encoded, segments)?;
+            Some(Self { template, arguments })
+        });
+        // A segment that is written out comes before a parameter in the same place.
+        matches.min_by_key(|resource| resource.arguments.len())
+    }
+
+    /// The endpoints of this path.
+    fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
+        self.template.endpoints.iter().copied()
+    }
+
+    /// The endpoint for `method`. Returns `None` when the path does not have that method.
+    #[must_use]
+    pub fn endpoint(&self, method: &str) -> Option<Endpoint> {
+        let method = if method == "HEAD" { "GET" } else { method };
+        self.endpoints().find(|endpoint| endpoint.facts().method.as_str() == method)
+    }
+
+    /// The open endpoint of this path. Returns `None` when it has none.
+    #[must_use]
+    pub fn open(&self) -> Option<Open> {
+        self.endpoints().find_map(|endpoint| match endpoint {
+            Endpoint::Open(open) => Some(open),
+            Endpoint::Keyed(_) => None,
+        })
+    }
+
+    /// Whether an endpoint of this path has a property.
+    #[must_use]
+    pub fn has(&self, property: impl Fn(Keyed) -> bool) -> bool {
+        self.endpoints()
+            .any(|endpoint| matches!(endpoint, Endpoint::Keyed(keyed) if property(keyed)))
+    }
+
+    /// Whether no endpoint of this path needs more than [`Access::Catalog`].
+    #[must_use]
+    pub fn is_catalog(&self) -> bool {
+        self.endpoints().all(|endpoint| match endpoint {
+            Endpoint::Open(_) => true,
+            Endpoint::Keyed(keyed) => keyed.access() == Access::Catalog,
+        })
+    }
+
+    /// The values of the path's parameters, in order.
+    #[must_use]
+    pub fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
+    /// The path's methods, as the value of the `Allow` header.
+    #[must_use]
+    pub fn allow(&self) -> String {
+        let mut allow = String::new();
+        for method in Method::ALL {
+            if self.endpoint(method.as_str()).is_some() {
+                allow.push_str(method.as_str());
+                allow.push_str(if method == Method::Get { ", HEAD, " } else { ", " });
+            }
+        }
+        allow.push_str("OPTIONS");
+        allow
+    }
+}

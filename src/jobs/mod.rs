@@ -1,0 +1,4 @@
+//! Background jobs, which run every minute in small batches.
+
+pub mod schedule;
+pub mod upkeep;

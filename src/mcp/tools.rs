@@ -1,0 +1,619 @@
+//! The tools, and the request to this API that each of them sends.
+
+use std::slice;
+
+use serde_json::{Map, Value, json};
+
+use crate::platform_calls::budget::AGENT_BYTES;
+use crate::platform_calls::endpoints::run::BUDGETS;
+use crate::terms::Scope;
+use crate::util::json;
+use crate::util::percent::encode;
+
+/// A tool of agents.
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    /// The arguments: the name of each, its type, whether it is required, what it is.
+    arguments: &'static [(&'static str, Kind, bool, &'static str)],
+    /// What a caller needs for it.
+    pub scope: Scope,
+    is_read_only: bool,
+    is_destructive: bool,
+    is_open_world: bool,
+}
+
+/// The type of an argument.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A text that is not empty.
+    Text,
+    /// One of these texts.
+    OneOf(&'static [&'static str]),
+    /// A whole number from 1 to this one.
+    UpTo(u64),
+    /// A whole number of bytes that a result may have.
+    Budget,
+    /// True or false.
+    Boolean,
+    /// An object.
+    Object,
+    /// A list of texts.
+    Texts,
+    /// Anything.
+    Any,
+}
+
+use Kind::{Any, Boolean, Budget, Object, OneOf, Text, Texts, UpTo};
+
+impl Kind {
+    /// What is wrong with a value, completing a sentence that begins with the argument's name. Returns `None` when it is
+    /// valid.
+    fn objection(self, value: &Value) -> Option<String> {
+        match self {
+            Text => match value.as_str() {
+                Some("") => Some("must not be empty".to_owned()),
+                Some(_) => None,
+                None => Some("must be a string".to_owned()),
+            },
+            OneOf(known) => (!value.as_str().is_some_and(|text| known.contains(&text)))
+                .then(|| format!("must be one of `{}`", known.join("`, `"))),
+            Any => None,
+            Boolean => (!value.is_boolean()).then(|| "must be true or false".to_owned()),
+            Budget => (!whole(value).is_some_and(|number| BUDGETS.contains(&number))).then(|| {
+                format!("must be a whole number from {} to {}", BUDGETS.start(), BUDGETS.end())
+            }),
+            UpTo(most) => (!whole(value).is_some_and(|number| (1..=most).contains(&number)))
+                .then(|| format!("must be a whole number from 1 to {most}")),
+            Object => (!value.is_object()).then(|| "must be an object".to_owned()),
+            Texts => (!value.as_array().is_some_and(|list| list.iter().all(Value::is_string)))
+                .then(|| "must be a list of strings".to_owned()),
+        }
+    }
+
+    /// The value that a string says: some clients write all values as strings.
+    fn read(self, value: Value) -> Value {
+        match value {
+            Value::String(text) if !matches!(self, Text | OneOf(_)) => {
+                let said = serde_json::from_str(text.trim()).ok();
+                let said = said.filter(|value| self.objection(value).is_none());
+                said.unwrap_or(Value::String(text))
+            }
+            other => other,
+        }
+    }
+
+    fn schema(self, about: &str) -> Value {
+        match self {
+            Text => json!({"type": "string", "description": about}),
+            OneOf(known) => json!({"type": "string", "enum": known, "description": about}),
+            Any => json!({"description": about}),
+            Boolean => json!({"type": "boolean", "description": about}),
+            Budget => {
+                let (least, most) = (BUDGETS.start(), BUDGETS.end());
+                json!({"type": "integer", "minimum": least, "maximum": most, "description": about})
+            }
+            UpTo(most) => {
+                json!({"type": "integer", "minimum": 1, "maximum": most, "description": about})
+            }
+            Object => json!({"type": "object", "description": about}),
+            Texts => json!({"type": "array", "items": {"type": "string"}, "description": about}),
+        }
+    }
+}
+
+/// A whole number, also written as `5.0`.
+fn whole(value: &Value) -> Option<u64> {
+    let text = value.as_number()?.to_string();
+    text.strip_suffix(".0").unwrap_or(&text).parse().ok()
+}
+
+/// What the tool that acts says of itself, and to whom may only read.
+const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
+const ONLY_READS: &str = "You may only read: other methods than GET and HEAD are refused.";
+/// The tool that lists accounts.
+pub const LIST_CONNECTIONS: &str = "list_connections";
+/// The tool that acts.
+pub const RUN_ACTION: &str = "run_action";
+/// Its arguments with what the action takes: as the action's detail says, or in the flat form.
+const INPUT: &str = "input";
+const ARGUMENTS: &str = "arguments";
+/// Its argument with the id of a call that has waited for the user.
+pub const APPROVAL: &str = "approval";
+/// The tool that calls a platform without an action.
+pub const CALL_PLATFORM: &str = "call_platform";
+/// The methods that it can use.
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+/// The tool that returns a link.
+pub const START_CONNECT: &str = "start_connect";
+
+/// All tools.
+pub const TOOLS: [Tool; 6] = [
+    Tool {
+        name: "search_actions",
+        title: "Search actions",
+        about: "Find actions of platforms by what they do. Returns platform, key, title and method of each, the best match first.",
+        arguments: &[
+            ("query", Text, true, "What to do, such as `create github issue`"),
+            ("platform", Text, false, "Only these platforms, comma-separated"),
+            ("limit", UpTo(50), false, "How many. Default: 10"),
+        ],
+        scope: Scope::CatalogRead,
+        is_read_only: true,
+        is_destructive: false,
+        is_open_world: false,
+    },
+    Tool {
+        name: "describe_action",
+        title: "Describe an action",
+        about: "Get what an action takes: `input` is the JSON Schema of run_action's `input`.",
+        arguments: &[
+            ("platform", Text, true, "The action's platform"),
+            ("key", Text, true, "The action's key"),
+            (
+                "for",
+                OneOf(&["model"]),
+                false,
+                "`model`: `input` is one flat object, for run_action's `arguments`",
+            ),
+        ],
+        scope: Scope::CatalogRead,
+        is_read_only: true,
+        is_destructive: false,
+        is_open_world: false,
+    },
+    Tool {
+        name: LIST_CONNECTIONS,
+        title: "List connections",
+        about: "List the connected accounts, with their ids and states; `account` is whose account at the platform it is. One in state `failed` must be connected again, by start_connect.",
+        arguments: &[
+            ("platform", Text, false, "Only of this platform"),
+            ("identity", Text, false, "Only of this identity"),
+            (
+                "active",
+                Boolean,
+                false,
+                "false: those that are not in use, as after they stopped working. Default: true",
+            ),
+            ("limit", UpTo(100), false, "How many. Default: 20"),
+        ],
+        scope: Scope::ConnectionsRead,
+        is_read_only: true,
+        is_destructive: false,
+        is_open_world: false,
+    },
+    Tool {
+        name: RUN_ACTION,
+        title: "Run an action",
+        about: "Run an action as a connected account. May change or delete data if the action's method is not GET. Returns the platform's status, headers and body; `omitted` names what is left out of a long body. If the account must be connected first, the error has the user's link as `authorizationUrl`. Another error lists everything that is wrong with the input.",
+        arguments: &[
+            ("connection", Text, true, "The connection's id"),
+            ("key", Text, true, "The action's key"),
+            (
+                INPUT,
+                Object,
+                false,
+                "`path`, `query`, `header`, `cookie`, `body`, as describe_action says",
+            ),
+            (ARGUMENTS, Object, false, "Instead of `input`: as describe_action says for `model`"),
+            (
+                "select",
+                Texts,
+                false,
+                "Only these parts of the body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item, such as `/items/*/id`",
+            ),
+            (
+                "maxBytes",
+                Budget,
+                false,
+                "The most bytes of the result. What does not fit is named in `omitted`. Default: 24000",
+            ),
+            (
+                APPROVAL,
+                Text,
+                false,
+                "Instead of an input: the id of a call that waited for the user, whose result to get",
+            ),
+        ],
+        scope: Scope::ConnectionsCall,
+        is_read_only: false,
+        is_destructive: true,
+        is_open_world: true,
+    },
+    Tool {
+        name: CALL_PLATFORM,
+        title: "Call a platform",
+        about: "Send a request to a platform's own API as a connected account, if no action does it. Returns the same as run_action.",
+        arguments: &[
+            ("connection", Text, true, "The connection's id"),
+            (
+                "method",
+                OneOf(&METHODS),
+                false,
+                "Default: GET. All others may change or delete data",
+            ),
+            ("path", Text, true, "The path below the API's base address, such as `/v1/tickets`"),
+            ("query", Object, false, "The query parameters"),
+            ("body", Any, false, "The JSON body"),
+            ("select", Texts, false, "As in run_action"),
+            ("maxBytes", Budget, false, "As in run_action"),
+        ],
+        scope: Scope::ConnectionsCall,
+        is_read_only: false,
+        is_destructive: true,
+        is_open_world: true,
+    },
+    Tool {
+        name: START_CONNECT,
+        title: "Connect an account",
+        about: "Start to connect an account. Give the returned `authorizationUrl` to the user, who signs in or enters a key there within 10 minutes; never ask for a key yourself. Then call this with the returned `id` as `attempt`, which waits for the user and returns how it ended.",
+        arguments: &[
+            ("platform", Text, false, "The platform"),
+            ("connection", Text, false, "Instead: the id of a connection to connect again"),
+            ("identity", Text, false, "Whose account it is; not with a user's token"),
+            (
+                "identityType",
+                Text,
+                false,
+                "`user`, `team`, `organization` or `project`; not with a user's token",
+            ),
+            ("authMethod", Text, false, "Which of the connector's methods; usually omitted"),
+            (
+                "attempt",
+                Text,
+                false,
+                "Instead of all else: the `id` of a start whose end to wait for, up to 25 s",
+            ),
+        ],
+        scope: Scope::ConnectionsConnect,
+        is_read_only: false,
+        is_destructive: false,
+        is_open_world: true,
+    },
+];
+
+/// A request: method, path, query, body, and what the client wants of the answer to a request of its own making.
+pub type Sent = (&'static str, String, String, Option<Vec<u8>>, String);
+
+/// What an agent wants of a platform's answer: `select` and `maxBytes`.
+pub fn wanted(given: &Map<String, Value>) -> Map<String, Value> {
+    let most = given.get("maxBytes").and_then(whole).unwrap_or(AGENT_BYTES);
+    let select = given.get("select").map(|all| ("select".to_owned(), all.clone()));
+    select.into_iter().chain([("maxBytes".to_owned(), Value::from(most))]).collect()
+}
+
+/// A path as it can stand in an address, and the query that follows it.
+fn path_and_query(text: &str) -> (String, &str) {
+    let (path, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut encoded = String::new();
+    for letter in path.trim_start_matches('/').chars() {
+        if letter.is_ascii_graphic()
+            && !matches!(letter, '#' | '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}')
+        {
+            encoded.push(letter);
+        } else {
+            encoded.push_str(&encode(letter.encode_utf8(&mut [0; 4])));
+        }
+    }
+    (encoded, query.split('#').next().unwrap_or_default())
+}
+
+/// A value of a query, as text.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The request that begins to connect an account. Whatever the platform takes, the answer has a link.
+pub fn begin(mut body: Map<String, Value>) -> Sent {
+    body.insert("link".to_owned(), Value::Bool(true));
+    ("POST", "/v1/vault/connect".to_owned(), String::new(), Some(json::bytes(&body)), String::new())
+}
+
+/// The request that waits for the outcome of an attempt.
+pub fn outcome_of(attempt: &str) -> Sent {
+    let path = format!("/v1/vault/connect/{}", encode(attempt));
+    ("GET", path, "wait=25".to_owned(), None, String::new())
+}
+
+impl Tool {
+    /// The tool as it is listed. `only_reads` says that the caller may only read at platforms.
+    pub fn description(&self, only_reads: bool) -> Value {
+        let schema = |(name, kind, _, about): &(&str, Kind, bool, &str)| {
+            ((*name).to_owned(), kind.schema(about))
+        };
+        let properties: Map<String, Value> = self.arguments.iter().map(schema).collect();
+        let required = self.arguments.iter().filter(|(_, _, is_required, _)| *is_required);
+        let about = if only_reads {
+            self.about.replace(MAY_WRITE, ONLY_READS)
+        } else {
+            self.about.to_owned()
+        };
+        let required: Vec<&str> = required.map(|(name, ..)| *name).collect();
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "description": about,
+            "inputSchema": {
+                "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+            },
+            "annotations": {
+                "readOnlyHint": self.is_read_only || only_reads,
+                "destructiveHint": self.is_destructive && !only_reads,
+                "openWorldHint": self.is_open_world,
+            },
+        })
+    }
+
+    /// The arguments as the client means them: values that are written as strings are read, and null is nothing.
+    pub fn read(&self, arguments: Option<&Value>) -> Value {
+        let arguments = match arguments {
+            None | Some(Value::Null) => json!({}),
+            Some(given) => Object.read(given.clone()),
+        };
+        let Value::Object(given) = arguments else { return arguments };
+        let read = |(name, value): (String, Value)| {
+            let known = self.arguments.iter().find(|(known, ..)| *known == name);
+            let value = known.map_or(value.clone(), |(_, kind, ..)| kind.read(value));
+            (name, value)
+        };
+        Value::Object(given.into_iter().filter(|(_, value)| !value.is_null()).map(read).collect())
+    }
+
+    /// The request that the tool sends.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments.
+    pub fn request(&self, arguments: &Value) -> Result<Sent, String> {
+        let Value::Object(given) = arguments else {
+            return Err("`arguments` must be an object.".to_owned());
+        };
+        let mut faults = Vec::new();
+        for (name, kind, is_required, _) in self.arguments {
+            let objection = match given.get(*name) {
+                None => is_required.then(|| "is required".to_owned()),
+                Some(value) => kind.objection(value),
+            };
+            if let Some(what) = objection {
+                faults.push(format!("`{name}` {what}."));
+            }
+        }
+        for name in given.keys() {
+            if !self.arguments.iter().any(|(known, ..)| known == name) {
+                faults.push(format!("`{name}` is not an argument of this tool."));
+            }
+        }
+        if given.contains_key(INPUT) && given.contains_key(ARGUMENTS) {
+            faults.push(format!("`{ARGUMENTS}` can't be given together with `{INPUT}`."));
+        }
+        if !faults.is_empty() {
+            return Err(faults.join(" "));
+        }
+        Ok(self.sent(given))
+    }
+
+    fn sent(&self, given: &Map<String, Value>) -> Sent {
+        let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
+        let limit = |usual: u64| given.get("limit").and_then(whole).unwrap_or(usual).to_string();
+        let (mut query, none) = (String::new(), String::new());
+        let mut add = |name: &str, value: &str| {
+            if !value.is_empty() {
+                for piece in [if query.is_empty() { "" } else { "&" }, name, "=", &encode(value)] {
+                    query.push_str(piece);
+                }
+            }
+        };
+        match self.name {
+            "search_actions" => {
+                add("q", text("query"));
+                add("platform", text("platform"));
+                add("limit", &limit(10));
+                ("GET", "/v1/available-actions".to_owned(), query, None, none)
+            }
+            "describe_action" => {
+                let (platform, key) = (encode(text("platform")), encode(text("key")));
+                add("for", text("for"));
+                ("GET", format!("/v1/available-actions/{platform}/{key}"), query, None, none)
+            }
+            LIST_CONNECTIONS => {
+                add("platform", text("platform"));
+                add("identity", text("identity"));
+                add("include", "account");
+                if given.get("active") == Some(&Value::Bool(false)) {
+                    add("active", "false");
+                }
+                add("limit", &limit(20));
+                ("GET", "/v1/vault/connections".to_owned(), query, None, none)
+            }
+            RUN_ACTION => {
+                let (connection, key) = (encode(text("connection")), encode(text("key")));
+                let mut input = given.get(INPUT).cloned().unwrap_or_else(|| json!({}));
+                if let Some(input) = input.as_object_mut() {
+                    let flat = given.get(ARGUMENTS);
+                    input.extend(flat.map(|flat| (ARGUMENTS.to_owned(), flat.clone())));
+                    input.extend(wanted(given));
+                }
+                let input = json::bytes(&input);
+                let waited = given.get(APPROVAL).map(|id| json::text(&json!({APPROVAL: id})));
+                let path = format!("/v1/vault/connections/{connection}/actions/{key}");
+                ("POST", path, query, Some(input), waited.unwrap_or(none))
+            }
+            CALL_PLATFORM => {
+                let method = METHODS.into_iter().find(|method| *method == text("method"));
+                let (path, asked) = path_and_query(text("path"));
+                let mut query = asked.to_owned();
+                let parameters = given.get("query").and_then(Value::as_object);
+                for (name, value) in parameters.into_iter().flatten() {
+                    for value in value.as_array().map_or(slice::from_ref(value), Vec::as_slice) {
+                        query.push_str(if query.is_empty() { "" } else { "&" });
+                        query.extend([&encode(name), "=", &encode(&plain(value))]);
+                    }
+                }
+                let path =
+                    format!("/v1/vault/connections/{}/proxy/{path}", encode(text("connection")));
+                let body = given.get("body").map(json::bytes);
+                (method.unwrap_or("GET"), path, query, body, json::text(&wanted(given)))
+            }
+            _ => match given.get("attempt").and_then(Value::as_str) {
+                Some(attempt) => outcome_of(attempt),
+                None => begin(given.clone()),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Kind, TOOLS};
+
+    #[test]
+    fn each_tool_sends_its_request() {
+        for (name, arguments, method, path, query, body) in [
+            (
+                "search_actions",
+                json!({"query": "a b", "platform": "acme", "limit": 5.0}),
+                "GET",
+                "/v1/available-actions",
+                "q=a%20b&platform=acme&limit=5",
+                None,
+            ),
+            (
+                "search_actions",
+                json!({"query": "x"}),
+                "GET",
+                "/v1/available-actions",
+                "q=x&limit=10",
+                None,
+            ),
+            (
+                "describe_action",
+                json!({"platform": "a/b", "key": "k?"}),
+                "GET",
+                "/v1/available-actions/a%2Fb/k%3F",
+                "",
+                None,
+            ),
+            (
+                "describe_action",
+                json!({"platform": "a", "key": "k", "for": "model"}),
+                "GET",
+                "/v1/available-actions/a/k",
+                "for=model",
+                None,
+            ),
+            (
+                "run_action",
+                json!({"connection": "c", "key": "k", "arguments": {"a": 1}, "maxBytes": 500}),
+                "POST",
+                "/v1/vault/connections/c/actions/k",
+                "",
+                Some(r#"{"arguments":{"a":1},"maxBytes":500}"#),
+            ),
+            (
+                "list_connections",
+                json!({"identity": "ann", "limit": 7}),
+                "GET",
+                "/v1/vault/connections",
+                "identity=ann&include=account&limit=7",
+                None,
+            ),
+            (
+                "run_action",
+                json!({"connection": "../x", "key": "k"}),
+                "POST",
+                "/v1/vault/connections/..%2Fx/actions/k",
+                "",
+                Some(r#"{"maxBytes":24000}"#),
+            ),
+            (
+                "start_connect",
+                json!({"platform": "acme"}),
+                "POST",
+                "/v1/vault/connect",
+                "",
+                Some(r#"{"platform":"acme","link":true}"#),
+            ),
+            (
+                "call_platform",
+                json!({"connection": "c", "path": "/a b/../{c}?x=1#y", "query": {"k": "v&", "l": [1, true]}}),
+                "GET",
+                "/v1/vault/connections/c/proxy/a%20b/../%7Bc%7D",
+                "x=1&k=v%26&l=1&l=true",
+                None,
+            ),
+            (
+                "call_platform",
+                json!({"connection": "c", "path": "t", "method": "PATCH", "body": [1]}),
+                "PATCH",
+                "/v1/vault/connections/c/proxy/t",
+                "",
+                Some("[1]"),
+            ),
+            (
+                "start_connect",
+                json!({"attempt": "../x"}),
+                "GET",
+                "/v1/vault/connect/..%2Fx",
+                "wait=25",
+                None,
+            ),
+        ] {
+            let tool = TOOLS.iter().find(|tool| tool.name == name).unwrap();
+            let given = arguments.as_object().unwrap();
+            let sent = tool.sent(given);
+            assert_eq!((sent.0, sent.1.as_str(), sent.2.as_str()), (method, path, query));
+            assert_eq!(sent.3.as_deref(), body.map(str::as_bytes), "{name}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_what_their_schema_says() {
+        let schema = Kind::UpTo(50).schema("x");
+        assert_eq!(
+            schema,
+            json!({"type": "integer", "minimum": 1, "maximum": 50, "description": "x"})
+        );
+        assert_eq!(Kind::Text.schema("x"), json!({"type": "string", "description": "x"}));
+        assert_eq!(Kind::Object.schema("x"), json!({"type": "object", "description": "x"}));
+        for (kind, value, is_valid) in [
+            (Kind::UpTo(50), json!(1), true),
+            (Kind::UpTo(50), json!(50.0), true),
+            (Kind::UpTo(50), json!(0), false),
+            (Kind::UpTo(50), json!(51), false),
+            (Kind::UpTo(50), json!(1.5), false),
+            (Kind::UpTo(50), json!("1"), false),
+            (Kind::Text, json!("x"), true),
+            (Kind::Text, json!(""), false),
+            (Kind::Text, json!(1), false),
+            (Kind::Object, json!({}), true),
+            (Kind::Object, json!([]), false),
+            (Kind::Texts, json!(["a"]), true),
+            (Kind::Texts, json!([1]), false),
+        ] {
+            assert_eq!(kind.objection(&value).is_none(), is_valid, "{value}");
+        }
+    }
+
+    #[test]
+    fn values_that_clients_write_as_strings_are_read() {
+        let tool = TOOLS.iter().find(|tool| tool.name == "run_action").unwrap();
+        for (given, read) in [
+            (
+                json!({"input": "{\"query\":{}}", "maxBytes": "5000"}),
+                json!({"input": {"query": {}}, "maxBytes": 5000}),
+            ),
+            (json!({"select": "[\"/a\"]", "key": "5"}), json!({"select": ["/a"], "key": "5"})),
+            (json!({"input": "[]", "maxBytes": "x"}), json!({"input": "[]", "maxBytes": "x"})),
+            (json!({"input": null, "other": "1"}), json!({"other": "1"})),
+            (json!("{\"key\":\"k\"}"), json!({"key": "k"})),
+            (json!("k"), json!("k")),
+            (json!(null), json!({})),
+        ] {
+            assert_eq!(tool.read(Some(&given)), read, "{given}");
+        }
+        assert_eq!(tool.read(None), json!({}));
+    }
+}

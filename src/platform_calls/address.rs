@@ -1,0 +1,224 @@
+//! Addresses below a platform's server, and where its redirects lead.
+
+use crate::targets::origin;
+use crate::util::percent::{decode, decode_form};
+
+/// Appends the rest of a caller's path and a query, both percent-encoded as they were sent, to a server's address. Returns
+/// `None` when the path would leave that of the server.
+#[must_use]
+pub fn below(server: &str, path: &str, query: &str) -> Option<String> {
+    if leaves(path) {
+        return None;
+    }
+    let mut url = server.strip_suffix('/').unwrap_or(server).to_owned();
+    url.push('/');
+    push_encoded(&mut url, path, "");
+    if !query.is_empty() {
+        url.push('?');
+        push_encoded(&mut url, query, "'");
+    }
+    Some(url)
+}
+
+/// Whether some server may read a path as one that leads upwards: however often it is decoded, whichever slash it heeds,
+/// and whether or not it ignores what follows a semicolon.
+#[must_use]
+pub fn leaves(path: &str) -> bool {
+    let mut text = path.to_owned();
+    loop {
+        let climbs = text.split(['/', '\\']).any(|segment| {
+            let name = segment.split(';').next().unwrap_or_default();
+            matches!(name, "." | "..")
+        });
+        if climbs {
+            return true;
+        }
+        match decode(&text) {
+            // Each round makes it shorter.
+            Some(decoded) if decoded != text => text = decoded.into_owned(),
+            Some(_) => return false,
+            None => return half_decoded_climbs(&text),
+        }
+    }
+}
+
+/// As [`leaves`], for a path in which an escape is broken or does not decode to text: servers may decode the others.
+fn half_decoded_climbs(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let plain = lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
+    plain.split(['/', '\\', ';']).any(|segment| matches!(segment, "." | ".."))
+}
+
+/// Adds a text that is percent-encoded already, with every character encoded that URL parsers would encode or read as
+/// something else; `more` are those that they encode here only.
+fn push_encoded(url: &mut String, text: &str, more: &str) {
+    for byte in text.bytes() {
+        let is_unsafe = b"\"#<>\\^`{|}".contains(&byte) || more.as_bytes().contains(&byte);
+        if byte.is_ascii_graphic() && !is_unsafe {
+            url.push(char::from(byte));
+        } else {
+            push_escape(url, byte);
+        }
+    }
+}
+
+fn push_escape(url: &mut String, byte: u8) {
+    url.push('%');
+    let digits = [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16));
+    url.extend(digits.into_iter().flatten().map(|digit| digit.to_ascii_uppercase()));
+}
+
+/// The address without the query parameters that `is_own` names. A credential goes there: a caller's value must not stand
+/// beside it, and no redirect may show it.
+#[must_use]
+pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
+    let Some((address, query)) = url.split_once('?') else { return url.to_owned() };
+    let mut kept = address.to_owned();
+    let mut between = '?';
+    for pair in query.split('&') {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let [decoded, value] = [name, value].map(decode_form);
+        if !is_own(decoded.as_deref().unwrap_or(name), value.as_deref().unwrap_or_default()) {
+            kept.push(between);
+            kept.push_str(pair);
+            between = '&';
+        }
+    }
+    kept
+}
+
+/// Where a redirect from `url` leads, if that is the same origin. Returns `None` when it leads elsewhere, or can't be read
+/// in one way only.
+#[must_use]
+pub fn redirected(url: &str, location: &str) -> Option<String> {
+    let location = location.split('#').next().unwrap_or_default();
+    let own = origin(url)?;
+    if location.is_empty() {
+        return None;
+    }
+    let scheme = url.split_once(':').map(|(scheme, _)| scheme)?;
+    // The address without its query, from its origin on.
+    let address = url.split('?').next().unwrap_or_default();
+    let path_at = address.find("://")?.checked_add(3)?;
+    let path_at = address.get(path_at..)?.find('/').and_then(|at| at.checked_add(path_at));
+    let (base, path) = address.split_at_checked(path_at.unwrap_or(address.len()))?;
+    let has_scheme = location.split(['/', '?']).next().is_some_and(|first| first.contains(':'));
+    let target = if has_scheme {
+        location.to_owned()
+    } else if location.starts_with("//") {
+        format!("{scheme}:{location}")
+    } else if location.starts_with('/') {
+        format!("{base}{location}")
+    } else if location.starts_with('?') {
+        format!("{address}{location}")
+    } else {
+        let folder = path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or("/");
+        format!("{base}{folder}{location}")
+    };
+    // An address with a character that is not plain has no origin.
+    (origin(&target).as_deref() == Some(own.as_str())).then_some(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{below, redirected, without};
+
+    #[test]
+    fn a_path_stays_below_its_server() {
+        for (path, query, expected) in [
+            ("", "", "https://a.example/v2/"),
+            ("users", "", "https://a.example/v2/users"),
+            ("users/", "a=b&c", "https://a.example/v2/users/?a=b&c"),
+            ("a%2Fb/%20", "q=%20+x", "https://a.example/v2/a%2Fb/%20?q=%20+x"),
+            ("/evil.example/x", "", "https://a.example/v2//evil.example/x"),
+            ("//evil.example", "", "https://a.example/v2///evil.example"),
+            ("\\evil.example", "", "https://a.example/v2/%5Cevil.example"),
+            ("@evil.example", "", "https://a.example/v2/@evil.example"),
+            (":443/x", "", "https://a.example/v2/:443/x"),
+            ("http://evil.example/", "", "https://a.example/v2/http://evil.example/"),
+            ("a#b", "c#d|{}", "https://a.example/v2/a%23b?c%23d%7C%7B%7D"),
+            ("a b\u{e9}'", "a='", "https://a.example/v2/a%20b%C3%A9'?a=%27"),
+            ("a..b/...", "x=../..", "https://a.example/v2/a..b/...?x=../.."),
+            (".well-known/..x", "", "https://a.example/v2/.well-known/..x"),
+            ("100%", "", "https://a.example/v2/100%"),
+        ] {
+            let url = below("https://a.example/v2", path, query);
+            assert_eq!(url.as_deref(), Some(expected), "{path}?{query}");
+        }
+        for path in [
+            "..",
+            "../x",
+            "a/../../x",
+            "a/..",
+            ".",
+            "./x",
+            "%2e%2e/x",
+            "%2E./x",
+            ".%2e/x",
+            "a%2f..%2f..",
+            "..%2fx",
+            "..%5cx",
+            "..\\x",
+            "a\\..\\x",
+            "%252e%252e%252fx",
+            "%25252e%25252e/x",
+            "..;/x",
+            "..;a=b/x",
+            "%2e%2e%3bx/y",
+            "x%2f%2e%2e%2f",
+            "%2e%2e%2f%ff",
+            "%ff/%2e%2e/x",
+            "%/%2e%2e/x",
+        ] {
+            assert_eq!(below("https://a.example/v2", path, ""), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn parameters_of_credentials_are_removed() {
+        for (url, expected) in [
+            ("https://a.example/x", "https://a.example/x"),
+            ("https://a.example/x?key=1", "https://a.example/x"),
+            ("https://a.example/x?a=1&k%65y=2&b&key", "https://a.example/x?a=1&b"),
+            ("/x?a=1&key=s", "/x?a=1"),
+        ] {
+            assert_eq!(without(url, |name, _| name == "key"), expected);
+        }
+        assert_eq!(without("/x?a=1", |_, _| false), "/x?a=1");
+    }
+
+    #[test]
+    fn only_redirects_within_an_origin_are_followed() {
+        let url = "https://a.example/v2/users/1?x=/y/z";
+        for (location, expected) in [
+            ("/v3", Some("https://a.example/v3")),
+            ("https://a.example/v3?q#f", Some("https://a.example/v3?q")),
+            ("https://A.example:443/v3", Some("https://A.example:443/v3")),
+            ("//a.example/v3", Some("https://a.example/v3")),
+            ("2", Some("https://a.example/v2/users/2")),
+            ("../2", Some("https://a.example/v2/users/../2")),
+            ("?y=1", Some("https://a.example/v2/users/1?y=1")),
+            ("", None),
+            ("#x", None),
+            ("http://a.example/v3", None),
+            ("https://b.example/", None),
+            ("https://a.example.evil.example/", None),
+            ("https://a.example@evil.example/", None),
+            ("https://a.example:8443/", None),
+            ("//evil.example/", None),
+            ("/\\evil.example/", None),
+            ("\\\\evil.example", None),
+            ("https:/evil.example", None),
+            ("https:evil.example", None),
+            ("javascript:alert(1)", None),
+            ("data:,x", None),
+            ("/a b", None),
+            ("/a\r\nb: c", None),
+            ("/a\\b", None),
+            ("/\u{e9}", None),
+        ] {
+            assert_eq!(redirected(url, location).as_deref(), expected, "{location}");
+        }
+        assert_eq!(redirected("http://localhost:1", "/x").as_deref(), Some("http://localhost:1/x"));
+    }
+}

@@ -1,0 +1,107 @@
+//! The body, in the first of the action's media types.
+
+use base64ct::{Base64, Encoding as _};
+use serde_json::Value;
+
+use super::multipart::{BYTES, NOT_BASE64, Part, is_binary};
+use super::query::{Pairs, in_pairs};
+use super::texts::plain;
+use crate::catalog::action::stored::{Encoding, Parameter, Place, RequestBody};
+use crate::platform_calls::overrides::is_parameter;
+use crate::util::media_type::{FORM, MULTIPART, essence, is_json};
+use crate::util::percent::encode;
+
+const JSON: &str = "application/json";
+
+/// The body and its media type. Else the member that can't be written, and why.
+pub(super) fn in_body(
+    body: &RequestBody<Value>,
+    raw: &serde_json::value::RawValue,
+    boundary: &str,
+) -> Result<(String, Vec<u8>), (String, String)> {
+    let preferred = body.content_types.first().map_or(JSON, String::as_str);
+    let essence = essence(preferred);
+    let is_text = raw.get().starts_with('"');
+    let (preferred, essence) = match essence.as_str() {
+        // A string is the body itself, such as a file of any type.
+        "*/*" if is_text => (BYTES, BYTES.to_owned()),
+        "*/*" => (JSON, JSON.to_owned()),
+        _ => (preferred, essence),
+    };
+    if is_json(&essence) {
+        return Ok((preferred.to_owned(), raw.get().into()));
+    }
+    let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    match (essence.as_str(), &value) {
+        (FORM, Value::Object(members)) => {
+            let mut form = String::new();
+            let mut pairs = Pairs { text: &mut form, between: "&" };
+            for (name, value) in members.iter().filter(|(name, _)| !is_parameter(name, "")) {
+                match (body.encoding.get(name), value) {
+                    (Some(Encoding { content_type: Some(_), .. }), value) => {
+                        pairs.push(&encode(name), &encode(&plain(value)));
+                    }
+                    (Some(encoding), value) => {
+                        in_pairs(&in_form(name, encoding), value, &mut pairs);
+                    }
+                    (None, Value::Array(items)) => {
+                        for item in items {
+                            pairs.push(&encode(name), &encode(&plain(item)));
+                        }
+                    }
+                    (None, value) => pairs.push(&encode(name), &encode(&plain(value))),
+                }
+            }
+            Ok((preferred.to_owned(), form.into()))
+        }
+        (MULTIPART, Value::Object(members)) => {
+            let mut form = Vec::new();
+            for (name, value) in members.iter().filter(|(name, _)| !is_parameter(name, "")) {
+                let schema = body.schema.pointer("/properties").and_then(|all| all.get(name));
+                let items = match value {
+                    Value::Array(items) => items.as_slice(),
+                    one => std::slice::from_ref(one),
+                };
+                let schema =
+                    if value.is_array() { schema.and_then(|it| it.get("items")) } else { schema };
+                let encoding = body.encoding.get(name);
+                let part = Part { name, is_file: is_binary(schema), encoding, boundary };
+                for item in items {
+                    part.write(&mut form, item).map_err(|what| (name.clone(), what))?;
+                }
+            }
+            form.extend(format!("--{boundary}--\r\n").bytes());
+            Ok((format!("multipart/form-data; boundary={boundary}"), form))
+        }
+        (_, Value::String(text))
+            if is_binary(Some(&body.schema)) && !essence.starts_with("text/") =>
+        {
+            let bytes = Base64::decode_vec(text);
+            bytes
+                .map(|bytes| (preferred.to_owned(), bytes))
+                .map_err(|_| (String::new(), NOT_BASE64.to_owned()))
+        }
+        (MULTIPART, _) | (FORM, Value::Array(_)) => {
+            Err((String::new(), "must be an object: the platform takes a form".to_owned()))
+        }
+        (_, Value::String(text)) => Ok((preferred.to_owned(), text.clone().into())),
+        _ => {
+            let what = format!("must be a string: the platform takes {essence}");
+            Err((String::new(), what))
+        }
+    }
+}
+
+/// A member of a form as a parameter of a query.
+fn in_form(name: &str, encoding: &Encoding) -> Parameter<()> {
+    Parameter {
+        name: name.to_owned(),
+        r#in: Place::Query,
+        required: false,
+        schema: (),
+        style: encoding.style.clone(),
+        explode: encoding.explode,
+        allow_reserved: encoding.allow_reserved,
+        content_type: None,
+    }
+}

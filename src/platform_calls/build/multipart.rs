@@ -1,0 +1,137 @@
+//! A form in parts (RFC 7578).
+
+use base64ct::{Base64, Encoding as _};
+use serde_json::{Map, Value};
+
+use super::texts::plain;
+use crate::catalog::action::stored::Encoding;
+use crate::util::media_type::{essence, extension, is_json, of_extension};
+
+/// What a file must be, as the end of a sentence.
+pub(super) const NOT_BASE64: &str = "must be bytes in base64, with padding";
+/// Bytes of no known type (RFC 2046, section 4.5.1).
+pub(super) const BYTES: &str = "application/octet-stream";
+
+/// Whether a schema is that of a file: a string in base64, or an object that has it.
+pub(super) fn is_binary(schema: Option<&Value>) -> bool {
+    let is_bytes = |schema: &Value| schema.get("format").and_then(Value::as_str) == Some("binary");
+    let Some(schema) = schema else { return false };
+    let mut either = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    is_bytes(schema) || either.any(is_bytes)
+}
+
+/// A part that is being written.
+pub(super) struct Part<'p> {
+    pub name: &'p str,
+    pub is_file: bool,
+    pub encoding: Option<&'p Encoding>,
+    pub boundary: &'p str,
+}
+
+impl Part<'_> {
+    /// Adds the part to a form.
+    ///
+    /// # Errors
+    /// With what is wrong, as the end of a sentence.
+    pub(super) fn write(&self, form: &mut Vec<u8>, value: &Value) -> Result<(), String> {
+        let quoted = quoted(self.name);
+        let mut head =
+            format!("--{}\r\nContent-Disposition: form-data; name=\"{quoted}\"", self.boundary);
+        let accepted = self.encoding.and_then(|encoding| encoding.content_type.as_deref());
+        let bytes = match value {
+            Value::String(content) if self.is_file => {
+                self.head_of_file(&mut head, &Map::new())?;
+                Base64::decode_vec(content).map_err(|_| NOT_BASE64.to_owned())?
+            }
+            Value::Object(file) if self.is_file => {
+                self.head_of_file(&mut head, file)?;
+                let content = file.get("content").and_then(Value::as_str).unwrap_or_default();
+                Base64::decode_vec(content).map_err(|_| format!("`content` {NOT_BASE64}"))?
+            }
+            Value::Object(_) | Value::Array(_) => {
+                let json =
+                    accepted.and_then(|all| concrete(all).find(|one| is_json(&essence(one))));
+                head.push_str("\r\nContent-Type: ");
+                head.push_str(json.unwrap_or("application/json"));
+                value.to_string().into_bytes()
+            }
+            value => {
+                if let Some(media) = accepted.and_then(|all| concrete(all).next()) {
+                    head.push_str("\r\nContent-Type: ");
+                    head.push_str(media);
+                }
+                plain(value).into_bytes()
+            }
+        };
+        form.extend(head.bytes());
+        form.extend(b"\r\n\r\n");
+        form.extend(bytes);
+        form.extend(b"\r\n");
+        Ok(())
+    }
+
+    /// Adds a file's name, its media type and its headers.
+    fn head_of_file(&self, head: &mut String, file: &Map<String, Value>) -> Result<(), String> {
+        let text = |name: &str| file.get(name).and_then(Value::as_str);
+        let accepted = self.encoding.and_then(|encoding| encoding.content_type.as_deref());
+        let media = match text("contentType") {
+            Some(media) if !is_media(media) => {
+                return Err("`contentType` must be a media type, such as `image/png`".to_owned());
+            }
+            Some(media) => media,
+            None => media(accepted.unwrap_or_default(), text("filename")),
+        };
+        // Some platforms go by the name's extension alone.
+        let usual =
+            || extension(&essence(media)).map_or("file".to_owned(), |it| format!("file.{it}"));
+        let name = text("filename").map_or_else(usual, quoted);
+        for piece in ["; filename=\"", &name, "\"\r\nContent-Type: ", media] {
+            head.push_str(piece);
+        }
+        for (name, value) in file.get("headers").and_then(Value::as_object).into_iter().flatten() {
+            let value = plain(value);
+            if value.contains(char::is_control) {
+                return Err(format!("`headers` must not contain control characters: `{name}`"));
+            }
+            for piece in ["\r\n", name, ": ", &value] {
+                head.push_str(piece);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A name within quotes, as browsers write it.
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Whether a text can be the type of a part.
+fn is_media(media: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    let of = essence(media);
+    let has_both =
+        of.split_once('/').is_some_and(|(kind, name)| !kind.is_empty() && !name.is_empty());
+    has_both && !of.contains([' ', '*', ',']) && media.bytes().all(is_plain)
+}
+
+/// The media types of a list that are none of wildcards.
+fn concrete(accepted: &str) -> impl Iterator<Item = &str> {
+    accepted.split(',').map(str::trim).filter(|one| is_media(one))
+}
+
+/// The media type of a file: that of its name if the platform accepts it, or else the first that the platform accepts.
+fn media<'m>(accepted: &'m str, filename: Option<&str>) -> &'m str {
+    let of_name = filename.and_then(|name| of_extension(name.rsplit_once('.')?.1));
+    let accepts = |media: &str| {
+        let mut all = accepted.split(',').map(|one| essence(one.trim()));
+        accepted.is_empty()
+            || all.any(|one| match one.strip_suffix('*') {
+                Some("*/") => true,
+                Some(start) => media.starts_with(start),
+                None => media == one,
+            })
+    };
+    let fitting = of_name.filter(|media| accepts(media));
+    fitting.or_else(|| concrete(accepted).next()).or(of_name).unwrap_or(BYTES)
+}

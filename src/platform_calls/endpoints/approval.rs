@@ -1,0 +1,202 @@
+//! Calls of agents whose user is asked first: what an agent gets instead of a response, and how it gets the response.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::agents::approval::{
+    self, Approval, LIFETIME_MS, MOST_BYTES, MOST_PENDING, NewApproval, State, place, read_kept,
+};
+use crate::auth::Principal;
+use crate::connect::endpoints::{opening, sealing};
+use crate::connections::model::ConnectionId;
+use crate::http::context::Context;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::{Code, Problem};
+use crate::platform_calls::budget::AGENT_BYTES;
+use crate::platform_calls::headers::AGENT;
+use crate::ports::{Clock as _, Db as _, Ports, Random as _, first_row};
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Results, Rows, Statements};
+use crate::terms::Method;
+use crate::util::json;
+use crate::util::rfc3339::rfc3339;
+
+/// How long an agent waits for its user at a time, in milliseconds, and how often is looked meanwhile.
+const WAIT_MS: u32 = 25_000;
+const PAUSE_MS: u32 = 1000;
+
+/// A call whose outcome an agent asks for.
+#[derive(Debug)]
+pub struct AskedApproval {
+    id: ConnectionId,
+    grant: String,
+    row: Rows<Approval>,
+}
+
+/// What an agent is told about a call that waits.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: &'a str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    expires_at: Option<String>,
+    hint: &'static str,
+}
+
+const PENDING: &str = "Nothing was done yet. Give the user this link to approve or decline the call. Then call run_action again with the same connection and key, and this id as `approval`, which waits for the user and returns the result.";
+const RUNNING: &str = "The user has approved it, and it runs. Ask again.";
+const DECLINED: &str =
+    "The user has declined it. Nothing was done. Do not try it again unless the user asks for it.";
+
+impl AskedApproval {
+    /// Reads which call's outcome an agent asks for. Returns `None` when it runs an action.
+    pub fn of(context: &Context<'_>, statements: &mut Statements) -> Option<Self> {
+        let wanted: Value = serde_json::from_str(context.request.header(AGENT)?).ok()?;
+        let id = wanted.get("approval")?.as_str()?;
+        let id = ConnectionId::parse(id).unwrap_or_default();
+        let grant = context.caller.grant().map(|grant| grant.id.clone()).unwrap_or_default();
+        let select = approval::select_of_grant(&grant, id.as_str(), context.now);
+        Some(Self { row: statements.ask(select), id, grant })
+    }
+
+    /// Answers with the response once the call has run, and with how far it is before that.
+    ///
+    /// # Errors
+    /// `invalid_body` when the agent has asked for no such call, or its time is over.
+    pub async fn answer<P: Ports>(
+        self,
+        context: &Context<'_>,
+        (connection, key): (&str, &str),
+        results: &Results<'_>,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let mut found = results.first(self.row)?;
+        let mut left = WAIT_MS;
+        loop {
+            let is_own =
+                |found: &Approval| found.connection_id == connection && found.action == key;
+            let Some(row) = found.filter(is_own) else {
+                let what = "There is no such approval, or it has expired. If the user approved the call, it may have run: check its effect before you run the action again.";
+                return Err(Problem::new(Code::InvalidBody, what));
+            };
+            match row.state {
+                State::Done => {
+                    let keys = &context.config.vault_keys;
+                    let plain = opening(keys.open(&row.place(), &row.sealed))?;
+                    let damaged = || Problem::unavailable("a response that was kept is damaged");
+                    let (status, body) = read_kept(&plain).ok_or_else(damaged)?;
+                    return Ok(Response { status, ..Response::json(body, NO_STORE) });
+                }
+                State::Declined => return Ok(shown(context, &row, "declined", DECLINED)),
+                State::Pending | State::Approved if left > 0 => {
+                    ports.sleep(PAUSE_MS).await;
+                    left = left.saturating_sub(PAUSE_MS);
+                    let (grant, id) = (self.grant.as_str(), self.id.as_str());
+                    let select = approval::select_of_grant(grant, id, ports.now());
+                    found = first_row(&ports.batch(vec![select]).await?, 0)?;
+                }
+                State::Pending => return Ok(shown(context, &row, "pending", PENDING)),
+                State::Approved => return Ok(shown(context, &row, "running", RUNNING)),
+            }
+        }
+    }
+}
+
+/// How far a call is.
+fn shown(
+    context: &Context<'_>,
+    row: &Approval,
+    status: &'static str,
+    hint: &'static str,
+) -> Response {
+    let waits = row.state == State::Pending;
+    let shown = Shown {
+        id: &row.id,
+        status,
+        url: url(context, &row.id).filter(|_| waits),
+        expires_at: rfc3339(row.expires_at),
+        hint,
+    };
+    let response = Response::json(json::bytes(&json!({"approval": shown})), NO_STORE);
+    Response { status: if row.state == State::Declined { 200 } else { 202 }, ..response }
+}
+
+/// The link for the user.
+fn url(context: &Context<'_>, id: &str) -> Option<String> {
+    let base = context.config.base_url.as_deref()?;
+    let endpoint = &context.caller.grant()?.endpoint;
+    Some(format!("{base}/mcp/{endpoint}/approval?id={id}"))
+}
+
+/// What an agent wants to do.
+pub struct Wish<'a> {
+    /// The connection.
+    pub connection: &'a str,
+    /// The action's key.
+    pub key: &'a str,
+    /// What the action does.
+    pub title: &'a str,
+    /// Its method.
+    pub method: Method,
+    /// The input, which was checked.
+    pub input: &'a [u8],
+    /// What the agent wants of the response.
+    pub select: &'a [String],
+    /// The most bytes of the response.
+    pub most: Option<usize>,
+}
+
+/// Whether the user of the caller is asked about an action first.
+pub fn is_needed(context: &Context<'_>, method: Method, key: &str, title: &str) -> bool {
+    let confirm = context.caller.limits().confirm;
+    confirm.is_some_and(|confirm| confirm.is_about(method.as_str(), key, title))
+}
+
+/// Has a call wait for the user, and answers with the link.
+///
+/// # Errors
+/// `too_many_requests` when many calls wait already; when storage can't answer.
+pub async fn ask<P: Ports>(
+    context: &Context<'_>,
+    principal: &Principal,
+    wish: &Wish<'_>,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    // Only a grant has a user who can sign in.
+    let grant = context.caller.grant().ok_or_else(Problem::no_route)?;
+    context.has_room()?;
+    let mut body: Value = serde_json::from_slice(wish.input).unwrap_or_default();
+    if let Some(members) = body.as_object_mut() {
+        if !wish.select.is_empty() {
+            members.insert("select".to_owned(), json!(wish.select));
+        }
+        let most = wish.most.and_then(|most| u64::try_from(most).ok()).unwrap_or(AGENT_BYTES);
+        let most = most.min(u64::try_from(MOST_BYTES).unwrap_or(AGENT_BYTES));
+        members.insert("maxBytes".to_owned(), most.into());
+    }
+    let id = ports.uuid();
+    let place = place(&principal.account, principal.environment, &id);
+    let sealed = context.config.vault_keys.seal(&place, &json::bytes(&body), ports);
+    let sealed = sealing(sealed)?;
+    let new = NewApproval {
+        id: &id,
+        grant_id: &grant.id,
+        connection_id: wish.connection,
+        action: wish.key,
+        title: wish.title,
+        method: wish.method,
+        sealed: &sealed,
+        now: context.now,
+    };
+    let batch = vec![new.insert(), approval::select_of_grant(&grant.id, &id, context.now)];
+    let Some(row) = first_row::<Approval>(&ports.batch(batch).await?, 1)? else {
+        let detail = format!(
+            "{MOST_PENDING} calls of this agent wait for the user's approval already. Ask the user to decide about them first."
+        );
+        let wait = LIFETIME_MS.checked_div(1000).and_then(|wait| u32::try_from(wait).ok());
+        return Err(Problem { retry_after: wait, ..Problem::new(Code::TooManyRequests, detail) });
+    };
+    Ok(shown(context, &row, "pending", PENDING))
+}

@@ -1,0 +1,361 @@
+//! The input of an action as one flat object, which is what the tool definitions of models take: each property has a name
+//! that all of them allow, and no combination of schemas is at the top.
+//!
+//! The names follow from the action's `input` alone, so that what a model sends can be mapped back exactly.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::schema::Fault;
+use crate::util::json;
+use crate::util::nearest::nearest;
+
+/// The most bytes of a name: `^[a-zA-Z0-9_.-]{1,64}$`.
+const MOST_NAME_BYTES: usize = 64;
+/// The places of parameters.
+const PARAMETERS: [&str; 4] = ["path", "query", "header", "cookie"];
+/// The place of the body, and the name of a body that is not spread.
+const BODY: &str = "body";
+/// The keywords of an object whose members can stand among the parameters without a change of meaning.
+const SPREADABLE: [&str; 14] = [
+    "$comment",
+    "$schema",
+    "additionalProperties",
+    "default",
+    "deprecated",
+    "description",
+    "example",
+    "examples",
+    "format",
+    "properties",
+    "readOnly",
+    "required",
+    "title",
+    "type",
+];
+/// How many references a body may lead through.
+const MOST_REFERENCES: usize = 8;
+/// The types of a value that may be anything.
+const ANY: [&str; 6] = ["string", "number", "boolean", "object", "array", "null"];
+
+/// The flat form of an action's input.
+#[derive(Debug)]
+pub struct Flat<'s> {
+    schema: &'s Value,
+    /// By their flat names.
+    arguments: BTreeMap<String, Argument<'s>>,
+    /// Whether the members of the body are arguments and the body is required, so that it is sent even if it has none.
+    needs_body: bool,
+}
+
+/// Where an argument belongs.
+#[derive(Debug, Clone, Copy)]
+struct Argument<'s> {
+    place: &'static str,
+    /// Its name there; `None` for the whole body.
+    name: Option<&'s str>,
+    schema: &'s Value,
+    is_required: bool,
+}
+
+impl Argument<'_> {
+    fn name(&self) -> &str {
+        self.name.unwrap_or(BODY)
+    }
+}
+
+/// The members of an object in the order of their names, with whether each is required.
+fn members(object: &Value) -> impl Iterator<Item = (&str, &Value, bool)> {
+    let properties = object.get("properties").and_then(Value::as_object);
+    let sorted: BTreeMap<&String, &Value> = properties.into_iter().flatten().collect();
+    sorted.into_iter().map(|(name, schema)| (name.as_str(), schema, requires(object, name)))
+}
+
+fn requires(object: &Value, name: &str) -> bool {
+    let required = object.get("required").and_then(Value::as_array);
+    required.is_some_and(|all| all.iter().any(|one| one == name))
+}
+
+/// The object whose members stand for the body, if nothing is lost that way.
+fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
+    let mut body = body;
+    for _ in 0..MOST_REFERENCES {
+        let Some(reference) = body.get("$ref") else { break };
+        if body.as_object()?.keys().any(|key| key != "$ref" && key != "description") {
+            return None;
+        }
+        body = input.pointer(reference.as_str()?.strip_prefix('#')?)?;
+    }
+    let own = body.as_object()?;
+    let is_object = own.get("type").is_none_or(|kind| kind == "object");
+    let is_plain =
+        own.keys().all(|key| SPREADABLE.contains(&key.as_str()) || key.starts_with("x-"));
+    let is_closed = own.get("additionalProperties").is_none_or(|more| *more == Value::Bool(false));
+    let properties = own.get("properties")?.as_object()?;
+    let required = own.get("required").and_then(Value::as_array).into_iter().flatten();
+    let mut required = required.filter_map(Value::as_str);
+    let is_complete = required.all(|name| properties.contains_key(name));
+    (is_object && is_plain && is_closed && is_complete && !properties.is_empty()).then_some(body)
+}
+
+impl<'s> Flat<'s> {
+    /// The flat form of the input that an action's `input` describes.
+    #[must_use]
+    pub fn of(input: &'s Value) -> Self {
+        let mut found = Vec::new();
+        let mut needs_body = false;
+        let places = input.get("properties");
+        for place in PARAMETERS {
+            if let Some(object) = places.and_then(|places| places.get(place)) {
+                found.extend(members(object).map(|(name, schema, is_required)| Argument {
+                    place,
+                    name: Some(name),
+                    schema,
+                    is_required,
+                }));
+            }
+        }
+        if let Some(schema) = places.and_then(|places| places.get(BODY)) {
+            let is_required = requires(input, BODY);
+            if let Some(object) = spreadable(input, schema) {
+                needs_body = is_required;
+                found.extend(members(object).map(|(name, schema, is_needed)| Argument {
+                    place: BODY,
+                    name: Some(name),
+                    schema,
+                    is_required: is_needed && is_required,
+                }));
+            } else {
+                found.push(Argument { place: BODY, name: None, schema, is_required });
+            }
+        }
+        Self { schema: input, arguments: named(&found), needs_body }
+    }
+
+    /// The JSON Schema of the flat form.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        let mut properties = Map::new();
+        let mut required = Vec::new();
+        for (name, argument) in &self.arguments {
+            properties.insert(name.clone(), typed(argument.schema));
+            if argument.is_required {
+                required.push(Value::from(name.as_str()));
+            }
+        }
+        let mut schema = Map::new();
+        if let Some(dialect) = self.schema.get("$schema") {
+            schema.insert("$schema".to_owned(), dialect.clone());
+        }
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), properties.into());
+        if !required.is_empty() {
+            schema.insert("required".to_owned(), required.into());
+        }
+        schema.insert("additionalProperties".to_owned(), false.into());
+        if let Some(definitions) = self.schema.get("$defs").and_then(Value::as_object) {
+            let definitions: Map<String, Value> =
+                definitions.iter().map(|(name, schema)| (name.clone(), typed(schema))).collect();
+            schema.insert("$defs".to_owned(), definitions.into());
+        }
+        schema.into()
+    }
+
+    /// The input that these arguments stand for, as JSON.
+    ///
+    /// # Errors
+    /// With the names that are none.
+    pub fn input(&self, given: &BTreeMap<String, &RawValue>) -> Result<String, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let mut places: BTreeMap<&str, BTreeMap<&str, &RawValue>> = BTreeMap::new();
+        let mut whole = None;
+        if self.needs_body {
+            places.entry(BODY).or_default();
+        }
+        for (name, value) in given {
+            match self.arguments.get(name) {
+                Some(Argument { place, name: Some(own), .. }) => {
+                    places.entry(place).or_default().insert(own, value);
+                }
+                Some(Argument { name: None, .. }) => whole = Some(*value),
+                None => {
+                    let known = self.arguments.keys().map(String::as_str);
+                    let suggestion = nearest(name, known, 1).pop();
+                    let meant = suggestion.as_ref().map(|name| format!("; did you mean `{name}`?"));
+                    let what = format!("is unknown{}", meant.unwrap_or_default());
+                    faults.push(Fault { pointer: pointer(name), what, suggestion });
+                }
+            }
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut input: BTreeMap<&str, Box<RawValue>> = BTreeMap::new();
+        for (place, members) in places {
+            let text = json::text(&members);
+            input.insert(place, RawValue::from_string(text).unwrap_or_default());
+        }
+        if let Some(body) = whole {
+            input.insert(BODY, body.to_owned());
+        }
+        Ok(json::text(&input))
+    }
+
+    /// The place of a fault of the input, in the arguments that it was made from.
+    #[must_use]
+    pub fn pointer(&self, of_input: &str) -> String {
+        let mut steps = of_input.splitn(4, '/').skip(1);
+        let (place, name, rest) = (steps.next().unwrap_or_default(), steps.next(), steps.next());
+        let name = name.map(|name| name.replace("~1", "/").replace("~0", "~"));
+        for (flat, argument) in &self.arguments {
+            if argument.place != place {
+                continue;
+            }
+            if argument.name.is_none() {
+                return of_input.replacen("/body", &pointer(flat), 1);
+            }
+            if argument.name == name.as_deref() {
+                let rest = rest.map(|rest| format!("/{rest}")).unwrap_or_default();
+                return pointer(flat) + &rest;
+            }
+        }
+        "/arguments".to_owned()
+    }
+}
+
+fn pointer(name: &str) -> String {
+    format!("/arguments/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Gives each argument its flat name: its own if possible; with its place before it if it occurs in several; with other
+/// letters where a name must not have its own; with a number at the end if that name is taken.
+fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for argument in found {
+        let occurs = places.entry(argument.name()).or_default();
+        *occurs = occurs.saturating_add(1);
+    }
+    let is_own = |argument: &&Argument<'_>| {
+        let name = argument.name();
+        is_allowed(name) && places.get(name) == Some(&1)
+    };
+    let mut named: BTreeMap<String, Argument<'s>> =
+        found.iter().filter(is_own).map(|one| (one.name().to_owned(), *one)).collect();
+    for argument in found.iter().filter(|argument| !is_own(argument)) {
+        let clean = allowed(argument.name());
+        let prefixed = cut(format!("{}_{clean}", argument.place), MOST_NAME_BYTES);
+        let occurs_once = places.get(argument.name()) == Some(&1);
+        let first = if occurs_once && !clean.is_empty() { clean } else { prefixed.clone() };
+        let numbered = (2_u32..).map(|number| {
+            let end = format!("_{number}");
+            cut(prefixed.clone(), MOST_NAME_BYTES.saturating_sub(end.len())) + &end
+        });
+        let mut candidates = [first, prefixed.clone()].into_iter().chain(numbered);
+        if let Some(name) = candidates.find(|name| !named.contains_key(name)) {
+            named.insert(name, *argument);
+        }
+    }
+    named
+}
+
+fn is_allowed(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    (1..=MOST_NAME_BYTES).contains(&name.len()) && name.bytes().all(fits)
+}
+
+/// A name without the characters that it must not have, which is empty if it has no others.
+fn allowed(name: &str) -> String {
+    if is_allowed(name) {
+        return name.to_owned();
+    }
+    let mut clean = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '-') {
+            clean.push(letter);
+        } else if !clean.ends_with('_') {
+            clean.push('_');
+        }
+    }
+    cut(clean.trim_matches('_').to_owned(), MOST_NAME_BYTES)
+}
+
+/// A name in ASCII of at most so many bytes.
+fn cut(mut name: String, most: usize) -> String {
+    name.truncate(most);
+    name
+}
+
+/// A schema in which each object has a `type`, and each list says what its items are: many models refuse others.
+fn typed(schema: &Value) -> Value {
+    let Value::Object(own) = schema else {
+        let is_anything = *schema == Value::Bool(true);
+        return if is_anything { json!({"type": ANY, "items": {}}) } else { schema.clone() };
+    };
+    let each = |(key, value): (&String, &Value)| {
+        let value = match (key.as_str(), value) {
+            (
+                "properties" | "patternProperties" | "dependentSchemas" | "$defs",
+                Value::Object(all),
+            ) => all.iter().map(|(name, schema)| (name.clone(), typed(schema))).collect(),
+            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(all)) => {
+                all.iter().map(typed).collect()
+            }
+            ("items" | "additionalProperties" | "contains", Value::Object(all))
+                if !all.is_empty() =>
+            {
+                typed(value)
+            }
+            _ => value.clone(),
+        };
+        (key.clone(), value)
+    };
+    let mut typed: Map<String, Value> = own.iter().map(each).collect();
+    if !own.contains_key("type")
+        && let Some(kind) = kind(own)
+    {
+        typed.insert("type".to_owned(), kind);
+    }
+    let is_list = typed.get("type").is_some_and(|kind| {
+        kind == "array"
+            || kind.as_array().is_some_and(|kinds| kinds.iter().any(|one| one == "array"))
+    });
+    if is_list && !typed.contains_key("items") {
+        typed.insert("items".to_owned(), json!({}));
+    }
+    typed.into()
+}
+
+/// The types that a schema means without saying so. Returns `None` if other schemas say it.
+fn kind(own: &Map<String, Value>) -> Option<Value> {
+    let has = |keys: &[&str]| keys.iter().any(|key| own.contains_key(*key));
+    let values = match (own.get("enum").and_then(Value::as_array), own.get("const")) {
+        (Some(values), _) => Some(values.as_slice()),
+        (None, one) => one.map(std::slice::from_ref),
+    };
+    if let Some(values) = values {
+        let of = |value: &Value| match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        let kinds: BTreeSet<&str> = values.iter().map(of).collect();
+        return match kinds.first() {
+            Some(kind) if kinds.len() == 1 => Some(Value::from(*kind)),
+            Some(_) => Some(json!(kinds)),
+            None => None,
+        };
+    }
+    if has(&["properties", "additionalProperties", "patternProperties", "required"]) {
+        return Some("object".into());
+    }
+    if has(&["items", "prefixItems"]) {
+        return Some("array".into());
+    }
+    let says_elsewhere = has(&["$ref", "allOf", "anyOf", "oneOf", "not"]);
+    (!says_elsewhere).then(|| json!(ANY))
+}

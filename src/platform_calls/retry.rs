@@ -1,0 +1,127 @@
+//! When a platform that refuses a request for now wants to be asked again.
+
+use crate::oauth::answer::moment::retry_after;
+use crate::ports::Incoming;
+use crate::util::rfc3339::parse;
+
+/// Headers in which platforms say when a limit ends, the most precise first. GitHub, Discord, Twitter, `OpenAI`, Okta and the
+/// draft of the IETF (draft-ietf-httpapi-ratelimit-headers) use them.
+const RESETS: [&str; 7] = [
+    "x-ratelimit-reset-after",
+    "ratelimit-reset",
+    "x-ratelimit-reset",
+    "x-rate-limit-reset",
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-reset-tokens",
+    "anthropic-ratelimit-requests-reset",
+];
+/// Numbers from here on are moments in seconds since 1970, and from [`MILLISECONDS`] on in milliseconds.
+const MOMENT: f64 = 1e9;
+const MILLISECONDS: f64 = 1e12;
+/// The longest wait that is believed, in milliseconds.
+const MOST_MS: f64 = 7.0 * 24.0 * 3600.0 * 1000.0;
+
+/// In how many milliseconds the request can be repeated. Returns `None` when the answer is no refusal for now, or does not
+/// say.
+#[must_use]
+pub fn wait(answer: &Incoming, now_ms: u64) -> Option<u64> {
+    if !matches!(answer.status, 429 | 503) {
+        return None;
+    }
+    let stated = answer.header("retry-after");
+    let resets = || RESETS.iter().find_map(|name| reset(answer.header(name)?, now_ms));
+    // The header may have a fraction of a second, or a date.
+    stated
+        .and_then(|text| reset(text, now_ms))
+        .or_else(|| retry_after(stated, now_ms))
+        .or_else(resets)
+}
+
+/// A moment, or seconds from now: `1795348800`, `0.65`, `6m0s`, `2026-11-22T12:00:00Z`.
+fn reset(text: &str, now_ms: u64) -> Option<u64> {
+    let text = text.split([',', ';']).next().unwrap_or_default().trim();
+    if let Some(moment) = parse(text) {
+        return Some(moment.saturating_sub(now_ms));
+    }
+    let number = text.parse::<f64>().ok().filter(|number| *number >= 0.0);
+    match number {
+        Some(number) if number >= MILLISECONDS => Some(whole(number)?.saturating_sub(now_ms)),
+        Some(number) if number >= MOMENT => Some(whole(number * 1000.0)?.saturating_sub(now_ms)),
+        Some(seconds) => whole((seconds * 1000.0).min(MOST_MS)),
+        None => whole(duration(text)?.min(MOST_MS)),
+    }
+}
+
+/// The milliseconds of `1h2m3.5s` or `250ms`.
+fn duration(text: &str) -> Option<f64> {
+    let mut total = 0.0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, after) = rest.split_at_checked(digits)?;
+        let unit_end = after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len());
+        let (unit, next) = after.split_at_checked(unit_end)?;
+        let factor = match unit {
+            "ms" => 1.0,
+            "s" => 1000.0,
+            "m" => 60_000.0,
+            "h" => 3_600_000.0,
+            "d" => 86_400_000.0,
+            _ => return None,
+        };
+        total += number.parse::<f64>().ok()? * factor;
+        rest = next;
+    }
+    (!text.is_empty()).then_some(total)
+}
+
+/// The next whole number of milliseconds.
+fn whole(milliseconds: f64) -> Option<u64> {
+    let rounded = milliseconds.ceil();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole, not negative and below 2^53"
+    )]
+    (rounded.is_finite() && (0.0..9e15).contains(&rounded)).then_some(rounded as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::wait;
+    use crate::ports::Incoming;
+
+    /// 2026-11-22T12:00:00Z
+    const NOON: u64 = 1_795_348_800_000;
+
+    #[test]
+    fn the_platform_says_when_it_can_be_asked_again() {
+        for (status, name, value, expected) in [
+            (429, "retry-after", "5", Some(5000)),
+            (503, "retry-after", "Sun, 22 Nov 2026 12:00:07 GMT", Some(7000)),
+            (429, "retry-after", "0.65", Some(650)),
+            (429, "retry-after", "soon", None),
+            (429, "x-ratelimit-reset", "1795348812", Some(12_000)),
+            (429, "x-ratelimit-reset", "1795348812500", Some(12_500)),
+            (429, "x-ratelimit-reset", "1795348000", Some(0)),
+            (429, "x-ratelimit-reset", "30", Some(30_000)),
+            (429, "x-ratelimit-reset", "2026-11-22T12:00:03Z", Some(3000)),
+            (429, "x-ratelimit-reset-after", "1.5", Some(1500)),
+            (429, "ratelimit-reset", "2, 60", Some(2000)),
+            (429, "x-ratelimit-reset-requests", "1m2.5s", Some(62_500)),
+            (429, "x-ratelimit-reset-requests", "250ms", Some(250)),
+            (429, "x-ratelimit-reset", "-1", None),
+            (429, "x-ratelimit-reset", "NaN", None),
+            (429, "x-ratelimit-reset", "1x", None),
+            (429, "x-other", "5", None),
+            (500, "retry-after", "5", None),
+            (200, "x-ratelimit-reset", "5", None),
+        ] {
+            let headers = vec![(name.to_owned(), value.to_owned())];
+            let answer = Incoming { status, headers, body: Rc::new(()) };
+            assert_eq!(wait(&answer, NOON), expected, "{status} {name}: {value}");
+        }
+    }
+}

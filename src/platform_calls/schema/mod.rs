@@ -1,0 +1,212 @@
+//! Checks a value against the JSON Schema of an action's input: the keywords that the catalog's schemas have, of draft
+//! 2020-12. `format` and what describes media are not checked.
+//!
+//! A library would weigh as much as the rest of the Worker: beside `serde_json`, compiled for size, `jsonschema` 0.61
+//! without its default features adds 825 KB gzipped, and `boon` 0.6 adds 461 KB. The catalog's inputs have no other keyword
+//! that restricts a value (`npm run lab -- catalog-proof` counts them).
+//!
+//! Here is what holds for values of any kind; `scalars` and `containers` have the keywords of one.
+
+mod containers;
+mod equal;
+mod pointer;
+mod scalars;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Value};
+
+use crate::ports::Patterns;
+use crate::util::nearest::nearest;
+use crate::util::patterns::Matcher;
+use equal::is_equal;
+use pointer::{Name, Pointer};
+
+/// The most faults that are reported.
+pub const MOST_FAULTS: usize = 100;
+/// How deep schemas may lead into one another. What is deeper is not checked.
+const MOST_LEVELS: u32 = 100;
+/// The most schemas that are looked at. What is left then is not checked: the platform will do that.
+const MOST_STEPS: u32 = 100_000;
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The JSON Pointer of the value at fault (RFC 6901).
+    pub pointer: String,
+    /// What is wrong, as the end of a sentence that begins with the value.
+    pub what: String,
+    /// What may have been meant.
+    pub suggestion: Option<String>,
+}
+
+/// All that is wrong with a value, at most [`MOST_FAULTS`].
+pub fn faults(schema: &Value, value: &Value, patterns: &impl Patterns) -> Vec<Fault> {
+    let matcher = Matcher::new(patterns);
+    // The platform checks what would take too long here.
+    let is_match =
+        |pattern: &str, text: &str| matcher.contains_match(pattern, text).unwrap_or(true);
+    let definitions = schema.get("$defs").and_then(Value::as_object);
+    let mut check = Check { definitions, is_match: &is_match, faults: Vec::new(), steps: 0 };
+    check.value(schema, value, &Pointer { parent: None, name: Name::Text("") }, 0);
+    check.faults
+}
+
+struct Check<'s> {
+    definitions: Option<&'s Map<String, Value>>,
+    is_match: &'s dyn Fn(&str, &str) -> bool,
+    faults: Vec<Fault>,
+    steps: u32,
+}
+
+impl Check<'_> {
+    fn fault(&mut self, at: &Pointer<'_>, what: impl Into<String>) {
+        self.suggest(at, what, None);
+    }
+
+    fn suggest(&mut self, at: &Pointer<'_>, what: impl Into<String>, suggestion: Option<String>) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(Fault { pointer: at.text(), what: what.into(), suggestion });
+        }
+    }
+
+    /// The faults of a value by one schema, which are not reported.
+    fn apart(&mut self, schema: &Value, value: &Value, at: &Pointer<'_>, level: u32) -> Vec<Fault> {
+        let before = std::mem::take(&mut self.faults);
+        self.value(schema, value, at, level);
+        std::mem::replace(&mut self.faults, before)
+    }
+
+    fn is_valid(&mut self, schema: &Value, value: &Value, level: u32) -> bool {
+        let nowhere = Pointer { parent: None, name: Name::Text("") };
+        self.apart(schema, value, &nowhere, level).is_empty()
+    }
+
+    fn value(&mut self, schema: &Value, value: &Value, at: &Pointer<'_>, level: u32) {
+        self.steps = self.steps.saturating_add(1);
+        let is_full = self.faults.len() >= MOST_FAULTS;
+        if level > MOST_LEVELS || self.steps > MOST_STEPS || is_full {
+            return;
+        }
+        let level = level.saturating_add(1);
+        let schema = match schema {
+            Value::Bool(false) => return self.fault(at, "must be left out"),
+            Value::Object(schema) => schema,
+            _ => return,
+        };
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        let name = reference.and_then(|reference| reference.strip_prefix("#/$defs/"));
+        if let Some(target) = name.and_then(|name| self.definitions?.get(name)) {
+            self.value(target, value, at, level);
+        }
+        if !self.kind(schema, value, at) {
+            // Whatever else is wrong follows from that.
+            return;
+        }
+        self.listed(schema, value, at);
+        match value {
+            Value::Number(number) => self.number(schema, number.as_f64().unwrap_or(0.0), at),
+            Value::String(text) => self.text(schema, text, at),
+            Value::Array(items) => self.items(schema, items, at, level),
+            Value::Object(members) => self.members(schema, members, at, level),
+            Value::Null | Value::Bool(_) => {}
+        }
+        self.combined(schema, value, at, level);
+    }
+
+    /// Whether the value has one of the schema's types.
+    fn kind(&mut self, schema: &Map<String, Value>, value: &Value, at: &Pointer<'_>) -> bool {
+        let kinds: Vec<&str> = match schema.get("type") {
+            Some(Value::String(kind)) => vec![kind],
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+            _ => return true,
+        };
+        let is = |kind: &&str| match *kind {
+            "null" => value.is_null(),
+            "boolean" => value.is_boolean(),
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "number" => value.is_number(),
+            "string" => value.is_string(),
+            "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+            _ => true,
+        };
+        let fits = kinds.iter().any(is);
+        if !fits {
+            let named = |kind: &&str| match *kind {
+                "null" => "null",
+                "boolean" => "true or false",
+                "object" => "an object",
+                "array" => "an array",
+                "number" => "a number",
+                "string" => "a string",
+                _ => "a whole number",
+            };
+            let all: Vec<&str> = kinds.iter().map(named).collect();
+            self.fault(at, format!("must be {}", all.join(" or ")));
+        }
+        fits
+    }
+
+    /// `enum` and `const`.
+    fn listed(&mut self, schema: &Map<String, Value>, value: &Value, at: &Pointer<'_>) {
+        if let Some(Value::Array(known)) = schema.get("enum")
+            && !known.iter().any(|known| is_equal(known, value))
+        {
+            let names: Vec<&str> = known.iter().filter_map(Value::as_str).collect();
+            let meant = value.as_str();
+            let meant = meant.and_then(|text| nearest(text, names.iter().copied(), 1).pop());
+            let few: Vec<String> = known.iter().take(20).map(Value::to_string).collect();
+            let more = if known.len() > few.len() { ", …" } else { "" };
+            self.suggest(at, format!("must be one of {}{more}", few.join(", ")), meant);
+        }
+        if let Some(only) = schema.get("const").filter(|only| !is_equal(only, value)) {
+            self.fault(at, format!("must be {only}"));
+        }
+    }
+
+    fn combined(
+        &mut self,
+        schema: &Map<String, Value>,
+        value: &Value,
+        at: &Pointer<'_>,
+        level: u32,
+    ) {
+        let list = |key: &str| schema.get(key).and_then(Value::as_array);
+        for schema in list("allOf").into_iter().flatten() {
+            self.value(schema, value, at, level);
+        }
+        if let Some(any) = list("anyOf") {
+            let mut nearest: Option<Vec<Fault>> = None;
+            for schema in any {
+                let faults = self.apart(schema, value, at, level);
+                let is_nearer = |known: &Vec<Fault>| is_nearer(&faults, known);
+                if nearest.as_ref().is_none_or(is_nearer) {
+                    nearest = Some(faults);
+                }
+            }
+            // What is wrong by the alternative that was probably meant helps most.
+            let room = MOST_FAULTS.saturating_sub(self.faults.len());
+            self.faults.extend(nearest.unwrap_or_default().into_iter().take(room));
+        }
+        if let Some(not) = schema.get("not")
+            && self.is_valid(not, value, level)
+        {
+            self.fault(at, "is of a kind that is not allowed");
+        }
+    }
+}
+
+/// Whether some faults lie deeper than others, so that their schema is the one that was probably meant; or are none.
+fn is_nearer(faults: &[Fault], known: &[Fault]) -> bool {
+    let depth = |faults: &[Fault]| {
+        let depth = |fault: &Fault| fault.pointer.matches('/').count();
+        faults.iter().map(depth).min().unwrap_or(usize::MAX)
+    };
+    match depth(faults).cmp(&depth(known)) {
+        Ordering::Equal => faults.len() < known.len(),
+        order => order == Ordering::Greater,
+    }
+}

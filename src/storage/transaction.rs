@@ -1,0 +1,99 @@
+//! What is asked of the vault's database in one batch, and what came of it.
+
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+
+use crate::auth::Principal;
+use crate::http::message::Response;
+use crate::http::problem::Problem;
+use crate::ports::{ResultSet, Statement, StorageError};
+
+/// The statements of a plan. All of them run in one batch, which is one transaction.
+#[derive(Debug, Default)]
+pub struct Statements(Vec<Statement>);
+
+/// The name under which a statement's rows, of type `T`, are found in the [`Results`].
+#[derive(Debug)]
+pub struct Rows<T> {
+    statement: usize,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Rows<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Rows<T> {}
+
+impl Statements {
+    /// Adds a statement whose rows matter.
+    pub fn ask<T: DeserializeOwned>(&mut self, statement: Statement) -> Rows<T> {
+        let rows = Rows { statement: self.0.len(), of: PhantomData };
+        self.0.push(statement);
+        rows
+    }
+
+    /// Adds a statement whose rows are not read.
+    pub fn run(&mut self, statement: Statement) {
+        self.0.push(statement);
+    }
+
+    /// The statements, in the order in which they run.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Statement> {
+        self.0
+    }
+}
+
+/// The results of a plan's statements.
+#[derive(Debug)]
+pub struct Results<'a> {
+    /// The result sets, in the order of the statements.
+    pub sets: &'a [ResultSet],
+    /// Whether the statements may have run before, because the answer to an earlier try was lost.
+    pub repeated: bool,
+}
+
+impl Results<'_> {
+    /// All rows of a statement.
+    ///
+    /// # Errors
+    /// When storage gave something else.
+    pub fn all<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Vec<T>, Problem> {
+        let set = self.sets.get(rows.statement);
+        let set = set.ok_or_else(|| StorageError::new("a statement gave no result set"))?;
+        Ok(set.rows()?)
+    }
+
+    /// A statement's first row. Returns `None` when it has no rows.
+    ///
+    /// # Errors
+    /// When storage gave something else than rows.
+    pub fn first<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Option<T>, Problem> {
+        Ok(self.all(rows)?.into_iter().next())
+    }
+}
+
+/// Statements whose results are all that the response needs.
+pub struct Transaction<'a> {
+    /// The statements.
+    pub statements: Statements,
+    /// Renders the response.
+    pub render: Box<Render<'a>>,
+}
+
+/// Renders the response from the statements' results and the principal for whom they ran.
+type Render<'a> = dyn FnOnce(&Results<'_>, &Principal) -> Result<Response, Problem> + 'a;
+
+impl<'a> Transaction<'a> {
+    /// Statements, and the function that renders their results.
+    pub fn new(
+        statements: Statements,
+        render: impl FnOnce(&Results<'_>, &Principal) -> Result<Response, Problem> + 'a,
+    ) -> Self {
+        Self { statements, render: Box::new(render) }
+    }
+}

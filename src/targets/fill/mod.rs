@@ -1,0 +1,386 @@
+//! Addresses from the catalog's templates, in which `{name}` stands for the value of a field. A value never changes
+//! anything but the place where its variable stands.
+
+use std::fmt;
+
+use super::host::is_name;
+use super::{Address, MAX_URL, TargetError};
+use crate::util::percent::encode;
+
+/// Why a template could not be filled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FillError {
+    /// The template is broken.
+    Template,
+    /// The field has no value.
+    Missing(String),
+    /// The value of the field cannot stand where its variable is.
+    Invalid {
+        /// The field's name.
+        field: String,
+        /// What the value must be.
+        rule: Rule,
+    },
+    /// The result is an address that the vault must not send anything to.
+    Target(TargetError),
+}
+
+/// What a value must be, by the place of its variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The whole host.
+    Host,
+    /// A part of the authority that makes it one to which something may be sent.
+    Public,
+    /// Labels of a host.
+    Labels,
+    /// Part of a label.
+    Label,
+    /// A port.
+    Port,
+    /// Part of a path or a query.
+    Path,
+    /// Part of a text that is not an address.
+    Text,
+}
+
+impl Rule {
+    /// What the value must be, as the end of a sentence.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Host => "must be a host name, such as `example.com`, without a port",
+            Self::Public => "must lead to a public host name and the usual port",
+            Self::Labels => "must be letters, digits and hyphens, with single dots between them",
+            Self::Label => "must be letters, digits and hyphens",
+            Self::Port => "must be a port: 1–65535",
+            Self::Path => "must be text without control characters, and must not be `.` or `..`",
+            Self::Text => "must be text without control characters",
+        }
+    }
+
+    fn allows(self, value: &str) -> bool {
+        let is_clean = !value.is_empty() && !value.contains(char::is_control);
+        match self {
+            Self::Host | Self::Public | Self::Labels => is_name(value),
+            Self::Label => {
+                is_clean && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            }
+            // `parse` accepts a plus sign too.
+            Self::Port => {
+                value.bytes().all(|byte| byte.is_ascii_digit())
+                    && value.parse::<u16>().is_ok_and(|port| port > 0)
+            }
+            Self::Path => is_clean && !matches!(value, "." | ".."),
+            Self::Text => is_clean,
+        }
+    }
+}
+
+impl FillError {
+    /// The name of the field whose value is missing or wrong.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Self::Missing(field) | Self::Invalid { field, .. } => Some(field),
+            Self::Template | Self::Target(_) => None,
+        }
+    }
+
+    fn invalid(field: &str, rule: Rule) -> Self {
+        Self::Invalid { field: field.to_owned(), rule }
+    }
+}
+
+impl fmt::Display for FillError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Template => f.write_str("the template of the address is broken"),
+            Self::Missing(field) => write!(f, "`{field}` is missing"),
+            Self::Invalid { field, rule } => write!(f, "`{field}` {}", rule.as_str()),
+            Self::Target(error) => write!(f, "the address {error}"),
+        }
+    }
+}
+
+impl std::error::Error for FillError {}
+
+/// Where a field's value comes from.
+type Values<'f, 'v> = &'f dyn Fn(&str) -> Option<&'v str>;
+
+/// Fills a template: an absolute URL, or a path and a query. A variable that stands between dots of the host takes
+/// one or more labels; one that is the whole host takes a complete name. In the path and the query, values are
+/// percent-encoded.
+///
+/// # Errors
+/// When a value is missing or cannot stand where its variable is.
+pub fn fill<'v>(
+    template: &str,
+    values: impl Fn(&str) -> Option<&'v str>,
+) -> Result<String, FillError> {
+    let (start, host, rest) = split(template).ok_or(FillError::Template)?;
+    let url = match host {
+        None => fill_rest(rest, &values)?,
+        Some((host, port)) => {
+            let filled = fill_host(host, &values)?;
+            let port = port.map(|port| fill_port(port, &values)).transpose()?.unwrap_or_default();
+            let url = format!("{start}{filled}{port}{}", fill_rest(rest, &values)?);
+            // What the template says of the host must hold for the result, whatever the values are.
+            let address = Address::parse(&url).map_err(FillError::Target)?;
+            let end = literal_end(host).to_ascii_lowercase();
+            if address.host != filled || !filled.ends_with(&end) {
+                return Err(FillError::Target(TargetError::Host));
+            }
+            url
+        }
+    };
+    if url.len() > MAX_URL { Err(FillError::Target(TargetError::TooLong)) } else { Ok(url) }
+}
+
+/// Fills the value of a parameter or the name of a scope: an address with variables as [`fill`] does; in any other
+/// text, values stand as they are. Braces that no name stands in are kept.
+///
+/// # Errors
+/// When a value is missing or cannot stand where its variable is.
+pub fn fill_text<'v>(
+    template: &str,
+    values: impl Fn(&str) -> Option<&'v str>,
+) -> Result<String, FillError> {
+    let pieces = pieces(template);
+    let is_address = template.starts_with("https://") || template.starts_with("http://");
+    if is_address && pieces.iter().any(|piece| piece.variable().is_some()) {
+        return fill(template, values);
+    }
+    let mut text = String::with_capacity(template.len());
+    for piece in pieces {
+        match piece {
+            Piece::Text(literal) => text.push_str(literal),
+            Piece::Variable(name) => text.push_str(value(name, Rule::Text, &values)?),
+        }
+    }
+    Ok(text)
+}
+
+/// The value of a field in a text that a template describes, such as `acme` in `https://acme.pipedrive.com/` for
+/// `https://{company}.pipedrive.com`. Neither the scheme nor a slash at the end need be there. Returns `None` when the text
+/// is not as described. Without a template, the text is the value.
+#[must_use]
+pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<&'t str> {
+    let Some(template) = template else { return Some(text).filter(|text| !text.is_empty()) };
+    let bare = |text: &'t str| text.strip_prefix("https://").unwrap_or(text).trim_end_matches('/');
+    let (before, after) = template.split_once(&format!("{{{field}}}"))?;
+    let before = before.strip_prefix("https://").unwrap_or(before);
+    let after = after.trim_end_matches('/');
+    let text = bare(text);
+    let (start, rest) = text.split_at_checked(before.len())?;
+    let (value, end) = rest.split_at_checked(rest.len().checked_sub(after.len())?)?;
+    let is_described = start.eq_ignore_ascii_case(before) && end.eq_ignore_ascii_case(after);
+    (is_described && !value.is_empty()).then_some(value)
+}
+
+/// Labels under which countries let anybody register a domain, as in `co.uk` and `com.au`: the most common ones of the
+/// Public Suffix List (<https://publicsuffix.org>), which is too large for the Worker.
+const SECOND_LEVEL: [&str; 24] = [
+    "ac", "biz", "co", "com", "edu", "firm", "gen", "go", "gob", "gov", "gv", "id", "in", "info",
+    "ltd", "me", "ne", "net", "nom", "or", "org", "plc", "sch", "web",
+];
+
+/// The variables that decide to whom the host belongs: those of a host whose registrable domain is not written in the
+/// template. Whoever gives their values chooses who receives what is sent.
+#[must_use]
+pub fn host_choosers(template: &str) -> Vec<&str> {
+    let Some((_, Some((host, _)), _)) = split(template) else { return Vec::new() };
+    if has_own_domain(host) {
+        return Vec::new();
+    }
+    pieces(host).into_iter().filter_map(Piece::variable).collect()
+}
+
+/// Whether a host's template ends with a registrable domain, after its last variable.
+fn has_own_domain(host: &str) -> bool {
+    let mut labels = literal_end(host).rsplit('.');
+    let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());
+    let is_open = last.len() == 2 && SECOND_LEVEL.contains(&second.to_ascii_lowercase().as_str());
+    // What comes before the first dot continues a variable.
+    labels.count() > usize::from(is_open)
+}
+
+/// Why a filled template is not accepted. When a field decides about the host or the port, it is named.
+pub(super) fn refused(template: &str, error: TargetError) -> FillError {
+    use TargetError::{Host, IpAddress, Port, PrivateName};
+    let rest = split(template).map(|(.., rest)| rest).unwrap_or_default();
+    let authority = template.strip_suffix(rest).unwrap_or_default();
+    match pieces(authority).into_iter().rev().find_map(Piece::variable) {
+        Some(field) if matches!(error, Host | IpAddress | Port | PrivateName) => {
+            FillError::invalid(field, Rule::Public)
+        }
+        _ => FillError::Target(error),
+    }
+}
+
+/// The port that a template names itself.
+pub(super) fn literal_port(template: &str) -> Option<u16> {
+    let (_, host, _) = split(template)?;
+    super::read_port(host?.1?)
+}
+
+/// A part of a template.
+#[derive(Clone, Copy)]
+enum Piece<'a> {
+    Text(&'a str),
+    Variable(&'a str),
+}
+
+impl<'a> Piece<'a> {
+    const fn variable(self) -> Option<&'a str> {
+        match self {
+            Self::Variable(name) => Some(name),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+/// The host and the port of a template, the port with its colon.
+type HostAndPort<'a> = (&'a str, Option<&'a str>);
+
+/// A template's scheme, its host with its port, and the rest. Returns `None` when it is broken.
+fn split(template: &str) -> Option<(&str, Option<HostAndPort<'_>>, &str)> {
+    let is_literal = |piece: &Piece<'_>| match piece {
+        Piece::Text(text) => !text.contains(['{', '}', '#']),
+        Piece::Variable(_) => true,
+    };
+    if !pieces(template).iter().all(is_literal) {
+        return None;
+    }
+    if template.starts_with('/') {
+        // Two slashes would begin a host.
+        return (!template.starts_with("//")).then_some(("", None, template));
+    }
+    let start = ["https://", "http://"].into_iter().find(|start| template.starts_with(start))?;
+    let after = template.strip_prefix(start)?;
+    // The name of a variable contains neither of these characters.
+    let end = after.find(['/', '?']).unwrap_or(after.len());
+    let (authority, rest) = after.split_at_checked(end)?;
+    let host = Some(authority).filter(|authority| !authority.is_empty()).map(super::split_port)?;
+    Some((start, Some(host), rest))
+}
+
+/// The variables of a template and what stands between them. Braces without a name between them belong to the text.
+fn pieces(template: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = template;
+    // Where the text began that `rest` ends.
+    let mut text = template;
+    while let Some((_, after)) = rest.split_once('{') {
+        if let Some((name, next)) = after.split_once('}')
+            && is_field(name)
+        {
+            let length = text.len().saturating_sub(after.len()).saturating_sub(1);
+            if let Some(before) = text.get(..length).filter(|before| !before.is_empty()) {
+                pieces.push(Piece::Text(before));
+            }
+            pieces.push(Piece::Variable(name));
+            text = next;
+            rest = next;
+        } else {
+            rest = after;
+        }
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    pieces
+}
+
+/// Whether a text can be the name of a field.
+fn is_field(name: &str) -> bool {
+    let is_clean = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(is_clean)
+}
+
+/// The value of a field, which must follow the rule.
+fn value<'v>(name: &str, rule: Rule, values: Values<'_, 'v>) -> Result<&'v str, FillError> {
+    let value = values(name).ok_or_else(|| FillError::Missing(name.to_owned()))?;
+    if rule.allows(value) { Ok(value) } else { Err(FillError::invalid(name, rule)) }
+}
+
+/// What a host's template ends with, after its last variable.
+fn literal_end(host: &str) -> &str {
+    host.rsplit('}').next().unwrap_or_default()
+}
+
+fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError> {
+    let pieces = pieces(template);
+    let mut host = String::new();
+    let mut rest = pieces.iter().peekable();
+    let mut last_field = None;
+    while let Some(piece) = rest.next() {
+        match *piece {
+            Piece::Text(text) => host.push_str(text),
+            Piece::Variable(name) => {
+                let starts = host.is_empty() || host.ends_with('.');
+                // The value could turn the template's domain into another one: `ebay.com{path}` into `ebay.company`.
+                if !starts && !has_own_domain(template) {
+                    return Err(FillError::Template);
+                }
+                let ends = match rest.peek() {
+                    None => true,
+                    Some(Piece::Text(text)) => text.starts_with('.'),
+                    Some(Piece::Variable(_)) => false,
+                };
+                let rule = match (pieces.len(), starts && ends) {
+                    (1, _) => Rule::Host,
+                    (_, true) => Rule::Labels,
+                    (_, false) => Rule::Label,
+                };
+                host.push_str(value(name, rule, values)?);
+                last_field = Some((name, rule));
+            }
+        }
+    }
+    match last_field {
+        // Good parts can make a label that is too long, or that ends in a hyphen.
+        Some((name, rule)) if !is_name(&host) => Err(FillError::invalid(name, rule)),
+        _ => Ok(host.to_ascii_lowercase()),
+    }
+}
+
+fn fill_port(template: &str, values: Values<'_, '_>) -> Result<String, FillError> {
+    let mut port = String::new();
+    for piece in pieces(template) {
+        match piece {
+            Piece::Text(text) => port.push_str(text),
+            Piece::Variable(name) => port.push_str(value(name, Rule::Port, values)?),
+        }
+    }
+    Ok(port)
+}
+
+fn fill_rest(template: &str, values: Values<'_, '_>) -> Result<String, FillError> {
+    let mut filled = String::with_capacity(template.len());
+    for segment in template.split_inclusive(['/', '?']) {
+        let mut field = None;
+        let from = filled.len();
+        for piece in pieces(segment) {
+            match piece {
+                Piece::Text(text) => filled.push_str(text),
+                Piece::Variable(name) => {
+                    filled.push_str(&encode(value(name, Rule::Path, values)?));
+                    field = Some(name);
+                }
+            }
+        }
+        // Variables and text together must not make a segment that leads up.
+        let segment = filled.get(from..).unwrap_or_default().trim_end_matches(['/', '?']);
+        let segment = segment.to_ascii_lowercase().replace("%2e", ".");
+        if let Some(field) = field
+            && matches!(segment.as_str(), "." | "..")
+        {
+            return Err(FillError::invalid(field, Rule::Path));
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests;

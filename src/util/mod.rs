@@ -1,0 +1,13 @@
+//! Small tools that know nothing of the service.
+
+pub mod case_fold;
+pub mod crc32;
+pub mod invisible;
+pub mod json;
+pub mod media_type;
+pub mod name_set;
+pub mod nearest;
+pub mod nfc;
+pub mod patterns;
+pub mod percent;
+pub mod rfc3339;

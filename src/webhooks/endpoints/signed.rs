@@ -1,0 +1,229 @@
+//! What makes or uses the secret of a webhook: its creation, its rotation, and a test.
+
+use serde::Serialize;
+
+use super::{check_url, no_webhook, response};
+use crate::auth::Principal;
+use crate::connect::endpoints::{no_vault_keys, opening, sealing};
+use crate::connections::endpoints::create::unreported;
+use crate::http::context::Context;
+use crate::http::endpoint::Keyed;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::{Code, Problem};
+use crate::ports::{Clock, Db, Ports, Random, first_row};
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Results, Rows, Statements};
+use crate::util::json;
+use crate::util::rfc3339::rfc3339;
+use crate::webhooks::Webhook;
+use crate::webhooks::deliver::{Message, send};
+use crate::webhooks::rules::MAX_WEBHOOKS;
+use crate::webhooks::secret::{Secrets, place};
+use crate::webhooks::statements::{self, NewWebhook};
+
+/// What is asked for, once the caller has been let in.
+pub struct SignedWebhook<'a> {
+    context: &'a Context<'a>,
+    asked: Asked,
+}
+
+/// What is asked for.
+enum Asked {
+    /// A webhook.
+    Create(New),
+    /// Another secret for this one.
+    Rotate(Rows<Webhook>),
+    /// An example for this one.
+    Test(Rows<Webhook>),
+}
+
+/// A webhook to be stored.
+struct New {
+    url: String,
+    description: Option<String>,
+    types: String,
+    active: bool,
+}
+
+/// `POST /v1/webhooks`
+///
+/// # Errors
+/// With all faults of the body; when there are no keys to seal with.
+pub fn create<'a>(context: &'a Context<'a>) -> Result<(SignedWebhook<'a>, Statements), Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    let url = body.text("url");
+    if let Some(url) = &url {
+        check_url(&mut body, url, context);
+    }
+    body.finish()?;
+    if context.config.vault_keys.is_empty() {
+        return Err(no_vault_keys());
+    }
+    let new = New {
+        url: url.ok_or_else(unreported)?,
+        description: body.text("description"),
+        types: json::text(&body.texts("types").unwrap_or_default()),
+        active: body.boolean("active").unwrap_or(true),
+    };
+    let asked = Asked::Create(new);
+    Ok((SignedWebhook { context, asked }, Statements::default()))
+}
+
+/// `POST /v1/webhooks/{id}/rotate` and `POST /v1/webhooks/{id}/test`
+///
+/// # Errors
+/// When the request has a query.
+pub fn of_one<'a>(context: &'a Context<'a>) -> Result<(SignedWebhook<'a>, Statements), Problem> {
+    context.no_query()?;
+    let mut statements = Statements::default();
+    let select = statements::select(&context.guard(), context.argument(0));
+    let webhook = statements.ask::<Webhook>(select);
+    let asked = if context.endpoint == Keyed::RotateWebhook {
+        Asked::Rotate(webhook)
+    } else {
+        Asked::Test(webhook)
+    };
+    Ok((SignedWebhook { context, asked }, statements))
+}
+
+impl SignedWebhook<'_> {
+    /// Does what is asked for.
+    ///
+    /// # Errors
+    /// `webhook_not_found`, `webhook_limit`; when the secret can't be sealed or opened.
+    pub async fn answer<P: Ports>(
+        self,
+        principal: &Principal,
+        results: &Results<'_>,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        let Self { context, asked } = self;
+        match asked {
+            Asked::Create(new) => stored(context, principal, &new, ports).await,
+            Asked::Rotate(webhook) => {
+                let webhook = results.first(webhook)?;
+                rotated(context, principal, webhook, ports).await
+            }
+            Asked::Test(webhook) => tested(context, results.first(webhook)?, ports).await,
+        }
+    }
+}
+
+async fn stored<P: Ports>(
+    context: &Context<'_>,
+    principal: &Principal,
+    new: &New,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let id = format!("wh_{}", ports.uuid());
+    let secrets = Secrets::new(ports);
+    let place = place(&principal.account, principal.environment, &id);
+    let sealed = sealing(secrets.seal(&context.config.vault_keys, &place, ports))?;
+    let row = NewWebhook {
+        id: &id,
+        url: &new.url,
+        description: new.description.as_deref(),
+        types: &new.types,
+        active: new.active,
+        sealed: &sealed,
+        now: context.now,
+        request: context.request_id,
+    };
+    let insert = statements::insert(principal, &row, MAX_WEBHOOKS);
+    let sets = ports.batch(vec![insert, statements::select_of(principal, &id)]).await?;
+    let Some(webhook) = first_row::<Webhook>(&sets, 1)? else {
+        let detail = format!(
+            "This environment has {MAX_WEBHOOKS} webhooks already, the most that are possible."
+        );
+        return Err(Problem::new(Code::WebhookLimit, detail));
+    };
+    let mut response = response(&webhook, Some(&secrets.current))?;
+    response.status = 201;
+    let path = Keyed::GetWebhook.address(&[&id]);
+    response.add("location", format!("{}{path}", context.request.origin));
+    Ok(response)
+}
+
+async fn rotated<P: Ports>(
+    context: &Context<'_>,
+    principal: &Principal,
+    webhook: Option<Webhook>,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let id = context.argument(0);
+    let webhook = webhook.ok_or_else(|| no_webhook(id))?;
+    let (keys, place) =
+        (&context.config.vault_keys, place(&principal.account, principal.environment, id));
+    let old = opening(Secrets::open(keys, &place, &webhook.sealed))?;
+    let new = old.rotated(context.now, ports);
+    let sealed = sealing(new.seal(keys, &place, ports))?;
+    let secrets = (webhook.sealed.as_str(), &sealed);
+    let rotate = statements::rotate(principal, id, secrets, context.now, context.request_id);
+    let sets = ports.batch(vec![rotate, statements::select_of(principal, id)]).await?;
+    let webhook = first_row::<Webhook>(&sets, 1)?.ok_or_else(|| no_webhook(id))?;
+    if webhook.written_by == context.request_id {
+        return response(&webhook, Some(&new.current));
+    }
+    // Somebody else was quicker, or it is the same caller's second click: one new secret is enough, and the old one, which
+    // receivers still have, goes on.
+    let theirs = opening(Secrets::open(keys, &place, &webhook.sealed))?;
+    response(&webhook, Some(&theirs.current))
+}
+
+/// The document of a test.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tested<'a> {
+    delivered: bool,
+    http_status: Option<u16>,
+    error: Option<&'a str>,
+    duration_ms: u64,
+}
+
+/// The example.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Example<'a> {
+    id: &'a str,
+    r#type: &'a str,
+    occurred_at: Option<String>,
+    data: Of<'a>,
+}
+
+#[derive(Serialize)]
+struct Of<'a> {
+    webhook: Named<'a>,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    id: &'a str,
+}
+
+async fn tested<P: Ports>(
+    context: &Context<'_>,
+    webhook: Option<Webhook>,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let webhook = webhook.ok_or_else(|| no_webhook(context.argument(0)))?;
+    let place = place(&webhook.account, webhook.environment, &webhook.id);
+    let keys = &context.config.vault_keys;
+    let secrets = opening(Secrets::open(keys, &place, &webhook.sealed))?;
+    let id = format!("test_{}", ports.uuid());
+    let body = json::bytes(&Example {
+        id: &id,
+        r#type: "webhook.test",
+        occurred_at: rfc3339(context.now),
+        data: Of { webhook: Named { id: &webhook.id } },
+    });
+    let message = Message { id: &id, body: &body, url: &webhook.url, secrets: &secrets };
+    let answer = send(ports, context.config.targets(), &message).await;
+    let tested = Tested {
+        delivered: answer.is_success(),
+        http_status: answer.status(),
+        error: answer.error(),
+        duration_ms: ports.now().saturating_sub(context.now),
+    };
+    Ok(Response::json(json::bytes(&tested), NO_STORE))
+}

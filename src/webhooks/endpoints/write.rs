@@ -1,0 +1,120 @@
+//! Changes of webhooks that need no secret.
+
+use serde::{Deserialize, Serialize};
+
+use super::{check_url, no_webhook, response};
+use crate::events::EventId;
+use crate::http::context::Context;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::{Code, Problem};
+use crate::storage::transaction::{Statements, Transaction};
+use crate::util::json;
+use crate::webhooks::Webhook;
+use crate::webhooks::statements::{self, Changes, Replay};
+
+/// The most deliveries of a webhook that may be pending for a replay to add some.
+const MAX_REPLAYED: u64 = 1000;
+
+/// `PATCH /v1/webhooks/{id}`
+///
+/// # Errors
+/// With all faults of the body.
+pub fn update<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    let clears = body.is_null("description");
+    let url = body.text("url");
+    if let Some(url) = &url {
+        check_url(&mut body, url, context);
+    }
+    body.finish()?;
+    let description = body.text("description");
+    let types = body.texts("types").map(|types| json::text(&types));
+    let changes = Changes {
+        url: url.as_deref(),
+        description: (clears || description.is_some()).then_some(description.as_deref()),
+        types: types.as_deref(),
+        active: body.boolean("active"),
+    };
+    let (guard, id) = (context.guard(), context.argument(0));
+    let mut asked = Statements::default();
+    let update = statements::update(&guard, id, &changes, context.now, context.request_id);
+    let webhook = asked.ask::<Webhook>(update);
+    Ok(Transaction::new(asked, move |results, _| {
+        let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
+        response(&webhook, None)
+    }))
+}
+
+/// A row of which only its existence matters.
+#[derive(Deserialize)]
+struct Id {}
+
+/// `DELETE /v1/webhooks/{id}`
+///
+/// # Errors
+/// When the request has a query.
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let (id, mut asked) = (context.argument(0), Statements::default());
+    let deleted = asked.ask::<Id>(statements::delete(&context.guard(), id));
+    Ok(Transaction::new(asked, move |results, _| {
+        if results.first(deleted)?.is_none() && !results.repeated {
+            return Err(no_webhook(id));
+        }
+        Ok(Response::no_content())
+    }))
+}
+
+/// An event that is sent once more.
+#[derive(Deserialize)]
+struct Replayed {
+    id: EventId,
+    /// How many events the request may make due.
+    room: usize,
+}
+
+/// The document of a replay.
+#[derive(Serialize)]
+struct Queued {
+    queued: usize,
+    next: Option<EventId>,
+}
+
+/// `POST /v1/webhooks/{id}/replay`
+///
+/// # Errors
+/// With all faults of the body.
+pub fn replay<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+    context.no_query()?;
+    let mut body = context.body()?;
+    body.finish()?;
+    let event = |text: Option<String>| text.and_then(|text| EventId::parse(&text));
+    let (from, to) = (event(body.text("from")).unwrap_or_default(), event(body.text("to")));
+    let (guard, id, mut asked) = (context.guard(), context.argument(0), Statements::default());
+    let webhook = asked.ask::<Webhook>(statements::select(&guard, id));
+    let replay = Replay { from, to, most: MAX_REPLAYED };
+    let rows = asked.ask::<Replayed>(statements::select_replayed(&guard, id, replay));
+    asked.run(statements::replay(&guard, id, replay, context.now));
+    Ok(Transaction::new(asked, move |results, _| {
+        let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
+        if webhook.active == 0 {
+            let detail = "The webhook is not active: enable it first.";
+            return Err(Problem::new(Code::WebhookInactive, detail));
+        }
+        let rows = results.all(rows)?;
+        let room = rows.first().map_or(0, |row| row.room);
+        if room == 0 && !rows.is_empty() {
+            let detail = format!(
+                "{MAX_REPLAYED} deliveries of the webhook are pending: replay more when there are fewer."
+            );
+            let problem = Problem::new(Code::TooManyRequests, detail);
+            return Err(Problem { retry_after: Some(60), ..problem });
+        }
+        let queued =
+            Queued { queued: rows.len().min(room), next: rows.get(room).map(|row| row.id) };
+        let mut response = Response::json(json::bytes(&queued), NO_STORE);
+        response.status = 202;
+        Ok(response)
+    }))
+}
