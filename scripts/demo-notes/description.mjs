@@ -38,7 +38,7 @@ export const openApi = (origin) => ({
   info: {
     title: "Demo Notes (local)",
     version: "1",
-    description: "Made-up notes of two made-up people, on this machine only.",
+    description: "Generated notes of two fictional people, on this machine only.",
     "x-providerName": `${PLATFORM}.example`,
   },
   servers: [{ url: `${origin}/api` }],

@@ -8,7 +8,7 @@ export const PEOPLE = {
 
 const FIRST_NOTES = {
   ada: [
-    ["Welcome", "These notes are made up. Change them as you like."],
+    ["Welcome", "These notes are examples. Change them as you like."],
     ["Shopping list", "Bread, tea, apples"],
     ["Standup", "Yesterday: the connector. Today: its tests."],
     ["Books to read", "A field guide to lichens"],
@@ -22,7 +22,7 @@ const FIRST_NOTES = {
     ["Ideas", "A window that says whose account it connects"],
   ],
   ben: [
-    ["Welcome", "These notes are made up. Change them as you like."],
+    ["Welcome", "These notes are examples. Change them as you like."],
     ["Meeting with Ada", "Bring the list of scopes"],
     ["Running", "5 km on Tuesday, 8 km on Saturday"],
   ],

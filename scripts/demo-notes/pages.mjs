@@ -22,7 +22,7 @@ const page = (title, content) => `<!doctype html>
 <title>${escape(title)} – Demo Notes</title>
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
-<header><a href="/">Demo Notes</a>: a made-up platform that <code>npm start</code> runs on this machine</header>
+<header><a href="/">Demo Notes</a>: a demo platform that <code>npm start</code> runs on this machine</header>
 <main>
 <h1>${escape(title)}</h1>
 ${content}

@@ -52,7 +52,6 @@ export function print(text = "") {
 /** Prints a message immediately, even while messages are captured. */
 export const logNow = (text) => captured.exit(() => log(text));
 
-/** Whether what is said here is captured. */
 export const isLogCaptured = () => captured.getStore() !== undefined;
 
 /** Runs `body`, and captures its messages in `lines` instead of printing them. Returns them as one string. */

@@ -51,7 +51,7 @@ async function once(address, cache, limits) {
     }
     if (response.status === 416 && begun) {
       forget(partial);
-      throw new TemporaryError("the server does not go on with an interrupted download");
+      throw new TemporaryError("the server does not resume an interrupted download");
     }
     const isRest = response.status === 206 && begun && rangeStart(response) === begun.bytes;
     if (response.status !== 200 && !isRest) {

@@ -1,10 +1,10 @@
-// CPU time as /proc reports it. Other systems than Linux have no /proc: everything here returns `undefined` or nothing there.
+// CPU times from /proc. On systems without /proc, these functions return `undefined` or an empty map.
 import { readFileSync, readdirSync } from "node:fs";
 
-// The unit of /proc/*/stat: Linux reports 100 ticks a second to programs on every architecture that Node runs on.
+// The unit of /proc/*/stat: Linux reports 100 ticks per second on every architecture that Node supports.
 const TICKS_PER_SECOND = 100;
 
-/** The parent of a process, and the CPU seconds of the process and of its children that have ended. */
+/** The parent of a process, and the CPU seconds of the process and its exited children. */
 function statOf(pid) {
   let text;
   try {
@@ -12,16 +12,16 @@ function statOf(pid) {
   } catch {
     return undefined;
   }
-  // The second field is the program's name in parentheses, which may contain spaces.
+  // The second field is the program's name in parentheses, which can contain spaces.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { parent: Number(fields[1]), seconds: ticks / TICKS_PER_SECOND };
 }
 
-/** The CPU seconds of this process and of its children that have ended. */
+/** The CPU seconds of this process and its exited children. */
 export const cpuOfSelf = () => statOf("self")?.seconds;
 
-/** The CPU seconds of some processes, each with all its descendants: a map by process id. */
+/** The CPU seconds of processes, including their descendants: a map by process id. */
 export function cpuOfTrees(pids) {
   const found = new Map();
   if (pids.length === 0) return found;

@@ -1,4 +1,4 @@
-// The demo platform by itself: what its authorization server insists on, its pages, and its API.
+// Tests of the demo platform: authorization server, pages and API.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, request as httpRequest } from "node:http";
@@ -49,7 +49,7 @@ describe("the demo platform", () => {
     assert.deepEqual([found, body.error], [status, code], JSON.stringify(body));
   };
 
-  /** The query of an authorization request; `changes` replaces parameters, and undefined leaves one out. */
+  /** The query of an authorization request; `changes` replaces parameters; undefined removes one. */
   const query = (changes = {}) => {
     const all = {
       response_type: "code",
@@ -65,7 +65,7 @@ describe("the demo platform", () => {
     const verifier = randomBytes(32).toString("base64url");
     return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
   };
-  /** Answers the form of the consent page, and returns the response. */
+  /** Submits the consent form. */
   const decide = (parameters, form, origin = demo.origin) =>
     ask(`/oauth/authorize?${parameters}`, { method: "POST", headers: { origin }, body: new URLSearchParams(form) });
   const allowing = [
@@ -74,7 +74,7 @@ describe("the demo platform", () => {
     ["scope", "notes:read"],
     ["scope", "notes:write"],
   ];
-  /** A code for Ada's notes, with what its exchange needs. */
+  /** Gets a code for Ada's notes, with the parameters for its exchange. */
   const authorize = async (form = allowing) => {
     const { verifier, challenge } = pkce();
     const answer = await decide(query({ code_challenge: challenge }), form);
@@ -95,7 +95,7 @@ describe("the demo platform", () => {
     send("/oauth/token", { grant_type: "refresh_token", client_id: CLIENT.id, refresh_token, ...more });
   const works = async (token) => (await api("GET", "/me", bearer(token))).status === 200;
 
-  test("sends nobody to an address that is not exactly a redirect URI of the app", async () => {
+  test("redirects only to an exact redirect URI of the app", async () => {
     const { challenge } = pkce();
     for (const changes of [
       { redirect_uri: `${REDIRECT_URI}/` },
@@ -116,7 +116,7 @@ describe("the demo platform", () => {
     assert.equal((await ask(`/oauth/authorize?${aliased}`)).status, 200);
   });
 
-  test("refuses an authorization request without PKCE, without state, or for unknown scopes", async () => {
+  test("rejects an authorization request without PKCE, without state, or with unknown scopes", async () => {
     const { challenge } = pkce();
     for (const [changes, error] of [
       [{}, "invalid_request"],
@@ -137,7 +137,7 @@ describe("the demo platform", () => {
     assert.equal(back.searchParams.get("error"), "invalid_request");
   });
 
-  test("lets the person choose whose account it is and what the app may do, or deny", async () => {
+  test("the person chooses the account and the scopes, or denies", async () => {
     const { challenge } = pkce();
     const parameters = query({ code_challenge: challenge, scope: "notes:read" });
     const page = await (await ask(`/oauth/authorize?${parameters}`)).text();
@@ -145,7 +145,7 @@ describe("the demo platform", () => {
     assert.ok(page.includes('value="notes:read"') && !page.includes('value="notes:write"'));
     const denied = new URL((await decide(parameters, [["answer", "deny"]])).headers.get("location"));
     assert.equal(denied.searchParams.get("error"), "access_denied");
-    // What was not asked for cannot be allowed, and nobody is taken for Ada or Ben.
+    // Scopes that were not requested cannot be granted, and the account must be Ada or Ben.
     for (const form of [
       [allowing[0], allowing[1], ["scope", "notes:write"]],
       [allowing[0], ["person", "eve"], allowing[2]],
@@ -157,14 +157,14 @@ describe("the demo platform", () => {
     assert.equal((await api("GET", "/me", bearer(access_token))).body.id, "ben");
   });
 
-  test("takes its own forms only", async () => {
+  test("rejects forms of other origins", async () => {
     const parameters = query({ code_challenge: pkce().challenge });
     for (const origin of ["https://evil.example", "null", "http://localhost:8787"])
       assert.equal((await decide(parameters, allowing, origin)).status, 403, origin);
     assert.equal((await ask("/people/ada/key", { method: "POST" })).status, 403);
   });
 
-  test("exchanges a code once, within a minute, with its own redirect URI and verifier", async () => {
+  test("exchanges a code once, within a minute, with the same redirect URI and its verifier", async () => {
     for (const [changes, code, status] of [
       [{ code_verifier: randomBytes(32).toString("base64url") }, "invalid_grant"],
       [{ redirect_uri: "http://127.0.0.1:8787/connect/callback" }, "invalid_grant"],
@@ -184,7 +184,7 @@ describe("the demo platform", () => {
     const { body } = await send("/oauth/token", once);
     assert.ok(await works(body.access_token));
     await refused(send("/oauth/token", once), "invalid_grant");
-    // Two had the code.
+    // Reuse revokes the tokens.
     assert.ok(!(await works(body.access_token)));
     await refused(refresh(body.refresh_token), "invalid_grant");
     const inJson = await ask("/oauth/token", { method: "POST", body: JSON.stringify(await authorize()) });
@@ -210,7 +210,7 @@ describe("the demo platform", () => {
     await refused(refresh(third.refresh_token), "invalid_grant");
   });
 
-  test("the app revokes either token, and the person the app", async () => {
+  test("the app can revoke either token, and the person can revoke the app", async () => {
     const revoke = (token) => send("/oauth/revoke", { token, client_id: CLIENT.id });
     for (const kind of ["access_token", "refresh_token"]) {
       const tokens = await connect();
@@ -250,14 +250,14 @@ describe("the demo platform", () => {
     assert.deepEqual([changed.body.title, changed.body.body], ["Quince jam", "Boil for an hour"]);
     const found = await api("GET", "/notes/search?q=QUINCE+hour");
     assert.deepEqual(found.body, { notes: [changed.body], next: null });
-    // The notes of Ben are others.
+    // Ben has other notes.
     const ben = { headers: { "x-api-key": "demo-notes-key-ben" } };
     assert.equal((await api("GET", `/notes/${made.id}`, ben)).status, 404);
     assert.equal((await api("DELETE", `/notes/${made.id}`)).status, 204);
     assert.equal((await api("GET", `/notes/${made.id}`)).status, 404);
   });
 
-  test("names the next page in Link, with what was asked", async () => {
+  test("Link has the next page with the query of the request", async () => {
     const met = [];
     for (let path = "/notes/search?q=the&limit=1"; path !== undefined; ) {
       const { headers, body } = await api("GET", path);
@@ -271,7 +271,7 @@ describe("the demo platform", () => {
     assert.equal(new Set(met).size, met.length);
   });
 
-  test("answers a request that asks for it with a 429, and lets the next one through", async () => {
+  test("responds to `busy=1` with 429, and accepts the next request", async () => {
     const ask = async () => {
       const { status, headers } = await api("GET", "/notes?busy=1");
       return [status, headers.get("retry-after")];
@@ -287,7 +287,7 @@ describe("the demo platform", () => {
     assert.equal((await ask())[0], 429);
   });
 
-  test("says what is wrong with a request to the API", async () => {
+  test("describes the error of an invalid request", async () => {
     for (const [method, path, body, status] of [
       ["GET", "/notes?limit=0", undefined, 400],
       ["GET", "/notes?limit=51", undefined, 400],
@@ -312,7 +312,7 @@ describe("the demo platform", () => {
       assert.equal((await api("GET", "/me", { headers })).status, 401);
   });
 
-  test("a token without the scope gets a 403 that names the scope", async () => {
+  test("a token without the scope gets a 403 with the scope", async () => {
     const { access_token } = await connect([allowing[0], allowing[1], ["scope", "notes:read"]]);
     assert.equal((await api("GET", "/notes", bearer(access_token))).status, 200);
     const { status, headers, body } = await api("POST", "/notes", { ...bearer(access_token), body: { title: "a" } });
@@ -320,7 +320,7 @@ describe("the demo platform", () => {
     assert.match(headers.get("www-authenticate"), /error="insufficient_scope", scope="notes:write"/);
   });
 
-  test("keeps notes, grants and keys when it is started again, but no token", async () => {
+  test("a restart keeps notes, grants and keys; the file contains no tokens", async () => {
     const { body } = await api("POST", "/notes", { body: { title: "Kept" } });
     const { access_token, refresh_token } = await connect();
     await ask("/people/ben/key", { method: "POST", headers: { origin: demo.origin } });
@@ -334,7 +334,7 @@ describe("the demo platform", () => {
     assert.equal((await api("GET", "/me", { headers: { "x-api-key": "demo-notes-key-ben" } })).status, 401);
   });
 
-  test("users of the demo account sign in here for their agents", async () => {
+  test("users of the demo account sign in for their agents", async () => {
     const got = [];
     const service = createServer(async (request, response) => {
       const chunks = [];
@@ -351,7 +351,7 @@ describe("the demo platform", () => {
     const post = (path, identity, origin = demo.origin) =>
       ask(path, { method: "POST", headers: { origin }, body: new URLSearchParams({ identity }) });
     try {
-      assert.equal((await ask("/sign-in?request=ar_1")).status, 404, "without a key, nobody signs in here");
+      assert.equal((await ask("/sign-in?request=ar_1")).status, 404, "without a key, there is no sign-in");
       demo.register(`http://127.0.0.1:${service.address().port}`, "sk_test_demo");
       assert.equal((await ask("/sign-in")).status, 400);
       const page = await ask("/sign-in?request=ar_1");
@@ -379,7 +379,7 @@ describe("the demo platform", () => {
     }
   });
 
-  test("a damaged file counts as none", async () => {
+  test("ignores a damaged file", async () => {
     await demo.close();
     for (const content of [
       "{",
@@ -396,7 +396,7 @@ describe("the demo platform", () => {
     await start();
   });
 
-  test("listens on loopback only, where it did before, else on another port", async () => {
+  test("listens on loopback only, on its last port if that is free", async () => {
     assert.equal(demo.server.address().address, "127.0.0.1");
     const other = await DemoNotes.start({
       file: join(folder, "other.json"),
@@ -410,7 +410,7 @@ describe("the demo platform", () => {
     await again.close();
   });
 
-  test("answers to its own name only", async () => {
+  test("rejects requests to another host name", async () => {
     const status = await new Promise((done, fail) => {
       const options = { host: "127.0.0.1", port: demo.state.port, headers: { host: "evil.example", ...ADA } };
       httpRequest({ ...options, path: "/api/me" }, (answer) => done(answer.resume().statusCode))
@@ -420,7 +420,7 @@ describe("the demo platform", () => {
     assert.equal(status, 421);
   });
 
-  test("pages show what notes contain as text", async () => {
+  test("pages escape the content of notes", async () => {
     await api("POST", "/notes", { body: { title: "<script>alert(1)</script>" } });
     const page = await (await ask("/people/ada")).text();
     assert.ok(page.includes("&lt;script&gt;alert(1)&lt;/script&gt;") && !page.includes("<script"));

@@ -1,4 +1,4 @@
-// The Worker's own requests to others, as src/edge/glue.js sends them, by the `fetch` of Node.
+// Tests of the Worker's JavaScript (src/edge/glue.js and others) in Node.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -25,7 +25,7 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
 
   const none = new Uint8Array();
 
-  test("who leaves before the platform has answered ends the request to it", async () => {
+  test("a caller that disconnects before the response aborts the request to the platform", async () => {
     const caller = new AbortController();
     const opened = open("GET", url, "", none, { signal: caller.signal }, TIMEOUT_MS);
     const [, response] = await once(platform, "request");
@@ -36,7 +36,7 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
     assert.equal(response.writableFinished, false);
   });
 
-  test("who leaves while the platform answers ends the answer", async () => {
+  test("a caller that disconnects during the response aborts the response", async () => {
     const caller = new AbortController();
     const opened = open("GET", url, "", none, { signal: caller.signal }, TIMEOUT_MS);
     const [, response] = await once(platform, "request");
@@ -50,7 +50,7 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
     assert.equal(response.writableFinished, false);
   });
 
-  test("a runtime without such signals sends all the same", async () => {
+  test("requests are sent in runtimes without `Request.signal`", async () => {
     for (const request of [undefined, {}, { signal: null }]) {
       const opened = open("GET", url, "", none, request, TIMEOUT_MS);
       const [, response] = await once(platform, "request");
@@ -60,7 +60,7 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-test("the schedule looks at few databases a minute, and at each in its turn", () => {
+test("the schedule visits a few databases per minute, and each one regularly", () => {
   const env = (count) => {
     const names = ["WORK", "VAULT", "VAULT_KEYS", ...Array.from({ length: count - 1 }, (_, at) => `VAULT_${at + 1}`)];
     return Object.fromEntries(names.map((name) => [name, {}]));
@@ -87,7 +87,7 @@ test("the schedule looks at few databases a minute, and at each in its turn", ()
   }
 });
 
-test("a database that fails or is slow keeps no other from its turn", async () => {
+test("a failing or slow database does not delay the others", async () => {
   const env = { VAULT: {}, VAULT_1: {}, VAULT_2: {} };
   let answer;
   const slow = new Promise((done) => (answer = done));
@@ -107,13 +107,13 @@ test("a database that fails or is slow keeps no other from its turn", async () =
   await inTurn({ VAULT: {} }, 0, async () => {});
 });
 
-test("patterns are read as HTML does, or else as JSON Schema does", () => {
+test("patterns are compiled as in HTML, or else as in JSON Schema", () => {
   for (const [pattern, text, expected] of [
     ["[a-z]+", "abc", true],
     ["[a-z]+", "abc1", false],
     ["[\\p{L}--[a-z]]", "A", true],
     ["[\\p{L}--[a-z]]", "a", false],
-    // No class of characters for HTML.
+    // Not a valid character class in HTML.
     ["[-\\w\\._]+", "a-b.c", true],
     ["[-\\w\\._]+", "a b", false],
     ["(", "anything", true],

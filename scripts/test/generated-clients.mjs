@@ -1,4 +1,4 @@
-// The OpenAPI document as users feed it to generators: a client of each of four, with types that hold.
+// Generates a client of the OpenAPI document with each of four generators, and type-checks it.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
@@ -14,7 +14,7 @@ const OUT = join(root, "target", "generated-clients");
 const python = (program, args, env) => run(pythonProgram("generators", program), args, { cwd: OUT, env });
 const node = (program, args) => run("node", [join(root, HERE, "node_modules", program), ...args], { cwd: OUT });
 
-/** The classes that a generator has numbered, because their schemas have no name. `Oauth2` and `Sigv4` are names. */
+/** Classes with generated numbers in their names, because their schemas have no name. `Oauth2` and `Sigv4` are real names. */
 const numbered = (source) =>
   [...source.matchAll(/^class (\w+?\d+)\b/gm)]
     .map(([, name]) => name)
@@ -27,16 +27,16 @@ async function pydanticModels() {
   await python("datamodel-codegen", args);
   const names = numbered(readFileSync(join(OUT, "models.py"), "utf8"));
   if (names.length > 0)
-    throw new Problem(`datamodel-code-generator numbers schemas that have no name: ${names.join(", ")}.`);
+    throw new Problem(`These classes of datamodel-code-generator have schemas without a name: ${names.join(", ")}.`);
 }
 
 async function pythonClient() {
-  // Its warnings name what it leaves out.
+  // Its warnings report unsupported parts of the document.
   const args = ["generate", "--path", DOCUMENT, "--output-path", "client", "--meta", "none", "--fail-on-warning"];
   await python("openapi-python-client", [...args, "--config", join(root, HERE, "openapi-python-client.yml")]);
 }
 
-/** Generates the clients anew and checks their types. */
+/** Generates the clients and checks their types. */
 export async function generatedClients() {
   await Promise.all([npmPackages(join(root, HERE)), pythonPackages("generators", join(HERE, "requirements.txt"))]);
   rmSync(OUT, { recursive: true, force: true });

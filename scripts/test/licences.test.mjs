@@ -1,5 +1,5 @@
-// The licences of everything that is built from or with: what is passed on is under permissive ones only. Offline: cargo and
-// npm keep the licences of what they have installed.
+// Checks the licences of all dependencies: only permissive ones are allowed in distributed code. Offline: reads the metadata of
+// installed packages.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,11 +12,11 @@ const PERMISSIVE = new Set([
   ...["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "ISC", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "Zlib"],
   ...["Unlicense", "CC0-1.0", "Unicode-3.0", "BlueOak-1.0.0"],
 ]);
-/** Of tools that run on a developer's machine and are not passed on. */
+/** Allowed for tools that run on a developer's machine and are not distributed. */
 const FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY-4.0", "Python-2.0"]);
 
-/** What packages say of their licence elsewhere than in an expression: in a file, and in a list, as npm once had it. */
-const SAID_ELSEWHERE = {
+/** Licences of packages without a licence expression: they are in a file, or in a list, an old format of npm. */
+const WITHOUT_EXPRESSION = {
   "@figma/rest-api-spec": "MIT",
   "@modelcontextprotocol/inspector": "Apache-2.0 AND MIT",
   "compute-gcd": "MIT",
@@ -27,8 +27,8 @@ const SAID_ELSEWHERE = {
   "validate.io-number": "MIT",
 };
 
-/** Whether a licence expression can be met by these licences. */
-function isMet(expression, allowed) {
+/** Whether a licence expression is satisfied by these licences. */
+function isSatisfied(expression, allowed) {
   const plain = spdx(expression).replaceAll(/ WITH /g, "_WITH_");
   const tokens = plain.match(/[()]|[^\s()]+/g);
   const one = () => {
@@ -55,10 +55,10 @@ function isMet(expression, allowed) {
 
 const unmet = (packages, allowed) =>
   packages
-    .filter(({ license }) => !license || !isMet(license, allowed))
+    .filter(({ license }) => !license || !isSatisfied(license, allowed))
     .map(({ name, license }) => `${name}: ${license ?? "none"}`);
 
-test("expressions are read as SPDX has them", () => {
+test("licence expressions follow SPDX", () => {
   for (const [expression, met] of [
     ["MIT", true],
     ["GPL-3.0", false],
@@ -71,11 +71,11 @@ test("expressions are read as SPDX has them", () => {
     ["Apache-2.0 WITH LLVM-exception", true],
     ["GPL-3.0 WITH LLVM-exception", false],
   ])
-    assert.equal(isMet(expression, PERMISSIVE), met, expression);
+    assert.equal(isSatisfied(expression, PERMISSIVE), met, expression);
 });
 
 for (const folder of [".", join("tools", "bindgen")]) {
-  test(`every crate that ${folder} is built from is under a permissive licence, and from crates.io`, async () => {
+  test(`every crate of ${folder} has a permissive licence and comes from crates.io`, async () => {
     const args = ["metadata", "--format-version", "1", "--locked"];
     const { packages, workspace_members: own } = JSON.parse(await run("cargo", args, { cwd: join(root, folder) }));
     const others = packages.filter(({ id }) => !own.includes(id));
@@ -88,16 +88,16 @@ for (const folder of [".", join("tools", "bindgen")]) {
   });
 }
 
-/** What a part is built from in two versions, with the reason. */
-const TWICE = {
+/** Allowed duplicate crates, with the reason. */
+const ALLOWED_DUPLICATES = {
   worker: {
     syn: "some macros have not moved to 3 yet; they run while the Worker is built, and none of it is in the Worker",
   },
   client: {},
 };
 
-for (const [part, allowed] of Object.entries(TWICE)) {
-  test(`no crate is in the ${part} in two versions`, async () => {
+for (const [part, allowed] of Object.entries(ALLOWED_DUPLICATES)) {
+  test(`the ${part} has no duplicate crates`, async () => {
     const names = (await crates(part)).map(({ name }) => name);
     assert.ok(names.length > 20);
     const twice = names.filter((name, at) => names.indexOf(name) !== at);
@@ -105,19 +105,19 @@ for (const [part, allowed] of Object.entries(TWICE)) {
   });
 }
 
-test("every npm package has a licence that fits its use and is checked when it is installed; what is bundled is permissive", () => {
+test("every npm package has an integrity hash and an allowed licence; bundled ones have a permissive licence", () => {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const all = Object.entries(packages)
     .filter(([path, { link }]) => path.includes("node_modules/") && !link)
     .map(([path, one]) => ({ name: path.split("node_modules/").at(-1), ...one }))
-    .map((one) => ({ ...one, license: SAID_ELSEWHERE[one.name] ?? one.license }));
+    .map((one) => ({ ...one, license: WITHOUT_EXPRESSION[one.name] ?? one.license }));
   assert.ok(all.length > 100);
   assert.deepEqual(unmet(all, FOR_TOOLS), []);
   assert.deepEqual(
     all.filter(({ resolved = "" }) => !/^(https:\/\/registry\.npmjs\.org\/|$)/.test(resolved)).map(({ name }) => name),
     [],
   );
-  // Those of other systems are optional, and not installed here.
+  // Optional packages of other systems are not installed.
   const here = all.filter(({ os }) => !os || os.includes(process.platform));
   const unchecked = here.filter(({ integrity, cpu }) => !integrity && (!cpu || cpu.includes(process.arch)));
   assert.deepEqual(

@@ -1,4 +1,4 @@
-// What the site tells agents of itself: /llms.txt, in the form of https://llmstxt.org.
+// Tests of /llms.txt, which describes the site to agents, in the format of https://llmstxt.org.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -19,7 +19,7 @@ test("llms.txt has a title, a summary, notes and lists of links, in this order",
   assert.equal(lists.filter((line) => line.startsWith("## ")).at(-1), "## Optional");
 });
 
-test("each link of llms.txt leads to a page of the site, and each guide is there", () => {
+test("each link of llms.txt is a page of the site, and each guide is listed", () => {
   const links = [...text.matchAll(/\]\((\/[^)]+)\)/g)].map(([, link]) => link);
   const [guides, others] = [[], []];
   for (const link of links) (link.startsWith("/guides/") ? guides : others).push(link);
@@ -29,7 +29,7 @@ test("each link of llms.txt leads to a page of the site, and each guide is there
   for (const guide of guides) assert.ok(files.has(guide.slice("/guides/".length)), guide);
 });
 
-test("each relative link and image of a guide leads to another guide, or to an image", () => {
+test("each relative link or image of a guide is a guide or an image of the site", () => {
   const files = guideFiles();
   for (const page of ["CHANGELOG.md", "SECURITY.md", "docs/proof.md", "docs/demo.md"]) assert.ok(files.has(page), page);
   let links = 0;
@@ -45,7 +45,7 @@ test("each relative link and image of a guide leads to another guide, or to an i
   assert.ok(links > 100, `${links} links`);
 });
 
-test("a link to source code, which the site does not have, is plain text in a guide", () => {
+test("in a guide, links to source code become plain text, because the site has no source code", () => {
   const readme = guideFiles().get("README.md");
   assert.ok(readme.includes("`src/http/handle.rs`") && !readme.includes("](src/"));
 });

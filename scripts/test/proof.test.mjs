@@ -1,4 +1,4 @@
-// What `npm run proof` writes into docs/proof.md, and which experiments there are.
+// Tests of `npm run proof` and its list of experiments.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,14 +16,14 @@ const PAGE = `# Proof
 more
 `;
 
-test("a result is what the pattern finds, else the last line", () => {
+test("a result is the match of the pattern, else the last line", () => {
   assert.equal(resultOf("1 of 2 done\nend\n", /\d+ of \d+/g), "1 of 2");
   assert.equal(resultOf("begin\nend\n\n", undefined), "end");
   assert.equal(resultOf("begin\na | b\n", /nothing/g), "a \\| b");
   assert.ok(resultOf("x".repeat(1000), undefined).length < 200);
 });
 
-test("a new result replaces the row of its proof only, in the order of the proofs", () => {
+test("a new result replaces only the row of its proof, and rows keep the order of the proofs", () => {
   const row = "| tenants | `cargo test` | ok | 1 s | 2026-02-02 |";
   const page = withResults(PAGE, [["tenants", row]]);
   const rows = page.split("\n").filter((line) => line.startsWith("| "));
@@ -34,7 +34,7 @@ test("a new result replaces the row of its proof only, in the order of the proof
   assert.throws(() => withResults("# Proof\n", []), /no place/);
 });
 
-test("docs/proof.md has a place for results, and each experiment a file", () => {
+test("docs/proof.md has a section for results, and each experiment has a file", () => {
   assert.doesNotThrow(() => withResults(readFileSync(join(root, "docs", "proof.md"), "utf8"), []));
   for (const name of Object.keys(EXPERIMENTS)) assert.ok(existsSync(join(root, "lab", `${name}.mjs`)), name);
 });

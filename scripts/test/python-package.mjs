@@ -1,5 +1,4 @@
-// The Python package as it is published: what is generated is current, its types hold for both checkers, and the files that
-// PyPI gets are complete.
+// Checks the Python package: generated files are current, two type checkers pass, and the distributions are complete.
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
@@ -11,8 +10,8 @@ import { npmPackages } from "../setup/npm-packages.mjs";
 const PACKAGE = join(root, "python");
 const OUT = join(root, "target", "python-package", "dist");
 const GENERATORS = join(root, "tests", "generators");
-/** What both files must have besides the modules. */
-const NEEDED = ["py.typed", "models.py", "_sync.py", "LICENSE-APACHE", "LICENSE-MIT"];
+/** Files that both distributions must contain. */
+const REQUIRED = ["py.typed", "models.py", "_sync.py", "LICENSE-APACHE", "LICENSE-MIT"];
 
 async function types() {
   await npmPackages(GENERATORS);
@@ -30,7 +29,7 @@ async function files() {
   for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, name), join(PACKAGE, name));
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
-  // The tools of the build are those that requirements.txt pins, so that it needs no network.
+  // Uses the build tools that requirements.txt pins, so that it needs no network.
   const python = await packageProgram("python");
   await run(python, ["-m", "build", "--no-isolation", "--outdir", OUT, PACKAGE]);
   const built = readdirSync(OUT).map((name) => join(OUT, name));
@@ -38,7 +37,7 @@ async function files() {
   for (const file of built) {
     const list = file.endsWith(".whl") ? ["-m", "zipfile", "-l", file] : ["-m", "tarfile", "-l", file];
     const listed = await run(python, list);
-    const missing = NEEDED.filter((name) => !listed.includes(name));
+    const missing = REQUIRED.filter((name) => !listed.includes(name));
     if (missing.length > 0 || listed.includes("tests/"))
       throw new Problem(`${file} lacks ${missing.join(", ") || "nothing"}, and has:\n${listed}`);
   }

@@ -1,4 +1,4 @@
-// What a release consists of.
+// Tests of releases.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { obstacles } from "../release/obstacles.mjs";
 import { bundled, crates } from "../release/parts.mjs";
 import { sbom } from "../release/sbom.mjs";
 
-test("a release needs one version everywhere, a section in the changelog, a clean tree and a tag", () => {
+test("a release needs equal versions, a section in the changelog, a clean tree and a tag", () => {
   const ready = {
     version: "1.2.0",
     crate: "1.2.0",
@@ -34,7 +34,7 @@ test("a release needs one version everywhere, a section in the changelog, a clea
     assert.deepEqual(obstacles({ ...ready, ...change }), [said]);
 });
 
-test("a bill of materials names every crate and bundled package once, and is valid CycloneDX", async () => {
+test("a bill of materials lists every crate and bundled package once, and is valid CycloneDX", async () => {
   const of = createRequire(import.meta.url);
   const schemas = join(dirname(of.resolve("@cyclonedx/cyclonedx-library/package.json")), "res", "schema");
   const schema = (name) => JSON.parse(readFileSync(join(schemas, `${name}.SNAPSHOT.schema.json`), "utf8"));
@@ -64,7 +64,7 @@ test("a bill of materials names every crate and bundled package once, and is val
       ? ["worker", "aes-gcm", "jiff", "preact"]
       : ["serde-wasm-bindgen", "js-sys"])
       assert.ok(names.has(name), name);
-    // Tests' own crates are in nothing that is published.
+    // Crates of tests must not be listed.
     for (const name of ["proptest", "rusqlite", "standardwebhooks"]) assert.ok(!names.has(name), name);
   }
   const lock = readFileSync(join(root, "Cargo.lock"), "utf8");

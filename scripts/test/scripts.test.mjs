@@ -1,4 +1,4 @@
-// The scripts' own parts that can be tried by themselves.
+// Unit tests of the scripts.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -39,7 +39,7 @@ describe("a lock", () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   const lock = (body) => locked("work", "it works", body, folder);
-  /** A process that takes the lock, says so, and keeps it until its standard input ends. */
+  /** Starts a process that takes the lock, reports it, and holds it until its standard input ends. */
   const other = () =>
     spawn(
       process.execPath,
@@ -58,7 +58,7 @@ describe("a lock", () => {
       { stdio: ["pipe", "pipe", "inherit"] },
     );
 
-  test("is gone after the work, also when that fails", async () => {
+  test("is released after the work, even if it fails", async () => {
     assert.equal(await lock(async () => 1), 1);
     await assert.rejects(
       lock(async () => Promise.reject(new Error("broken"))),
@@ -67,7 +67,7 @@ describe("a lock", () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test("keeps another process waiting", async () => {
+  test("makes another process wait", async () => {
     const child = other();
     await once(child.stdout, "data");
     let ran = false;
@@ -81,7 +81,7 @@ describe("a lock", () => {
     assert.equal(ran, true);
   });
 
-  test("of a killed process is taken over", async () => {
+  test("of a killed process is replaced", async () => {
     const child = other();
     await once(child.stdout, "data");
     child.kill("SIGKILL");
@@ -91,7 +91,7 @@ describe("a lock", () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test("that nobody can have written is taken over", async () => {
+  test("with invalid content is replaced", async () => {
     for (const text of ["", "nonsense", "0", "-1", String(spawnSync("true").pid)]) {
       writeFileSync(join(folder, "work"), text);
       assert.equal(await lock(async () => 3), 3, text);
@@ -99,7 +99,7 @@ describe("a lock", () => {
   });
 });
 
-test("a full disk is named as the cause, whatever else might have been", async () => {
+test("a full disk replaces the hint of the caller", async () => {
   const failing = (text) =>
     run("node", ["--eval", `console.error(${JSON.stringify(text)}); process.exit(228)`], { hint: "Ask the registry." });
   for (const text of ["npm error code ENOSPC", "error: No space left on device (os error 28)"]) {
@@ -108,7 +108,7 @@ test("a full disk is named as the cause, whatever else might have been", async (
   await assert.rejects(failing("npm error code ENOTFOUND"), ({ hint }) => hint === "Ask the registry.");
 });
 
-test("local storage is where wrangler has it", () => {
+test("local storage is in wrangler's folder", () => {
   assert.deepEqual(options([]), {
     args: [],
     log: false,
@@ -126,7 +126,7 @@ test("local storage is where wrangler has it", () => {
   assert.equal(options(["--persist-to=/tmp/x y"]).state, "/tmp/x y");
 });
 
-test("--shards is npm start's own option, and takes a number", () => {
+test("npm start does not pass --shards to wrangler, and requires a number", () => {
   for (const given of [["--shards", "3"], ["--shards=3"]]) {
     const { args, shards } = options([...given, "--port", "9000"]);
     assert.deepEqual({ args, shards }, { args: ["--port", "9000"], shards: "3" });
@@ -135,12 +135,12 @@ test("--shards is npm start's own option, and takes a number", () => {
     assert.throws(() => options(wrong), /number/);
 });
 
-test("--log is npm start's own option, and all others go on to wrangler dev", () => {
+test("npm start passes all options except its own to wrangler dev", () => {
   const { args, log, port } = options(["--port", "9000", "--log", "--log-level", "debug"]);
   assert.deepEqual({ args, log, port }, { args: ["--port", "9000", "--log-level", "debug"], log: true, port: 9000 });
 });
 
-test("--demo-port and --no-demo are npm start's own options", () => {
+test("npm start does not pass --demo-port and --no-demo to wrangler", () => {
   for (const given of [["--demo-port", "9001"], ["--demo-port=9001"]]) {
     const { args, demoPort, hasDemo } = options([...given, "--port", "9000"]);
     assert.deepEqual({ args, demoPort, hasDemo }, { args: ["--port", "9000"], demoPort: 9001, hasDemo: true });
@@ -152,12 +152,12 @@ test("--demo-port and --no-demo are npm start's own options", () => {
   assert.deepEqual(options(["--no-sources"]).args, []);
 });
 
-test("--port without a number is refused", () => {
+test("--port requires a number", () => {
   for (const wrong of [["--port"], ["--log", "--port"], ["--port", "--log"], ["--port="], ["--port", "x"]])
     assert.throws(() => options(wrong), /--port takes a number from 1 to 65535/);
 });
 
-test("help is printed at once, and nothing is built or sent", () => {
+test("--help prints the options without building or sending anything", () => {
   for (const [script, own] of [
     ["start", "--persist-to DIR"],
     ["deploy", "--dry-run"],
@@ -173,12 +173,12 @@ test("help is printed at once, and nothing is built or sent", () => {
   }
 });
 
-test("a mistyped option is said without a stack", () => {
+test("an unknown option is reported without a stack", () => {
   const load = spawnSync(process.execPath, [join(root, "lab", "load.mjs"), "--minuts", "1"], { encoding: "utf8" });
   assert.deepEqual([load.status, load.stdout, load.stderr], [2, "", "✗ Unknown option '--minuts'.\n"]);
 });
 
-test("the line of an answered request is left out, and nothing else", () => {
+test("only lines of successful requests are removed", () => {
   const kept = [
     "[wrangler:info] Ready on http://localhost:8787",
     "[wrangler:info] GET /v1/whoami 503 Service Unavailable (12ms)",
@@ -202,7 +202,7 @@ test("the line of an answered request is left out, and nothing else", () => {
   }
 });
 
-test("what wrangler prints twice, or about triggers that npm start has, is left out", () => {
+test("duplicate and misleading messages of wrangler are removed", () => {
   const bindings = ["Your Worker has access to the following bindings:", "env.VAULT  D1 Database", ""];
   const warning = [
     "\u001b[33m▲ [WARNING]\u001b[0m Scheduled Workers are not automatically triggered during local development.",
@@ -216,7 +216,7 @@ test("what wrangler prints twice, or about triggers that npm start has, is left 
   assert.equal(printed, written([...bindings, "Starting", "Ready"]));
 });
 
-test("a secret of this machine is made once, beside what is there", async () => {
+test("missing secrets are added once to the existing file", async () => {
   const folder = mkdtempSync(join(tmpdir(), "connector-vault-secret-"));
   const file = join(folder, ".dev.vars");
   const text = () => readFileSync(file, "utf8");
@@ -251,7 +251,7 @@ test("a secret of this machine is made once, beside what is there", async () => 
   rmSync(folder, { recursive: true });
 });
 
-test("rustc's flags survive a space in a folder's name", () => {
+test("flags for rustc can contain folders with spaces", () => {
   const { RUSTFLAGS, CARGO_ENCODED_RUSTFLAGS } = wasmCargoEnvironment({});
   assert.equal(RUSTFLAGS, undefined);
   const flags = CARGO_ENCODED_RUSTFLAGS.split("\x1f");
@@ -259,7 +259,7 @@ test("rustc's flags survive a space in a folder's name", () => {
   assert.equal(flags.at(-1), `--remap-path-prefix=${root}=.`);
 });
 
-test("bytes that are embedded as text come back", () => {
+test("decoding returns the encoded bytes", () => {
   const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
   for (const bytes of [
     new Uint8Array(),
@@ -274,7 +274,7 @@ test("bytes that are embedded as text come back", () => {
   }
 });
 
-test("bindgen has the version of the crate whose modules it reads", () => {
+test("tools/bindgen has the version of the crate wasm-bindgen", () => {
   const version = (lock, crate) =>
     readFileSync(join(root, lock), "utf8").match(new RegExp(`name = "${crate}"\nversion = "([^"]+)"`))?.[1];
   assert.match(version("Cargo.lock", "wasm-bindgen"), /^\d+\.\d+\.\d+$/);
@@ -282,7 +282,7 @@ test("bindgen has the version of the crate whose modules it reads", () => {
 });
 
 describe("steps", () => {
-  /** Runs steps; gives what was said, the exit code, and in which order they began and ended. */
+  /** Runs steps. Returns their output, the exit code, and the order in which they started and ended. */
   async function performed(atOnce, add) {
     const steps = new Steps();
     const events = [];
@@ -304,7 +304,7 @@ describe("steps", () => {
     return { said, code, events };
   }
 
-  test("go on side by side, and each one's output stays in one piece", async () => {
+  test("run concurrently, and the output of each is not interleaved", async () => {
     const { said, code, events } = await performed(2, (steps, body) => {
       for (const name of ["a", "b", "c"]) steps.add(name, body(name));
     });
@@ -316,7 +316,7 @@ describe("steps", () => {
     assert.equal(code, 0);
   });
 
-  test("that use the same do not meet", async () => {
+  test("that use the same folder do not run concurrently", async () => {
     const { events } = await performed(3, (steps, body) => {
       for (const name of ["a", "b", "c"]) steps.add(name, body(name), { uses: name === "b" ? undefined : "target" });
     });
@@ -324,7 +324,7 @@ describe("steps", () => {
     assert.ok(events.indexOf("+b") < events.indexOf("-a"));
   });
 
-  test("that are interrupted show how far they came", () => {
+  test("that are interrupted print their output so far", () => {
     const made = spawnSync(
       process.execPath,
       [
@@ -345,7 +345,7 @@ describe("steps", () => {
     assert.match(made.stderr, /▸ a\nhalf way\n {2}passed .*\n\n▸ b \(interrupted\)\nhalf way\n$/);
   });
 
-  test("that need a broken one are left out, and what went wrong is said", async () => {
+  test("that need a failed step are skipped, and the error is printed", async () => {
     const { said, code, events } = await performed(2, (steps, body) => {
       steps.add("a", body("a", true));
       steps.add("b", body("b"), { needs: ["a"] });
@@ -366,7 +366,7 @@ describe("steps", () => {
 describe("the logos of providers.toml", () => {
   const file = readFileSync(join(root, "providers.toml"), "utf8");
 
-  test("are there, all of them, and stand out from their tiles", () => {
+  test("exist, and have enough contrast to their tiles", () => {
     const logos = logosOf(file);
     const named = file.split("\n").filter((line) => line.startsWith("logo = "));
     assert.ok(logos.size > 200 && named.every((line) => logos.has(line.slice(8, -1))), `${logos.size}`);
@@ -378,7 +378,7 @@ describe("the logos of providers.toml", () => {
     }
   });
 
-  test("that can't be used are named", () => {
+  test("that can't be used are reported", () => {
     assert.throws(() => logosOf('logo = "slack"\nlogo = "slakc"\n  logo="sanity"\n# logo = "not-meant"\n'), {
       message:
         "providers.toml: the package simple-icons has no icon `slakc`; the icon `sanity` has a licence of its own, MIT: name another `logo`, or leave it out.",
@@ -386,7 +386,7 @@ describe("the logos of providers.toml", () => {
   });
 });
 
-/** The contrast of two colours, as WCAG 2 defines it. */
+/** The contrast ratio of two colours (WCAG 2). */
 function contrast(...colours) {
   const luminance = (hex) => {
     const [red, green, blue] = hex
@@ -399,14 +399,14 @@ function contrast(...colours) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-test("changed secrets have wrangler read its configuration again", async () => {
+test("changed secrets make wrangler reload its configuration", async () => {
   const folder = mkdtempSync(join(tmpdir(), "connector-vault-watched-"));
   const [secrets, config] = [".dev.vars", "wrangler.toml"].map((name) => join(folder, name));
   for (const file of [secrets, config]) writeFileSync(file, "");
   utimesSync(config, 1, 1);
   watchSecrets(folder);
   try {
-    // A write before the watcher's first poll goes unnoticed, so keep writing until the change is seen.
+    // The watcher misses a write before its first poll, so write until it notices the change.
     const writing = setInterval(() => writeFileSync(secrets, `A=${Date.now()}`), 50);
     const changed = new Promise((done) => watchFile(config, { interval: 50 }, () => done()));
     await changed.finally(() => clearInterval(writing));

@@ -1,5 +1,5 @@
-// Credentials are sealed as docs/operating.md says, and WebCrypto, which shares no code with the Worker, agrees: it seals and
-// opens the texts of tests/fixtures/sealed.json, as src/credentials/tests.rs does. To write their `sealed` again:
+// Checks the encryption of credentials, which docs/operating.md describes, against an independent implementation with WebCrypto: it
+// encrypts and decrypts the values of tests/fixtures/sealed.json, as src/credentials/tests.rs does. To regenerate `sealed`:
 //   WRITE_SEALED=1 node --test scripts/test/sealing.test.mjs
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { root } from "../lib/paths.mjs";
 const FILE = join(root, "tests", "fixtures", "sealed.json");
 const { keys, cases } = JSON.parse(readFileSync(FILE, "utf8"));
 
-/** The bytes of one of the keys. */
+/** The bytes of a vault key. */
 function master(keyId) {
   const [, base64] = keys
     .split(",")
@@ -32,15 +32,15 @@ async function open({ place, sealed }) {
   return Buffer.from(await webcrypto.open(key, keyId, place, Buffer.from(text, "base64url"))).toString();
 }
 
-describe("what the vault seals", () => {
+describe("encrypted credentials", () => {
   if (process.env.WRITE_SEALED) {
-    test("is written", async () => {
+    test("are regenerated", async () => {
       for (const one of cases) one.sealed = await seal(one);
       writeFileSync(FILE, `${JSON.stringify({ keys, cases }, null, 2)}\n`);
     });
   }
   for (const one of cases) {
-    test(`is opened and sealed by WebCrypto: ${one.name}`, async () => {
+    test(`are encrypted and decrypted by WebCrypto: ${one.name}`, async () => {
       assert.equal(await open(one), one.plain);
       assert.equal(await seal(one), one.sealed);
     });

@@ -1,11 +1,11 @@
-// A reporter for `node --test`: what each file took, and the tests that took longest. Each file appends what it used to the
-// file that CONNECTOR_VAULT_USAGE names (tests/e2e/support/ends.mjs).
+// A reporter for `node --test`: the duration of each file, and the slowest tests. Each test file appends its usage to the file in
+// CONNECTOR_VAULT_USAGE (tests/e2e/support/ends.mjs).
 import { existsSync, readFileSync } from "node:fs";
 
 const MOST = 20;
 const seconds = (value) => `${value.toFixed(1).padStart(7)} s`;
 
-/** What the files of tests used, longest first: { file, wall, cpu } in seconds; `cpu` is missing where it is not known. */
+/** The usage of each test file, slowest first: { file, wall, cpu } in seconds; without `cpu` if it is unknown. */
 export function usages(path) {
   if (!path || !existsSync(path)) return [];
   const lines = readFileSync(path, "utf8").split("\n").filter(Boolean);

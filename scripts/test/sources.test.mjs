@@ -1,4 +1,4 @@
-// Downloads of documents: what a server, a registry and the network may do on the way.
+// Tests of document downloads with failing servers, registries and networks.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -20,10 +20,10 @@ after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force:
 
 const DOCUMENT = Buffer.from(JSON.stringify({ openapi: "3.0.0", info: { title: "T", version: "1" }, paths: {} }));
 const HASH = sha256(DOCUMENT);
-/** Fast enough for a test: nothing waits for a fixed time. */
+/** No delay between retries. */
 const LIMITS = { pauseMs: 0 };
 
-/** Serves answers, one for each request, and keeps the requests' headers. */
+/** Serves one response per request, and records the headers of requests. */
 async function serving(answers, body) {
   const requests = [];
   const rest = [...answers];
@@ -46,7 +46,7 @@ const whole =
   (headers = {}, bytes = DOCUMENT) =>
   (response) =>
     response.writeHead(200, { "content-length": bytes.length, ...headers }).end(bytes);
-/** Sends so many bytes of the document, then breaks the connection. */
+/** Sends this number of bytes of the document, then closes the connection. */
 const broken =
   (bytes, headers = {}) =>
   (response) => {
@@ -61,7 +61,7 @@ const rest =
       .writeHead(206, { "content-range": `bytes ${from}-${DOCUMENT.length - 1}/${DOCUMENT.length}`, ...headers })
       .end(DOCUMENT.subarray(from));
 
-test("a document is kept by its content, and asked for with its ETag the next time", async () => {
+test("a document is stored by its hash, and requested with its ETag the next time", async () => {
   const cache = newCache();
   await serving([whole({ etag: '"1"' }), status(304)], async (address, requests) => {
     assert.equal(await download(address, cache), HASH);
@@ -74,7 +74,7 @@ test("a document is kept by its content, and asked for with its ETag the next ti
   });
 });
 
-test("a document without an ETag is asked for with the time of its last change", async () => {
+test("a document without an ETag is requested with its last modification time", async () => {
   const time = "Thu, 26 Nov 2026 08:00:00 GMT";
   const cache = newCache();
   await serving([whole({ "last-modified": time }), status(304)], async (address, requests) => {
@@ -84,7 +84,7 @@ test("a document without an ETag is asked for with the time of its last change",
   });
 });
 
-test("what is known of a document that is gone from the cache is not used", async () => {
+test("the record of a document that is missing from the cache is ignored", async () => {
   const cache = newCache();
   await serving([whole({ etag: '"1"' }), whole({ etag: '"1"' })], async (address, requests) => {
     await download(address, cache);
@@ -94,7 +94,7 @@ test("what is known of a document that is gone from the cache is not used", asyn
   });
 });
 
-test("an interrupted download goes on where it ended", async () => {
+test("an interrupted download is resumed", async () => {
   const cache = newCache();
   await serving([broken(20, { etag: '"1"' }), rest(20, { etag: '"1"' })], async (address, requests) => {
     assert.equal(await download(address, cache, LIMITS), HASH);
@@ -104,7 +104,7 @@ test("an interrupted download goes on where it ended", async () => {
   });
 });
 
-test("a later run goes on, too", async () => {
+test("a later run resumes an interrupted download", async () => {
   const cache = newCache();
   await serving([broken(20, { etag: '"1"' }), rest(20, { etag: '"1"' })], async (address, requests) => {
     await assert.rejects(download(address, cache, { ...LIMITS, attempts: 1 }));
@@ -113,14 +113,14 @@ test("a later run goes on, too", async () => {
   });
 });
 
-test("a document that changed in between is downloaded from its beginning", async () => {
+test("a document that has changed is downloaded from the beginning", async () => {
   const cache = newCache();
   await serving([broken(20, { etag: '"0"' }), whole({ etag: '"1"' })], async (address) => {
     assert.equal(await download(address, cache, LIMITS), HASH);
   });
 });
 
-test("without a strong ETag or a time, nothing is resumed", async () => {
+test("a download without a strong ETag or modification time is not resumed", async () => {
   const cache = newCache();
   await serving([broken(20, { etag: 'W/"0"' }), whole()], async (address, requests) => {
     assert.equal(await download(address, cache, LIMITS), HASH);
@@ -128,7 +128,7 @@ test("without a strong ETag or a time, nothing is resumed", async () => {
   });
 });
 
-test("a server that can't go on, or goes on elsewhere, is asked from the beginning", async () => {
+test("if the server does not resume correctly, the download starts from the beginning", async () => {
   for (const answer of [status(416), rest(10)]) {
     const cache = newCache();
     await serving([broken(20, { etag: '"1"' }), answer, whole()], async (address, requests) => {
@@ -138,7 +138,7 @@ test("a server that can't go on, or goes on elsewhere, is asked from the beginni
   }
 });
 
-test("a truncated document is never kept", async () => {
+test("a truncated document is never stored", async () => {
   const cache = newCache();
   await serving([broken(20), broken(20), broken(20)], async (address) => {
     await assert.rejects(download(address, cache, LIMITS), /could not be reached|ended after/);
@@ -146,7 +146,7 @@ test("a truncated document is never kept", async () => {
   assert.deepEqual(readdirSync(join(folders.at(-1), "documents")), []);
 });
 
-test("a server that falls silent is given up, and what came is kept for the next run", async () => {
+test("a stalled download is aborted, and the next run resumes it", async () => {
   const cache = newCache();
   const silent = (response) => {
     response.writeHead(200, { "content-length": DOCUMENT.length, etag: '"1"' });
@@ -158,7 +158,7 @@ test("a server that falls silent is given up, and what came is kept for the next
   });
 });
 
-test("a download ends when there is no time left", async () => {
+test("a download is aborted when the time is over", async () => {
   const cache = newCache();
   const ends = new AbortController();
   const silent = () => ends.abort();
@@ -167,7 +167,7 @@ test("a download ends when there is no time left", async () => {
   });
 });
 
-test("a document that is too large is refused, stated or not", async () => {
+test("a document that is too large is rejected, with or without Content-Length", async () => {
   const chunked = (response) => response.writeHead(200).end(DOCUMENT);
   for (const answer of [whole(), chunked]) {
     await serving([answer], async (address) => {
@@ -176,7 +176,7 @@ test("a document that is too large is refused, stated or not", async () => {
   }
 });
 
-test("a passing failure is tried again, a final one is not", async () => {
+test("a temporary failure is retried, a permanent one is not", async () => {
   await serving([status(503), status(429), whole()], async (address) => {
     assert.equal(await download(address, newCache(), LIMITS), HASH);
   });
@@ -188,7 +188,7 @@ test("a passing failure is tried again, a final one is not", async () => {
   });
 });
 
-test("without a network, the reason is told", async () => {
+test("a network failure is reported with its reason", async () => {
   let closed;
   await serving([], async (address) => {
     closed = address;
@@ -196,7 +196,7 @@ test("without a network, the reason is told", async () => {
   await assert.rejects(download(closed, newCache(), LIMITS), /could not be reached: ECONNREFUSED/);
 });
 
-test("redirects are followed to safe addresses only", async () => {
+test("redirects from https to http are rejected", async () => {
   const to = (location) => (response) => response.writeHead(302, { location }).end();
   await serving([to("/elsewhere"), whole()], async (address) => {
     assert.equal(await download(address, newCache(), LIMITS), HASH);
@@ -212,7 +212,7 @@ test("redirects are followed to safe addresses only", async () => {
   });
 });
 
-test("another document at an address is kept beside the first, until that is not kept any more", async () => {
+test("a replaced document stays in the cache until it is pruned", async () => {
   const other = Buffer.from("openapi: 3.1.0");
   const cache = newCache();
   await serving([whole({ etag: '"1"' }), whole({ etag: '"2"' }, other)], async (address) => {
@@ -226,34 +226,34 @@ test("another document at an address is kept beside the first, until that is not
   assert.ok(existsSync(cache.document(sha256(other))));
 });
 
-test("a compressed document is kept as what it is", async () => {
+test("a compressed document is stored decompressed", async () => {
   const packed = gzipSync(DOCUMENT);
   await serving([whole({}, packed)], async (address) => {
     assert.equal(await download(`${address}.gz`, newCache()), HASH);
   });
 });
 
-test("damaged records count as none", async () => {
+test("damaged records are ignored", async () => {
   const cache = newCache();
   writeFileSync(join(folders.at(-1), "records.json"), "{");
   assert.equal(new Cache(folders.at(-1)).record("https://a"), undefined);
   assert.equal(cache.record("https://a"), undefined);
 });
 
-test("addresses of packages name the registry, the package, its version and a path", () => {
+test("package addresses are parsed into registry, package, version and path", () => {
   const wanted = { registry: "npm", name: "@a/b", version: "1.0.0", path: "c/d.json" };
   assert.deepEqual(parse("npm:@a/b@1.0.0/c/d.json"), wanted);
   assert.deepEqual(parse("pypi:a-b@2/c"), { registry: "pypi", name: "a-b", version: "2", path: "c" });
   assert.equal(parse("https://a@b/c"), undefined);
 });
 
-test("a document of an installed package is copied, and a path that it lacks is told", async () => {
+test("a document of an installed package is copied, and a missing path is reported", async () => {
   const { version } = JSON.parse(readFileSync("node_modules/preact/package.json", "utf8"));
   const cache = newCache();
   const wanted = ["package.json", "none.json"].map((path) => `npm:preact@${version}/${path}`);
   const answers = new Map();
   const answer = async (address, get) => answers.set(address, await get().catch((error) => error.message));
-  // The version is the installed one, so that no registry is asked for the first; the second must not be asked for either.
+  // The version is installed, so neither file is requested from a registry.
   const [job] = packages([wanted[0]], cache, {});
   await job(answer);
   assert.equal(answers.get(wanted[0]), sha256(readFileSync("node_modules/preact/package.json")));
@@ -273,7 +273,7 @@ function tar(entries) {
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
-test("plain files are read out of a tar archive, and links are not", () => {
+test("regular files are extracted from a tar archive, links are not", () => {
   const long = `package/${"l".repeat(120)}`;
   const archive = tar([
     ["package/a", "A"],
@@ -324,7 +324,7 @@ function zip(entries) {
   return Buffer.concat([...local, ...directory, end]);
 }
 
-test("wanted files are read out of a zip archive, if they are not too large", () => {
+test("wanted files are extracted from a zip archive, unless they are too large", () => {
   const archive = zip([
     ["a/b.json", "{}"],
     ["c", "C".repeat(100)],

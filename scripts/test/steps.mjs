@@ -1,14 +1,14 @@
-// Runs named steps, several at once where they do not need each other, and sums them up; a failed step does not hide what
-// the others would say. What a step says comes in one piece, when it is done.
+// Runs named steps, concurrently where their dependencies allow it, and prints a summary. All steps run even if one fails. The
+// output of a step is printed as a whole when it ends.
 import { elapsed, captureLog, paint, log, logNow, task } from "../lib/status.mjs";
 import { report } from "../lib/problem.mjs";
 import { started } from "../lib/run.mjs";
 import { cpuOfSelf, cpuOfTrees } from "./cpu.mjs";
 
-// How often the CPU time of a step's programs is read: what they use after the last reading is not in the report.
+// How often the CPU time of a step's programs is sampled. Their usage after the last sample is not in the report.
 const SAMPLE_MS = 500;
 
-/** A step that had nothing to do, and says so, throws this. */
+/** Thrown by a step that was skipped, with the reason. */
 export class Skipped extends Error {}
 
 export class Steps {
@@ -16,22 +16,22 @@ export class Steps {
   #start = Date.now();
 
   /**
-   * Adds a step; those that are added first start first.
+   * Adds a step. Steps start in the order in which they were added.
    * @param {string} name
    * @param {() => Promise<void>} body
-   * @param {{ needs?: string[], uses?: string }} [options] `needs`: steps that must pass before; `uses`: what only one step
-   *   at once can use, as cargo's target folder
+   * @param {{ needs?: string[], uses?: string }} [options] `needs`: steps that must pass before; `uses`: a resource that
+   *   only one step at a time can use, such as cargo's target folder
    */
   add(name, body, { needs = [], uses } = {}) {
     for (const need of needs)
-      if (!this.#steps.has(need)) throw new Error(`"${name}" needs "${need}", which is no step before it`);
+      if (!this.#steps.has(need)) throw new Error(`"${name}" needs "${need}", which was not added before it`);
     this.#steps.set(name, { name, body, needs, uses, state: "waiting" });
   }
 
-  /** Runs all steps that have not run yet, `atOnce` of them at once. */
+  /** Runs all steps that have not run yet, at most `atOnce` concurrently. */
   async run(atOnce) {
     const running = new Map();
-    // Who stops it wants to see how far it came.
+    // On Ctrl-C, print the output of unfinished steps.
     const interrupted = () => {
       const begun = [...this.#steps.values()].filter(({ state }) => state === "running");
       for (const { name, said } of begun) logNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...said].join("\n"));
@@ -55,7 +55,7 @@ export class Steps {
     }
   }
 
-  /** Takes note of the CPU time of the programs that each step has started. */
+  /** Samples the CPU time of the programs of each step. */
   #sample() {
     const running = [...this.#steps.values()].filter(({ state }) => state === "running");
     const found = cpuOfTrees(running.flatMap(({ started: pids }) => [...pids]));
@@ -95,7 +95,7 @@ export class Steps {
     log(`  ${step.state} (${elapsed(step.took)})${step.state === "skipped" ? `: ${step.note}` : ""}`);
   }
 
-  /** Prints the summary; the exit code. */
+  /** Prints the summary. Returns the exit code. */
   close() {
     log(`\n${paint.bold("Summary")}`);
     const signs = { passed: paint.green("✓"), failed: paint.red("✗"), skipped: "–" };
