@@ -40,7 +40,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
 export function Header() {
   const session = useMaybeSession();
   const state = useSessionState();
-  const { link, notice } = state.is === "in" ? state : { link: undefined, notice: undefined };
+  const { link, notice } = state.kind === "in" ? state : { link: undefined, notice: undefined };
   const isEndUser = session?.who.identity !== undefined;
   return (
     <>
@@ -64,7 +64,7 @@ export function Header() {
               Sign out
             </button>
           )}
-          {state.is === "out" && (
+          {state.kind === "out" && (
             <Link class="button" href="/">
               Sign in
             </Link>
@@ -73,7 +73,7 @@ export function Header() {
       </header>
       <Offline />
       <div role="status">{notice && <LinkNotice reason={notice} />}</div>
-      {state.is === "in" && link && <SwitchSession key={link.number} current={state.opened} link={link} />}
+      {state.kind === "in" && link && <SwitchSession key={link.number} current={state.opened} link={link} />}
     </>
   );
 }

@@ -148,22 +148,25 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
         />
         {(["path", "query", "header", "cookie", "body"] as const).map((place) => {
           const here = entries.filter((entry) => entry.place === place);
-          const [needed, others] = [here.filter((one) => one.isRequired), here.filter((one) => !one.isRequired)];
+          const [requiredFields, optionalFields] = [
+            here.filter((one) => one.isRequired),
+            here.filter((one) => !one.isRequired),
+          ];
           if (here.length === 0) return null;
           return (
             <fieldset key={place}>
               <legend>{LOCATION_TITLES[place]}</legend>
-              {renderFields(needed)}
-              {others.length > 0 && needed.length > 0 ? (
+              {renderFields(requiredFields)}
+              {optionalFields.length > 0 && requiredFields.length > 0 ? (
                 <details class="more">
                   <summary>
-                    {others.length.toLocaleString("en")} optional
+                    {optionalFields.length.toLocaleString("en")} optional
                     <span class="visually-hidden"> {LOCATION_TITLES[place]}</span>
                   </summary>
-                  <div class="section">{renderFields(others)}</div>
+                  <div class="section">{renderFields(optionalFields)}</div>
                 </details>
               ) : (
-                renderFields(others)
+                renderFields(optionalFields)
               )}
             </fieldset>
           );

@@ -32,7 +32,7 @@ export function explainError(error: unknown): Explanation {
     return { title: "The console failed", detail: `Reload the page. (${String(error)})` };
   const detail = error.message;
   const more = error.headers ? `/problems/${error.code}` : undefined;
-  const told = { ...(more && { more }), ...(error.requestId && { requestId: error.requestId }) };
+  const common = { ...(more && { more }), ...(error.requestId && { requestId: error.requestId }) };
   if (error instanceof ConnectionError) {
     return {
       title: "The service can't be reached",
@@ -41,15 +41,15 @@ export function explainError(error: unknown): Explanation {
   }
   if (error instanceof TimeoutError)
     return { title: "The service did not respond in time", detail: "Try again in a moment." };
-  if (error instanceof PermissionError) return { title: "You do not have access to this", detail, ...told };
-  if (error instanceof NotFoundError) return { title: "Not found", detail, ...told };
+  if (error instanceof PermissionError) return { title: "You do not have access to this", detail, ...common };
+  if (error instanceof NotFoundError) return { title: "Not found", detail, ...common };
   if (error instanceof RateLimitError)
-    return { title: "Too many requests", detail: `Try again in ${error.retryAfter ?? 60} seconds.`, ...told };
+    return { title: "Too many requests", detail: `Try again in ${error.retryAfter ?? 60} seconds.`, ...common };
   const platformTitle = PLATFORM_ERRORS[error.code];
-  if (platformTitle) return { title: platformTitle, detail, ...told };
-  if (error instanceof ServerError) return { title: "The service has a problem", detail, ...told };
-  if (error.code === "query_too_broad") return { title: "This search is too broad", detail, ...told };
-  return { title: "This request is not valid", detail, ...told };
+  if (platformTitle) return { title: platformTitle, detail, ...common };
+  if (error instanceof ServerError) return { title: "The service has a problem", detail, ...common };
+  if (error.code === "query_too_broad") return { title: "This search is too broad", detail, ...common };
+  return { title: "This request is not valid", detail, ...common };
 }
 
 /** The explanation as one or two sentences. */

@@ -29,20 +29,20 @@ export function SearchField({
 }: Props) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<number>();
-  const told = useRef(value);
+  const reported = useRef(value);
   // The address changed through the back button or a link.
   useEffect(() => {
-    if (value === told.current) return;
+    if (value === reported.current) return;
     clearTimeout(timer.current);
-    told.current = value;
+    reported.current = value;
     setTyped(value);
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
 
   const commit = (text: string) => {
     clearTimeout(timer.current);
-    told.current = normalize(text.trim());
-    onChange(told.current);
+    reported.current = normalize(text.trim());
+    onChange(reported.current);
   };
   const length = [...typed.trim()].length;
   const isShort = length > 0 && length < minLength && typed.trim() !== value;

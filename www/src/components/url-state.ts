@@ -23,12 +23,12 @@ export function useUrlState<Name extends string>(names: readonly Name[]) {
   const search = useSearch();
   const values = useMemo(() => {
     const query = new URLSearchParams(search);
-    const found: QueryValues<Name> = {};
+    const values: QueryValues<Name> = {};
     for (const name of names) {
       const value = query.get(name);
-      if (value) found[name] = value;
+      if (value) values[name] = value;
     }
-    return found;
+    return values;
   }, [search]);
   const hrefOf = useCallback(
     (changes: Record<string, string | undefined>) => withQuery(path, search, changes),

@@ -31,20 +31,20 @@ interface Target {
 }
 
 type View =
-  | { is: "opening" }
-  | { is: "ended"; end: EndReason }
-  | { is: "ask"; invitation: Invitation }
-  | { is: "alone"; state: "open" | "blocked" | "done" }
-  | { is: "choose" }
-  | { is: "form"; target: Target; entered?: FormState | undefined }
-  | { is: "away"; target: Target; pending: ProviderAttempt }
-  | { is: "done"; target: Target; connection: Connection }
-  | { is: "failed"; trouble: FailureText; target?: Target | undefined; onRetry: () => void };
+  | { kind: "opening" }
+  | { kind: "ended"; end: EndReason }
+  | { kind: "ask"; invitation: Invitation }
+  | { kind: "alone"; state: "open" | "blocked" | "done" }
+  | { kind: "choose" }
+  | { kind: "form"; target: Target; entered?: FormState | undefined }
+  | { kind: "away"; target: Target; pending: ProviderAttempt }
+  | { kind: "done"; target: Target; connection: Connection }
+  | { kind: "failed"; failure: FailureText; target?: Target | undefined; onRetry: () => void };
 
 export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   const [branding, setBranding] = useState<Branding>();
   const [session, setSession] = useState<Session>();
-  const [view, setView] = useState<View>({ is: "opening" });
+  const [view, setView] = useState<View>({ kind: "opening" });
   const [announcement, announce] = useState("");
   const isMounted = useRef(true);
   const app = branding?.name ?? DEFAULT_APP_NAME;
@@ -54,10 +54,10 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   const namesFor = (platform: string): Names => ({ platform, app: appName.current });
 
   useEffect(() => {
-    fetchBranding().then((found) => {
-      if (!isMounted.current || !found) return;
-      setBranding(found);
-      applyBrandColor(found.color);
+    fetchBranding().then((loaded) => {
+      if (!isMounted.current || !loaded) return;
+      setBranding(loaded);
+      applyBrandColor(loaded.color);
     });
     void begin();
     return () => void (isMounted.current = false);
@@ -68,22 +68,22 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   };
   const end = (why: EndReason) => {
     if (why === "expired") notify({ status: "failed", code: why });
-    setViewIfMounted({ is: "ended", end: why });
+    setViewIfMounted({ kind: "ended", end: why });
   };
-  const notify: (...about: Tail<Parameters<typeof notifyEmbedder>>) => void = (about) =>
+  const notify: (...message: Tail<Parameters<typeof notifyEmbedder>>) => void = (about) =>
     notifyEmbedder(session?.listener, about);
 
   /** Shows a failure. An expired token ends the session. */
-  const showFailure = (error: unknown, onAgain: () => void, target?: Target, platform = target?.connector.name) => {
+  const showFailure = (error: unknown, onRetry: () => void, target?: Target, platform = target?.connector.name) => {
     if (isExpired(error)) return end("expired");
     const trouble = requestFailureText(error, namesFor(platform ?? "The platform"));
-    setViewIfMounted({ is: "failed", trouble, target, onRetry: onAgain });
+    setViewIfMounted({ kind: "failed", failure: trouble, target, onRetry: onRetry });
   };
 
   async function begin() {
     const { isDamaged } = opening;
     if (isDamaged) return end("damaged");
-    setViewIfMounted({ is: "opening" });
+    setViewIfMounted({ kind: "opening" });
     try {
       const reply = await requestFromEmbedder(opening);
       const invitation = await readInvitation(opening, reply);
@@ -91,7 +91,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
       if (invitation === undefined) return end(opening.resumed ? "returned" : "missing");
       if (invitation.isFromApp) return await enter(invitation);
       // Anyone could have sent this link.
-      setViewIfMounted({ is: "ask", invitation });
+      setViewIfMounted({ kind: "ask", invitation });
     } catch (error) {
       showFailure(error, begin);
     }
@@ -116,7 +116,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   async function enter(invitation: Invitation) {
     const { platform, connection } = opening;
     unconfirmed.current = undefined;
-    setViewIfMounted({ is: "opening" });
+    setViewIfMounted({ kind: "opening" });
     try {
       const next = await invitation.open();
       if (!isMounted.current) return;
@@ -128,7 +128,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
       else if (platform !== undefined) await openPlatform(next, platform);
       else if (only !== undefined && others.length === 0 && !next.may("connections:read"))
         await openPlatform(next, only);
-      else setViewIfMounted({ is: "choose" });
+      else setViewIfMounted({ kind: "choose" });
     } catch (error) {
       // If the response to the exchange was lost, the code may be used up. Trying again then shows `used`.
       if (opening.code !== undefined && isExpired(error)) end("used");
@@ -139,9 +139,9 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   /** Continues in a separate window, because the page around a frame could cover it and capture clicks. */
   function continueInPopup({ token, listener }: Invitation) {
     const isOpen = openInPopup(opening, token, listener, ({ status }) => {
-      if (status === "succeeded") setViewIfMounted({ is: "alone", state: "done" });
+      if (status === "succeeded") setViewIfMounted({ kind: "alone", state: "done" });
     });
-    setViewIfMounted({ is: "alone", state: isOpen ? "open" : "blocked" });
+    setViewIfMounted({ kind: "alone", state: isOpen ? "open" : "blocked" });
   }
 
   async function openConnection(from: Session, id: string, platform: string | undefined) {
@@ -150,12 +150,12 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
       if (named === undefined) return end("forbidden");
       await openPlatform(from, named, id);
     } catch (error) {
-      showFailure(error, () => setViewIfMounted({ is: "choose" }));
+      showFailure(error, () => setViewIfMounted({ kind: "choose" }));
     }
   }
 
   async function openPlatform(from: Session, platform: string, connection?: string) {
-    setViewIfMounted({ is: "opening" });
+    setViewIfMounted({ kind: "opening" });
     try {
       const [connector, hasClient] = await Promise.all([
         from.service.connector(platform),
@@ -163,12 +163,12 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
       ]);
       if (connector.authMethods.length > 0)
         return setViewIfMounted({
-          is: "form",
+          kind: "form",
           target: { connector: withUsableMethods(connector, hasClient), connection },
         });
       throw new Error(`The catalog has no method to connect to ${platform}.`);
     } catch (error) {
-      showFailure(error, () => setViewIfMounted({ is: "choose" }), undefined, capitalize(platform));
+      showFailure(error, () => setViewIfMounted({ kind: "choose" }), undefined, capitalize(platform));
     }
   }
 
@@ -200,7 +200,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
       notify({ status: "pending", attempt: id });
       if (!session.opensPopup) location.assign(authorizationUrl);
       else popup?.location.replace(authorizationUrl);
-      setViewIfMounted({ is: "away", target, pending: { id, authorizationUrl, popup } });
+      setViewIfMounted({ kind: "away", target, pending: { id, authorizationUrl, popup } });
       return undefined;
     } catch (error) {
       popup?.close();
@@ -223,13 +223,13 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
     if (error instanceof ApiError && error.code === "credentials_rejected")
       return { faults, failure: requestFailureText(error, namesFor(target.connector.name)) };
     if (error instanceof ApiError) notify({ status: "failed", code: error.code });
-    showFailure(error, () => setViewIfMounted({ is: "form", target }), target);
+    showFailure(error, () => setViewIfMounted({ kind: "form", target }), target);
     return undefined;
   }
 
   function succeed(target: Target, connection: Connection, attempt?: string, listener = session?.listener) {
     notifyEmbedder(listener, { status: "succeeded", connection, ...(attempt !== undefined && { attempt }) });
-    setViewIfMounted({ is: "done", target, connection });
+    setViewIfMounted({ kind: "done", target, connection });
   }
 
   function finish(
@@ -243,23 +243,25 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
     const failure = error ?? { code: "expired", detail: "" };
     notifyEmbedder(listener, { status: "failed", attempt: id, code: failure.code });
     const trouble = attemptFailureText(failure, namesFor(target.connector.name));
-    setViewIfMounted({ is: "failed", trouble, target, onRetry: () => retry(target) });
+    setViewIfMounted({ kind: "failed", failure: trouble, target, onRetry: () => retry(target) });
   }
 
   /** Repeats the attempt, or shows its form again. */
   function retry(target: Target) {
     const { method, values } = lastSubmission.current ?? {};
-    if (unconfirmed.current) return setViewIfMounted({ is: "ask", invitation: unconfirmed.current });
+    if (unconfirmed.current) return setViewIfMounted({ kind: "ask", invitation: unconfirmed.current });
     if (!method || !isRedirectMethod(method) || !session?.opensPopup) return showFormAgain(target);
     void connect(target, method, values ?? {}).then((rejected) => rejected && showFormAgain(target));
   }
 
-  const showFormAgain = (target: Target) => setViewIfMounted({ is: "form", target, entered: lastSubmission.current });
+  const showFormAgain = (target: Target) => setViewIfMounted({ kind: "form", target, entered: lastSubmission.current });
 
   const canChoose =
     opening.platform === undefined && opening.connection === undefined && unconfirmed.current === undefined;
   const homeUrl = branding?.url ?? undefined;
-  const leave = <LeaveButton session={session} app={app} home={homeUrl} news={() => notify({ status: "closed" })} />;
+  const leave = (
+    <LeaveButton session={session} app={app} homeUrl={homeUrl} onCancel={() => notify({ status: "closed" })} />
+  );
   return (
     <main class="window">
       <header class="app">
@@ -278,7 +280,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
             </p>
           )}
         </div>
-        {session && view.is !== "done" && view.is !== "ended" && leave}
+        {session && view.kind !== "done" && view.kind !== "ended" && leave}
       </header>
       <div class="step">{step()}</div>
       <p class="visually-hidden" role="status">
@@ -288,7 +290,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   );
 
   function step(): ComponentChildren {
-    switch (view.is) {
+    switch (view.kind) {
       case "opening":
         return (
           <p class="wait" role="status">
@@ -321,7 +323,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
               app={app}
               announce={announce}
               onChoose={(platform, connection) => void openPlatform(session, platform, connection)}
-              onError={(error) => showFailure(error, () => setViewIfMounted({ is: "choose" }))}
+              onError={(error) => showFailure(error, () => setViewIfMounted({ kind: "choose" }))}
             />
           )
         );
@@ -333,7 +335,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
             app={app}
             entered={view.entered}
             onSubmit={(method, values) => connect(view.target, method, values)}
-            onBack={canChoose ? () => setViewIfMounted({ is: "choose" }) : undefined}
+            onBack={canChoose ? () => setViewIfMounted({ kind: "choose" }) : undefined}
           />
         );
       case "away":
@@ -363,22 +365,22 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
             </p>
             <div class="buttons">
               {canChoose && (
-                <button type="button" onClick={() => setViewIfMounted({ is: "choose" })}>
+                <button type="button" onClick={() => setViewIfMounted({ kind: "choose" })}>
                   Connect something else
                 </button>
               )}
-              <LeaveButton session={session} app={app} home={homeUrl} isPrimary />
+              <LeaveButton session={session} app={app} homeUrl={homeUrl} isPrimary />
             </div>
           </Step>
         );
       }
       case "failed": {
-        const { trouble, target, onRetry } = view;
-        const { connectionId } = trouble;
+        const { failure, target, onRetry } = view;
+        const { connectionId } = failure;
         return (
-          <FailedStep trouble={trouble} app={app}>
+          <FailedStep failure={failure} app={app}>
             {canChoose && target && (
-              <button type="button" onClick={() => setViewIfMounted({ is: "choose" })}>
+              <button type="button" onClick={() => setViewIfMounted({ kind: "choose" })}>
                 Choose something else
               </button>
             )}
@@ -386,12 +388,12 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
               <button
                 type="button"
                 class="primary"
-                onClick={() => setViewIfMounted({ is: "form", target: { ...target, connection: connectionId } })}
+                onClick={() => setViewIfMounted({ kind: "form", target: { ...target, connection: connectionId } })}
               >
                 Reconnect it
               </button>
             ) : (
-              <button type="button" class={trouble.actor === "app" ? "" : "primary"} onClick={onRetry}>
+              <button type="button" class={failure.actor === "app" ? "" : "primary"} onClick={onRetry}>
                 Try again
               </button>
             )}
@@ -418,17 +420,17 @@ interface LeaveButtonProps {
   session: Session | undefined;
   app: string;
   /** The app's own address, for links without a return URL. */
-  home: string | undefined;
+  homeUrl: string | undefined;
   /** Reports that the user cancelled. */
-  news?: () => void;
+  onCancel?: () => void;
   isPrimary?: boolean;
 }
 
 /** Closes the window or returns to the app, if possible. */
-function LeaveButton({ session, app, home, news, isPrimary = false }: LeaveButtonProps) {
+function LeaveButton({ session, app, homeUrl, onCancel, isPrimary = false }: LeaveButtonProps) {
   const kind = isPrimary ? "primary" : "";
   if (displayMode === "page") {
-    const url = session?.returnUrl ?? home;
+    const url = session?.returnUrl ?? homeUrl;
     return url === undefined ? null : (
       <a class={`button ${kind}`} href={url}>
         {isPrimary || !session ? `Back to ${app}` : "Cancel"}
@@ -437,7 +439,7 @@ function LeaveButton({ session, app, home, news, isPrimary = false }: LeaveButto
   }
   if (!session || (displayMode === "frame" && (session.listener === undefined || isPrimary))) return null;
   const leave = () => {
-    news?.();
+    onCancel?.();
     if (displayMode === "popup") window.close();
   };
   return (

@@ -74,7 +74,7 @@ export function openInPopup(
   opening: LaunchParams,
   token: string | undefined,
   listener: string | undefined,
-  onStatus: (news: StatusMessage) => void,
+  onStatus: (message: StatusMessage) => void,
 ): boolean {
   const popup = window.open(launchUrl(opening, token), "", "popup,width=600,height=760");
   if (!popup) return false;

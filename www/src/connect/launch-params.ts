@@ -24,10 +24,10 @@ const CODE_PATTERN = signedPattern("cc");
 
 /** Reads the parameters and removes them from the address. */
 export function takeLaunchParams(): LaunchParams {
-  const given = new URLSearchParams(location.hash.slice(1));
+  const parameters = new URLSearchParams(location.hash.slice(1));
   const attempt = new URLSearchParams(location.search).get("connect");
   if (location.hash !== "" || location.search !== "") history.replaceState(null, "", location.pathname);
-  const member = (name: string) => given.get(name) || undefined;
+  const member = (name: string) => parameters.get(name) || undefined;
   const [code, token] = [member("code"), member("token")];
   const isCode = code !== undefined && CODE_PATTERN.test(code);
   const isToken = token !== undefined && TOKEN.test(token);
@@ -39,7 +39,7 @@ export function takeLaunchParams(): LaunchParams {
     connection: member("connection")?.toLowerCase(),
     origin: originOf(member("origin")),
     returnUrl: member("returnUrl"),
-    resumed: attempt !== null && given.has("began") ? { attempt, connection: member("began") } : undefined,
+    resumed: attempt !== null && parameters.has("began") ? { attempt, connection: member("began") } : undefined,
   };
 }
 
@@ -65,8 +65,8 @@ export function launchUrl(
     origin: location.origin,
     returnUrl,
   };
-  const given = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined);
-  return `${location.pathname}#${new URLSearchParams(given)}`;
+  const entries = Object.entries(members).filter((member): member is [string, string] => member[1] !== undefined);
+  return `${location.pathname}#${new URLSearchParams(entries)}`;
 }
 
 /** Undefined unless it is an http or https URL. */

@@ -4,15 +4,15 @@ import { DEFAULT_APP_NAME, type FailureText, type Actor, capitalize } from "./me
 
 /** A failure: what happened, who must act, and what to do. */
 export function FailedStep({
-  trouble,
+  failure,
   app,
   children,
 }: {
-  trouble: FailureText;
+  failure: FailureText;
   app: string;
   children: ComponentChildren;
 }) {
-  const { title, text, actor, code, detail, requestId } = trouble;
+  const { title, text, actor, code, detail, requestId } = failure;
   return (
     <Step title={title} icon={<StatusIcon tone={actor === "app" ? "bad" : "warn"}>!</StatusIcon>}>
       <p>{text}</p>
@@ -34,8 +34,8 @@ export function FailedStep({
   );
 }
 
-const adviceFor = (turn: Actor, app: string) =>
-  turn === "app"
+const adviceFor = (actor: Actor, app: string) =>
+  actor === "app"
     ? `There is nothing that you can do here. Tell the people behind ${app}; the details below will help them.`
     : "This is not your fault. Try again in a few minutes.";
 

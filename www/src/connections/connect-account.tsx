@@ -117,9 +117,9 @@ function Steps({ connector, connection, onClose }: StepsProps) {
     <Form
       connector={connector}
       connection={connection}
-      typed={values}
+      values={values}
       onChange={(changes) => setValues({ ...values, ...changes })}
-      onResult={(answer) => ("authorizationUrl" in answer ? setPendingAttempt(answer) : done(answer))}
+      onResult={(result) => ("authorizationUrl" in result ? setPendingAttempt(result) : done(result))}
       onClose={onClose}
     />
   );
@@ -133,11 +133,11 @@ const userFields = (connector: ConnectorDetail, method: AuthMethod) =>
 const fieldValue = ({ values }: FormValues, { name }: AuthField) =>
   (name === "password" ? values[name] : values[name]?.trim()) || "";
 
-function toAttempt(typed: FormValues, connector: ConnectorDetail, connection?: Connection): NewConnectAttempt {
+function toAttempt(values: FormValues, connector: ConnectorDetail, connection?: Connection): NewConnectAttempt {
   const { platform, authMethods } = connector;
-  const { identity, identityType, label, method, allowsOtherAccount } = typed;
+  const { identity, identityType, label, method, allowsOtherAccount } = values;
   const fields = userFields(connector, method)
-    .map((field) => [field.name, fieldValue(typed, field)])
+    .map((field) => [field.name, fieldValue(values, field)])
     .filter(([, value]) => value !== "");
   return {
     ...(connection
@@ -154,21 +154,21 @@ function toAttempt(typed: FormValues, connector: ConnectorDetail, connection?: C
 }
 
 interface FormProps extends StepsProps {
-  typed: FormValues;
+  values: FormValues;
   onChange: (changes: Partial<FormValues>) => void;
   onResult: (answer: Connection | PendingAttempt) => void;
 }
 
-function Form({ connector, connection, typed, onChange, onResult, onClose }: FormProps) {
+function Form({ connector, connection, values, onChange, onResult, onClose }: FormProps) {
   const { vault } = useSession();
   const { name, authMethods } = connector;
-  const { method } = typed;
+  const { method } = values;
   const [isSubmitted, setSubmitted] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   useFocusFirst(form);
-  const attempt = toAttempt(typed, connector, connection);
+  const attempt = toAttempt(values, connector, connection);
   const starting = useSingleFlight({
-    mutationFn: (asked: NewConnectAttempt) => vault.connectAttempts.start(asked),
+    mutationFn: (input: NewConnectAttempt) => vault.connectAttempts.start(input),
     onSuccess: onResult,
   });
   const { error, isPending } = starting;
@@ -179,8 +179,8 @@ function Form({ connector, connection, typed, onChange, onResult, onClose }: For
   }, [error]);
   const localFaults = vault.connectAttempts.validateStart(attempt);
   // The package can't validate this: with an API key, the identity is required.
-  const identityFault = !connection && typed.identity.trim() === "" ? "Is required." : undefined;
-  const faultOfField = (field: AuthField) => validateField(field, fieldValue(typed, field));
+  const identityFault = !connection && values.identity.trim() === "" ? "Is required." : undefined;
+  const faultOfField = (field: AuthField) => validateField(field, fieldValue(values, field));
   const isValid =
     localFaults.length === 0 && identityFault === undefined && !userFields(connector, method).some(faultOfField);
   const faults = isSubmitted ? [...localFaults, ...faultsOf(error)] : [];
@@ -207,13 +207,13 @@ function Form({ connector, connection, typed, onChange, onResult, onClose }: For
             placeholder="ann@example.com"
             aria-required="true"
             hint="Who is connected: the id or email address that your product uses."
-            value={typed.identity}
+            value={values.identity}
             fault={(isSubmitted ? identityFault : undefined) ?? faultAt(faults, "/identity")}
             onInput={(identity) => edit({ identity })}
           />
           <Select
             label="Identity type"
-            value={typed.identityType}
+            value={values.identityType}
             options={IDENTITY_TYPES.map((type) => [type, type] as const)}
             fault={faultAt(faults, "/identityType")}
             onChange={(value) => edit({ identityType: value as IdentityType })}
@@ -222,7 +222,7 @@ function Form({ connector, connection, typed, onChange, onResult, onClose }: For
             label="Label (optional)"
             placeholder="default"
             hint="Distinguishes several connections of one identity."
-            value={typed.label}
+            value={values.label}
             fault={faultAt(faults, "/label")}
             onInput={(label) => edit({ label })}
           />
@@ -244,9 +244,9 @@ function Form({ connector, connection, typed, onChange, onResult, onClose }: For
         <AuthFieldInput
           key={`${method.id} ${field.name}`}
           field={field}
-          value={typed.values[field.name] ?? field.default ?? ""}
+          value={values.values[field.name] ?? field.default ?? ""}
           fault={isSubmitted ? (faultOfField(field) ?? faultAt(faults, `/fields/${field.name}`)) : undefined}
-          onInput={(value) => edit({ values: { ...typed.values, [field.name]: value } })}
+          onInput={(value) => edit({ values: { ...values.values, [field.name]: value } })}
           onBlur={() => {}}
         />
       ))}
@@ -254,7 +254,7 @@ function Form({ connector, connection, typed, onChange, onResult, onClose }: For
         <label class="check">
           <input
             type="checkbox"
-            checked={typed.allowsOtherAccount}
+            checked={values.allowsOtherAccount}
             onChange={({ currentTarget }) => edit({ allowsOtherAccount: currentTarget.checked })}
           />{" "}
           Allow another account at {name}

@@ -17,9 +17,9 @@ export function ConnectAnyAccount({ platforms, onClose }: Props) {
   const [platform, setPlatform] = useState<string>();
   const form = useRef<HTMLFormElement>(null);
   useFocusFirst(form);
-  const typed = text.trim();
-  const match = findPlatform(platforms, typed);
-  const fault = typed === "" ? "Is required." : platformFault(platforms, typed, false);
+  const trimmed = text.trim();
+  const match = findPlatform(platforms, trimmed);
+  const fault = trimmed === "" ? "Is required." : platformFault(platforms, trimmed, false);
   if (platform !== undefined)
     return (
       <ConnectAccount
@@ -31,7 +31,7 @@ export function ConnectAnyAccount({ platforms, onClose }: Props) {
   const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     setSubmitted(true);
-    if (fault === undefined) setPlatform(match?.platform ?? typed);
+    if (fault === undefined) setPlatform(match?.platform ?? trimmed);
     else form.current?.querySelector("input")?.focus();
   };
   return (

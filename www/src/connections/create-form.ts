@@ -63,17 +63,17 @@ export function toConnection(
   { platform, identity, identityType, name, label, platformVersion, state, active, tags, text }: CreateForm,
   platforms: Platforms | undefined,
 ): NewConnection {
-  const given = {
+  const trimmed = {
     platform: findPlatform(platforms, platform)?.platform ?? platform.trim(),
     identity: identity.trim(),
     name: name.trim(),
     label: label.trim(),
     platformVersion: platformVersion.trim(),
   };
-  const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
+  const filled = Object.fromEntries(Object.entries(trimmed).filter(([, value]) => value !== ""));
   // Validation reports missing and malformed values.
   return {
-    ...(filled as Pick<NewConnection, keyof typeof given>),
+    ...(filled as Pick<NewConnection, keyof typeof trimmed>),
     identityType,
     state,
     active,

@@ -16,7 +16,7 @@ export interface EditablePart<Values> {
   valuesOf: (connection: Connection) => Values;
   isEqual: (some: Values, others: Values) => boolean;
   /** Saves the values with `If-Match` for that version. */
-  save: (vault: ConnectorVault, over: Connection, values: Values) => Promise<Connection>;
+  save: (vault: ConnectorVault, version: Connection, values: Values) => Promise<Connection>;
   /** Merges with concurrent changes. Undefined if the user must choose. */
   merge: (base: Values, theirs: Values, mine: Values) => Values | undefined;
 }
@@ -77,11 +77,11 @@ export function useEdit<Values>(
 
   const saving = useSingleFlight<SaveResult<Values>, SaveRequest<Values>>({
     mutationFn: (asked) => saveMerging(vault, part, asked),
-    onSuccess: (saved, { draft: from }) => {
+    onSuccess: (saved, { draft: savedDraft }) => {
       if ("conflict" in saved) return setConflict(saved.conflict);
       // Keep changes that were made during the save, based on the saved version.
       const later = findDraft<Values>(connection.id, part.name);
-      change(later === from || !later ? undefined : { ...later, base: saved.stored });
+      change(later === savedDraft || !later ? undefined : { ...later, base: saved.stored });
       setConflict(undefined);
       update(saved.stored);
       onSaved(saved.stored);

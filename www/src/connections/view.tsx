@@ -133,7 +133,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
                   {found.rows.length > 0 ? (
                     <Table rows={found.rows} platforms={platforms} hrefOf={({ id }) => hrefWithPanel(id)} />
                   ) : (
-                    <NoRows total={found.total} values={values} isAsked={hasFilters} first={hrefOfPage(FIRST)} />
+                    <NoRows total={found.total} values={values} hasFilters={hasFilters} firstHref={hrefOfPage(FIRST)} />
                   )}
                   <Pager
                     page={found.page}
@@ -246,18 +246,18 @@ function AddButton({ href }: { href: string }) {
 interface NoRowsProps {
   total: number;
   values: FilterValues;
-  isAsked: boolean;
-  first: string;
+  hasFilters: boolean;
+  firstHref: string;
 }
 
-function NoRows({ total, values, isAsked, first }: NoRowsProps) {
+function NoRows({ total, values, hasFilters, firstHref }: NoRowsProps) {
   if (total > 0)
     return (
       <EmptyState title="There is no such page">
-        <Link href={first}>Go to the first page</Link>
+        <Link href={firstHref}>Go to the first page</Link>
       </EmptyState>
     );
-  if (!isAsked) return <EmptyState title="No connections yet">New connections appear here.</EmptyState>;
+  if (!hasFilters) return <EmptyState title="No connections yet">New connections appear here.</EmptyState>;
   return (
     <EmptyState title="No connection matches">
       {values.active === undefined && (

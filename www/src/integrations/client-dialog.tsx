@@ -207,12 +207,14 @@ function ClientForm({
 }: FormProps & { connector?: ConnectorDetail; methods: readonly OAuth2Method[] }) {
   const { vault } = useSession();
   const invalidate = useInvalidateClients();
-  const [typed, setValues] = useState(() => toFormValues(client));
-  const chosen = methods.filter(({ id }) => typed.authMethod === "" || id === typed.authMethod);
+  const [values, setValues] = useState(() => toFormValues(client));
+  const selectedMethods = methods.filter(({ id }) => values.authMethod === "" || id === values.authMethod);
   // Methods can share variables.
-  const fields = [...new Map(chosen.flatMap((method) => method.fields).map((field) => [field.name, field])).values()];
-  const scopes = [...new Set(chosen.flatMap((method) => method.scopes.map(({ name }) => name)))];
-  const request = toClient(typed, fields, client);
+  const fields = [
+    ...new Map(selectedMethods.flatMap((method) => method.fields).map((field) => [field.name, field])).values(),
+  ];
+  const scopes = [...new Set(selectedMethods.flatMap((method) => method.scopes.map(({ name }) => name)))];
+  const request = toClient(values, fields, client);
   const saving = useSingleFlight({
     mutationFn: (asked: NewOauthClient) => vault.oauthClients.set(platform, asked),
     onSuccess: (saved) => {
@@ -223,15 +225,15 @@ function ClientForm({
   const { error, isPending } = saving;
   const localFaults = vault.oauthClients.validateSet(request);
   const variableFault = (field: AuthField) =>
-    validateField({ ...field, required: false }, typed.variables[field.name]?.trim() ?? "");
+    validateField({ ...field, required: false }, values.variables[field.name]?.trim() ?? "");
   const name = connector?.name ?? platform;
-  const isPublic = chosen.length > 0 && chosen.every(({ tokenAuth }) => tokenAuth === "none");
-  const needsSecret = chosen.length > 0 && chosen.every(({ tokenAuth }) => tokenAuth !== "none");
-  const keepsSecret = client?.hasSecret === true && typed.clientId.trim() === client.clientId;
-  const secretFault = needsSecret && !typed.secret && !keepsSecret ? `${name} needs the client's secret.` : undefined;
+  const isPublic = selectedMethods.length > 0 && selectedMethods.every(({ tokenAuth }) => tokenAuth === "none");
+  const needsSecret = selectedMethods.length > 0 && selectedMethods.every(({ tokenAuth }) => tokenAuth !== "none");
+  const keepsSecret = client?.hasSecret === true && values.clientId.trim() === client.clientId;
+  const secretFault = needsSecret && !values.secret && !keepsSecret ? `${name} needs the client's secret.` : undefined;
   const isValid = localFaults.length === 0 && !secretFault && !fields.some(variableFault);
   const { form, isTried, faults, ...checked } = useValidatedForm(saving, localFaults, isValid);
-  const edit = (changes: Partial<FormValues>) => checked.edit(() => setValues({ ...typed, ...changes }));
+  const edit = (changes: Partial<FormValues>) => checked.edit(() => setValues({ ...values, ...changes }));
   const secretField: AuthField = {
     name: "clientSecret",
     label: "Client secret",
@@ -255,7 +257,7 @@ function ClientForm({
       {methods.length > 1 && (
         <Select
           label="Method"
-          value={typed.authMethod}
+          value={values.authMethod}
           options={[["", "All methods of OAuth"], ...methods.map(({ id }) => [id, id] as const)]}
           fault={faultAt(faults, "/authMethod")}
           onChange={(authMethod) => edit({ authMethod })}
@@ -264,14 +266,14 @@ function ClientForm({
       <TextField
         label="Client ID"
         aria-required="true"
-        value={typed.clientId}
+        value={values.clientId}
         fault={faultAt(faults, "/clientId")}
         onInput={(clientId) => edit({ clientId })}
       />
-      {!typed.removesSecret && (
+      {!values.removesSecret && (
         <AuthFieldInput
           field={secretField}
-          value={typed.secret}
+          value={values.secret}
           fault={faultAt(faults, "/clientSecret") ?? (isTried ? secretFault : undefined)}
           onInput={(secret) => edit({ secret })}
           onBlur={() => {}}
@@ -281,7 +283,7 @@ function ClientForm({
         <label class="check">
           <input
             type="checkbox"
-            checked={typed.removesSecret}
+            checked={values.removesSecret}
             onChange={({ currentTarget }) => edit({ removesSecret: currentTarget.checked, secret: "" })}
           />{" "}
           Remove the stored secret
@@ -291,12 +293,12 @@ function ClientForm({
         label="Scopes (optional)"
         kind={SCOPES}
         suggestions={scopes}
-        tags={typed.tags}
-        text={typed.text}
+        tags={values.tags}
+        text={values.text}
         faults={faults.filter(({ pointer }) => pointer !== undefined)}
         onChange={edit}
       />
-      {scopes.length > 0 && allTags(typed, SCOPES).length === 0 && (
+      {scopes.length > 0 && allTags(values, SCOPES).length === 0 && (
         <p class="muted small">
           Without scopes, {name} grants only what it grants by default, and many of its actions fail. It knows{" "}
           {scopes.length === 1 ? "this one" : `${scopes.length} scopes, such as`}{" "}
@@ -307,7 +309,7 @@ function ClientForm({
                 type="button"
                 class="link"
                 aria-label={`Add the scope ${scope}`}
-                onClick={() => edit({ tags: [...typed.tags, scope] })}
+                onClick={() => edit({ tags: [...values.tags, scope] })}
               >
                 {scope}
               </button>{" "}
@@ -325,9 +327,9 @@ function ClientForm({
               .filter(Boolean)
               .join(" "),
           }}
-          value={typed.variables[field.name] ?? ""}
+          value={values.variables[field.name] ?? ""}
           fault={isTried ? (variableFault(field) ?? faultAt(faults, `/variables/${field.name}`)) : undefined}
-          onInput={(value) => edit({ variables: { ...typed.variables, [field.name]: value } })}
+          onInput={(value) => edit({ variables: { ...values.variables, [field.name]: value } })}
           onBlur={() => {}}
         />
       ))}
@@ -343,7 +345,7 @@ function ClientForm({
             class="mono"
             autocapitalize="off"
             spellcheck={false}
-            value={typed.parameters}
+            value={values.parameters}
             onInput={({ currentTarget }) => edit({ parameters: currentTarget.value })}
           />
         )}

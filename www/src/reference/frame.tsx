@@ -10,7 +10,7 @@ export function Frame() {
   const state = useSessionState();
   return (
     <Router hook={usePageNavigation}>
-      <SessionProvider opened={state.is === "in" ? state.opened : undefined}>
+      <SessionProvider opened={state.kind === "in" ? state.opened : undefined}>
         <Header />
       </SessionProvider>
     </Router>

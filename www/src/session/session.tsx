@@ -83,8 +83,8 @@ export function SessionProvider({
 /** Shows the sign-in page until there is a session. The address stays the same. */
 export function SessionGate({ children }: { children: ComponentChildren }) {
   const state = useSessionState();
-  if (state.is === "in") return <SessionProvider opened={state.opened}>{children}</SessionProvider>;
-  if (state.is === "opening")
+  if (state.kind === "in") return <SessionProvider opened={state.opened}>{children}</SessionProvider>;
+  if (state.kind === "opening")
     return (
       <main id="main">
         <Loading what="your session" />

@@ -19,7 +19,7 @@ const REASONS: Partial<Record<Reason, string>> = {
 };
 
 export function SignIn({ reason, failure, onRetry }: Props) {
-  const told = reason && REASONS[reason];
+  const reasonText = reason && REASONS[reason];
   const [secret, setSecret] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -59,9 +59,9 @@ export function SignIn({ reason, failure, onRetry }: Props) {
         </p>
         <h1>Sign in</h1>
         <p class="muted">Browse your catalog of connectors, and manage your connections.</p>
-        {told && (
+        {reasonText && (
           <p class="note" id="sign-in-reason">
-            {told}
+            {reasonText}
           </p>
         )}
         {failure !== undefined && (
@@ -86,7 +86,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
             placeholder="sk_test_… or sk_live_…"
             value={secret}
             aria-invalid={problem !== undefined}
-            aria-describedby={[problem && "secret-problem", told && "sign-in-reason", "secret-help"]
+            aria-describedby={[problem && "secret-problem", reasonText && "sign-in-reason", "secret-help"]
               .filter(Boolean)
               .join(" ")}
             onInput={(event) => setSecret(event.currentTarget.value)}

@@ -30,13 +30,13 @@ export type Reason =
   | "signed-out";
 
 export type State =
-  | { is: "opening" }
+  | { kind: "opening" }
   /** `failure`: the secret could not be verified; `retry` tries again. */
-  | { is: "out"; reason?: Reason | undefined; failure?: unknown; retry?: () => void }
+  | { kind: "out"; reason?: Reason | undefined; failure?: unknown; retry?: () => void }
   /** `link`: the session that a link offers, until the user decides; `notice`: why a link could not be opened. */
-  | { is: "in"; opened: ActiveSession; link?: ActiveSession; notice?: Reason | undefined };
+  | { kind: "in"; opened: ActiveSession; link?: ActiveSession; notice?: Reason | undefined };
 
-let state: State = { is: "opening" };
+let state: State = { kind: "opening" };
 const listeners = new Set<() => void>();
 
 export const sessionState = () => state;
@@ -49,7 +49,7 @@ export function onSession(listener: () => void): () => void {
 
 function setState(next: State) {
   state = next;
-  setHolding(next.is === "in");
+  setHolding(next.kind === "in");
   for (const listener of [...listeners]) listener();
 }
 
@@ -106,18 +106,18 @@ const startAction = () => {
 function enter(next: ActiveSession, more: { notice?: Reason | undefined; link?: ActiveSession } = {}) {
   startAction();
   storeSecret(next.secret);
-  setState({ is: "in", opened: next, ...more });
+  setState({ kind: "in", opened: next, ...more });
 }
 
 function leave(reason: Reason | undefined) {
   startAction();
   storeSecret(undefined);
-  setState({ is: "out", reason });
+  setState({ kind: "out", reason });
 }
 
 interface StartOptions {
   /** The secret that this tab stored. */
-  own?: string | undefined;
+  stored?: string | undefined;
   link?: Link | undefined;
   /** Why the previous session ended, and its secret. */
   reason?: Reason | undefined;
@@ -127,34 +127,34 @@ interface StartOptions {
 /** Finds a session of this tab or of another one, then handles the link. */
 async function begin(from: StartOptions): Promise<void> {
   const isLate = startAction();
-  setState({ is: "opening" });
+  setState({ kind: "opening" });
   try {
     const { current, isOwn, reason } = await findSession(from);
-    const offered = await openOffered(from.link, current);
+    const offeredSession = await openOffered(from.link, current);
     if (isLate()) return;
     const notice =
-      from.link === undefined || offered ? undefined : from.link === "damaged" ? "link-damaged" : "link-refused";
-    if (current && offered !== current && !(offered && isSameIdentity(current, offered))) {
-      enter(current, { notice, ...(offered && { link: offered }) });
+      from.link === undefined || offeredSession ? undefined : from.link === "damaged" ? "link-damaged" : "link-refused";
+    if (current && offeredSession !== current && !(offeredSession && isSameIdentity(current, offeredSession))) {
+      enter(current, { notice, ...(offeredSession && { link: offeredSession }) });
       if (isOwn) broadcast("resumed");
-    } else if (offered) {
-      enter(offered);
+    } else if (offeredSession) {
+      enter(offeredSession);
       broadcast("signed-in");
     } else leave(notice ?? reason);
   } catch (failure) {
-    if (!isLate()) setState({ is: "out", reason: from.reason, failure, retry: () => void begin(from) });
+    if (!isLate()) setState({ kind: "out", reason: from.reason, failure, retry: () => void begin(from) });
   }
 }
 
 async function findSession({
-  own,
+  stored,
   reason,
   lost,
 }: StartOptions): Promise<{ current?: ActiveSession; isOwn: boolean; reason: Reason | undefined }> {
-  if (own !== undefined) {
-    const current = await openIfAccepted(own);
+  if (stored !== undefined) {
+    const current = await openIfAccepted(stored);
     if (current) return { current, isOwn: true, reason };
-    [lost, reason] = [own, refusalReason(own)];
+    [lost, reason] = [stored, refusalReason(stored)];
   }
   for (const secret of await requestSecrets()) {
     const current = secret === lost ? undefined : await openIfAccepted(secret);
@@ -175,23 +175,23 @@ async function openOffered(
 export function startSession(): void {
   const link = takeLink();
   joinTabs({
-    secret: () => (state.is === "in" ? state.opened.secret : undefined),
-    isSignedOut: () => state.is === "out" && (state.reason === "signed-out" || state.reason === "link-left"),
+    secret: () => (state.kind === "in" ? state.opened.secret : undefined),
+    isSignedOut: () => state.kind === "out" && (state.reason === "signed-out" || state.reason === "link-left"),
     onSession: () => {
-      if (state.is === "out") void begin({ own: storedSecret(), reason: state.reason });
+      if (state.kind === "out") void begin({ stored: storedSecret(), reason: state.reason });
     },
     onSignedOut: () => {
       // A user who is signed out for another reason keeps that message.
-      if (state.is !== "out" || state.failure !== undefined) endSession();
+      if (state.kind !== "out" || state.failure !== undefined) endSession();
     },
   });
   onLink((next) => void openLink(next));
-  void begin({ own: storedSecret(), link });
+  void begin({ stored: storedSecret(), link });
 }
 
 /** Handles a link that was opened in the same page. The current session stays until the user decides. */
 async function openLink(link: Link): Promise<void> {
-  if (state.is !== "in") return begin({ own: storedSecret(), link });
+  if (state.kind !== "in") return begin({ stored: storedSecret(), link });
   const { opened: current } = state;
   const isLate = startAction();
   let notice: Reason = link === "damaged" ? "link-damaged" : "link-refused";
@@ -200,9 +200,9 @@ async function openLink(link: Link): Promise<void> {
     return undefined;
   });
   if (isLate() || offered === current) return;
-  if (offered === undefined) setState({ is: "in", opened: current, notice });
+  if (offered === undefined) setState({ kind: "in", opened: current, notice });
   else if (isSameIdentity(current, offered)) enter(offered);
-  else setState({ is: "in", opened: current, link: offered });
+  else setState({ kind: "in", opened: current, link: offered });
 }
 
 /** Signs in with a key. Throws the service's error if it is rejected. */
@@ -227,7 +227,7 @@ export class OtherAccountError extends Error {
  * rejected.
  */
 export async function openOtherEnvironment(secret?: string): Promise<boolean> {
-  if (state.is !== "in") return false;
+  if (state.kind !== "in") return false;
   const { opened: current } = state;
   const isLate = startAction();
   const other = secret ?? otherSecret();
@@ -261,16 +261,16 @@ export function signOut(): void {
 
 /** Ends a session whose secret was rejected. Another tab may have a newer one. */
 export function endRejectedSession(lost: ActiveSession): void {
-  if (state.is !== "in" || state.opened !== lost) return;
+  if (state.kind !== "in" || state.opened !== lost) return;
   storeSecret(undefined);
   void begin({ lost: lost.secret, reason: refusalReason(lost.secret) });
 }
 
 /** Opens the link in this tab, or keeps the current session. */
 export function decideOnLink(isOpened: boolean): void {
-  if (state.is !== "in" || !state.link) return;
+  if (state.kind !== "in" || !state.link) return;
   if (!isOpened) {
-    setState({ is: "in", opened: state.opened });
+    setState({ kind: "in", opened: state.opened });
     return;
   }
   memoized = new Map();
@@ -278,5 +278,5 @@ export function decideOnLink(isOpened: boolean): void {
 }
 
 export function dismissNotice(): void {
-  if (state.is === "in") setState({ is: "in", opened: state.opened });
+  if (state.kind === "in") setState({ kind: "in", opened: state.opened });
 }

@@ -9,9 +9,9 @@ const TIMEOUT_MS = 1_000;
 const TIMEOUT_WITHOUT_LOCKS_MS = 150;
 
 type Message =
-  | { is: "ask"; from: string }
-  | { is: "answer"; to: string; secret: string; usedAt: number }
-  | { is: "signed-in" | "signed-out" | "resumed" };
+  | { kind: "request"; from: string }
+  | { kind: "reply"; to: string; secret: string; usedAt: number }
+  | { kind: "signed-in" | "signed-out" | "resumed" };
 
 /** This tab's session, for the other tabs. */
 export interface Tab {
@@ -41,37 +41,37 @@ export function joinTabs(tab: Tab): void {
     addEventListener(event, () => (lastUsedAt = Date.now()), { capture: true, passive: true });
   listen((message) => {
     const secret = tab.secret();
-    if (message.is === "ask" && secret !== undefined)
-      send({ is: "answer", to: message.from, secret, usedAt: lastUsedAt });
-    else if (message.is === "signed-out") tab.onSignedOut();
+    if (message.kind === "request" && secret !== undefined)
+      send({ kind: "reply", to: message.from, secret, usedAt: lastUsedAt });
+    else if (message.kind === "signed-out") tab.onSignedOut();
     // That tab was frozen while the user signed out.
-    else if (message.is === "resumed" && tab.isSignedOut()) send({ is: "signed-out" });
-    else if (message.is === "resumed" || message.is === "signed-in") tab.onSession();
+    else if (message.kind === "resumed" && tab.isSignedOut()) send({ kind: "signed-out" });
+    else if (message.kind === "resumed" || message.kind === "signed-in") tab.onSession();
   });
 }
 
 /** Notifies the other tabs, once they can count this tab's session. */
-export const broadcast = (is: "signed-in" | "signed-out" | "resumed") => void granted.then(() => send({ is }));
+export const broadcast = (kind: "signed-in" | "signed-out" | "resumed") => void granted.then(() => send({ kind }));
 
 /** The secrets of the other tabs' sessions, most recently used first. */
 export async function requestSecrets(): Promise<string[]> {
   const holders = await countSessionTabs();
   if (channel === undefined || holders === 0) return [];
   const from = crypto.getRandomValues(new Uint32Array(4)).join("-");
-  const answers: Extract<Message, { is: "answer" }>[] = [];
+  const replies: Extract<Message, { kind: "reply" }>[] = [];
   await new Promise<void>((done) => {
     const timer = setTimeout(done, holders === undefined ? TIMEOUT_WITHOUT_LOCKS_MS : TIMEOUT_MS);
     const ignore = listen((message) => {
-      if (message.is !== "answer" || message.to !== from) return;
-      answers.push(message);
-      if (answers.length !== holders) return;
+      if (message.kind !== "reply" || message.to !== from) return;
+      replies.push(message);
+      if (replies.length !== holders) return;
       clearTimeout(timer);
       ignore();
       done();
     });
-    send({ is: "ask", from });
+    send({ kind: "request", from });
   });
-  return answers.sort((a, b) => b.usedAt - a.usedAt).map(({ secret }) => secret);
+  return replies.sort((a, b) => b.usedAt - a.usedAt).map(({ secret }) => secret);
 }
 
 /** Undefined if the browser can't count them. */
