@@ -176,27 +176,27 @@ describe("agents that sign in", () => {
       const grant = page.getByRole("list", { name: "Grants" }).getByRole("listitem").filter({ hasText: "For ann" });
       await grant.getByText("only reads").waitFor();
       // By keyboard alone, as every page.
-      await grant.getByRole("button", { name: "End the grant of Sample Agent for ann" }).focus();
+      await grant.getByRole("button", { name: "Revoke the grant of Sample Agent for ann" }).focus();
       await page.keyboard.press("Enter");
-      await button("End grant").focus();
+      await button("Revoke grant").focus();
       await page.keyboard.press("Enter");
-      await page.getByText("The grant has ended.").waitFor();
+      await page.getByText("The grant was revoked.").waitFor();
       await assert.rejects(rowsOf(client), UnauthorizedError);
       assert.equal(await grant.count(), 0);
 
-      await button("Switch off").click();
-      await page.getByRole("alertdialog").getByRole("button", { name: "Switch off" }).click();
+      await button("Turn off").click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Turn off" }).click();
       await page.getByText("Sign-in is off", { exact: true }).waitFor();
       assert.equal(
         (await fetch(`${base}/.well-known/oauth-authorization-server${new URL(endpoint).pathname}`)).status,
         404,
       );
       faults.length = 0; // The console asks for a sign-in that is not there any more.
-      await button("Switch sign-in on").click();
+      await button("Turn on sign-in").click();
       await page.getByLabel("Who authenticates your users").selectOption("app");
       await button("Save").click();
       await page.locator('[aria-invalid="true"]').waitFor();
-      await page.getByLabel("Page of your app").fill("https://app.example.com/agents");
+      await page.getByLabel("URL of your app").fill("https://app.example.com/agents");
       await button("Save").click();
       await page.getByText("Sign-in was saved.").waitFor();
       await page.getByText(endpoint, { exact: true }).waitFor();

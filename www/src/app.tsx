@@ -124,7 +124,7 @@ const OperatorViews = () => (
     </Route>
     <Route>
       <Page title="Not found">
-        <EmptyState title="There is no such page">Choose one from the menu above.</EmptyState>
+        <EmptyState title="This page does not exist">Choose one from the menu above.</EmptyState>
       </Page>
     </Route>
   </Switch>

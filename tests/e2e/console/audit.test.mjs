@@ -81,6 +81,6 @@ describe("the console: audit", () => {
   test("has nothing that axe finds, light and dark, on a desk and a phone", () =>
     visit("/audit", async (page) => {
       await rows(page).first().waitFor();
-      await expectAccessibleEverywhere(page, "the audit", { widths: [320, 390], others: [390] });
+      await expectAccessibleEverywhere(page, "the audit log", { widths: [320, 390], others: [390] });
     }));
 });

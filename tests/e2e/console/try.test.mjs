@@ -86,7 +86,7 @@ describe("the console: try an action", () => {
       await form.getByLabel("name", { exact: true }).fill("é");
       await form.getByText("1 optional").click();
       await form.getByLabel("size (optional)").fill("3");
-      const command = page.getByRole("region", { name: "Run it through the vault" }).locator("pre");
+      const command = page.getByRole("region", { name: "Run through the vault" }).locator("pre");
       // The page shows the input a moment after it is typed.
       await command.filter({ hasText: '"size":3' }).waitFor();
       const run = await command.innerText();
@@ -123,7 +123,7 @@ describe("the console: try an action", () => {
         const before = platform.requests.length;
         await form.getByLabel("tags (optional)").fill("x, y");
         await button(form, "Run").click();
-        assert.equal(await faultOf("tags (optional)"), "Must be JSON: texts need quotation marks.");
+        assert.equal(await faultOf("tags (optional)"), "Must be JSON. Strings need quotation marks.");
         await form.getByLabel("tags (optional)").fill('["X"]');
         await button(form, "Run").click();
         await button(page.getByRole("alertdialog"), "Run it").click();

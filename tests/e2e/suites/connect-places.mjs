@@ -51,7 +51,7 @@ export function connectPlaces(world) {
       await visit(await world.connect.appUrl("frame@example.com"), async (page) => {
         const frame = await framedFor(page, "frame@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
-        await frame.getByRole("status").getByText("Waiting for Login …").waitFor();
+        await frame.getByRole("status").getByText("Waiting for Login…").waitFor();
         await expectAccessible(page.frames()[1], "waiting");
         // The browser gives a frame of another site no cookie to remember it by, so the link asks.
         await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
@@ -86,7 +86,7 @@ export function connectPlaces(world) {
       await visit(await world.connect.appUrl("early@example.com"), async (page) => {
         const frame = await framedFor(page, "early@example.com");
         const first = await opened(page, () => button(frame, "Continue to Login").click());
-        await frame.getByText("Waiting for Login …").waitFor();
+        await frame.getByText("Waiting for Login…").waitFor();
         await first.close();
         await frame.getByText("If you closed the Login page, start again.").waitFor();
         const second = await opened(page, () => button(frame, "Start again").click());

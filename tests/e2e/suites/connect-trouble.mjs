@@ -63,7 +63,7 @@ export function connectTrouble(world) {
         async (page) => {
           await heading(page, "Nowhere can't be connected here").waitFor();
           await page.getByText("Acme Planner does not offer it.").waitFor();
-          await page.getByText("Tell the people behind Acme Planner").waitFor();
+          await page.getByText("Contact the people behind Acme Planner").waitFor();
         },
         { expects: [404] },
       );

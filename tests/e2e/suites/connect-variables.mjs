@@ -82,7 +82,7 @@ export function connectVariables(world) {
         async (page) => {
           await button(page, "Continue to Hosted").click();
           await expectFocus(heading(page, "Signing in with Hosted is not set up"));
-          await page.getByText("There is nothing that you can do here. Tell the people behind Acme Planner").waitFor();
+          await page.getByText("You can't fix this here. Contact the people behind Acme Planner").waitFor();
           await page.getByText("Details", { exact: true }).click();
           await page
             .getByText("must set its `variables` `host`, which decide who receives its secret and tokens.")

@@ -98,7 +98,7 @@ export function consoleAction(world) {
         assert.equal(await call.locator("pre").innerText(), CURL);
         await call.getByRole("button", { name: "Copy the code" }).click();
         assert.equal(await readCopied(call), CURL);
-        const run = page.getByRole("region", { name: "Run it through the vault" });
+        const run = page.getByRole("region", { name: "Run through the vault" });
         assert.equal(await run.locator("pre").innerText(), RUN.replaceAll("https://vault", world.console.baseUrl));
         await run.getByRole("button", { name: "JavaScript" }).click();
         await run.getByText('await vault.actions.run("<connection>", "createTask", {').waitFor();
@@ -168,7 +168,7 @@ export function consoleAction(world) {
         }
 
         const owner = property(body(page), "owner");
-        await owner.getByText("Any of 2 forms").click();
+        await owner.getByText("Any of 2 variants").click();
         await property(owner, "A user").getByText("1 property of A user").click();
         assert.match(await head("email", owner).innerText(), /string, email\s+required/);
         const team = property(owner, "A team");
@@ -177,7 +177,7 @@ export function consoleAction(world) {
         await property(team, "colour").getByText("Default: grey").waitFor();
         const labels = property(body(page), "labels");
         await labels.getByText("Each member of labels").click();
-        await labels.getByText("2 properties of each member").click();
+        await labels.getByText("2 properties of any property").click();
         await property(labels, "name").waitFor();
         await expectAccessible(page, "an action with open schemas");
       }));
@@ -234,7 +234,7 @@ export function consoleAction(world) {
     test("nothing is in anybody's way, in both themes and at each width", () =>
       visit(CREATE, async (page) => {
         await body(page).getByText("7 properties of subtasks").click();
-        await body(page).getByText("Any of 2 forms").first().click();
+        await body(page).getByText("Any of 2 variants").first().click();
         await page.getByRole("heading", { name: "Responses" }).click();
         await page.getByText("Content of 201").click();
         await page.getByText("7 properties of task").waitFor();

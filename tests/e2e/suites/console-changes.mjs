@@ -159,13 +159,13 @@ export function changedInConsole(world) {
           await patch(connection.id, ["two", "theirs"]);
           await parts.field.fill("mine");
           await parts.save.click();
-          await page.getByRole("heading", { name: "Somebody else has changed these tags" }).waitFor();
+          await page.getByRole("heading", { name: "Someone else has changed these tags" }).waitFor();
           const side = (name) => page.getByRole("region", { name }).getByRole("listitem").allInnerTexts();
           const words = (texts) => texts.map((text) => text.replace(/\s+/g, " "));
           assert.deepEqual(words(await side("Theirs, saved")), ["two", "theirs added", "one removed"]);
           assert.deepEqual(words(await side("Yours, not saved")), ["one", "two", "mine added"]);
           assert.deepEqual(words(await side("Merged")), ["two", "theirs", "mine"]);
-          await expectFocus(page.getByRole("heading", { name: "Somebody else has changed these tags" }));
+          await expectFocus(page.getByRole("heading", { name: "Someone else has changed these tags" }));
           await use(page, parts, connection);
         },
         { expects: [412], ...options },
@@ -222,7 +222,7 @@ export function changedInConsole(world) {
           await panel.getByText("This connection was deleted").waitFor();
           await panel.getByRole("button", { name: "Back to the list" }).click();
           await closed();
-          await page.getByText("No connection matches").waitFor();
+          await page.getByText("No connections match").waitFor();
         },
         { expects: [404] },
       ));
@@ -257,7 +257,7 @@ export function changedInConsole(world) {
           .getByRole("status")
           .filter({ hasText: `The connection of ${identity} to GitHub was deleted.` })
           .waitFor();
-        await page.getByText("No connection matches").waitFor();
+        await page.getByText("No connections match").waitFor();
         assert.equal(asked(page).connection, undefined);
         await expectFocus(page.locator("h1"));
       });

@@ -135,7 +135,7 @@ export function consoleConnecting(world) {
         await field("Method").selectOption({ label: "OAuth 2.0" });
         await dialog.locator("input[name=token]").waitFor({ state: "detached" });
         await submit("Get the link");
-        await dialog.getByText("Waiting until the user has signed in at Both…").waitFor();
+        await dialog.getByText("Waiting for the user to sign in at Both…").waitFor();
         await expectAccessible(page, "the link");
         await button(dialog, "Copy the link").click();
         const link = await readCopied(dialog);
@@ -183,7 +183,7 @@ export function consoleConnecting(world) {
         await submit("Try again");
         assert.equal(await field("Identity").inputValue(), identity);
         await page.goto(`${world.connect.baseUrl}/integrations`);
-        const failed = page.getByRole("list", { name: "Attempts that failed" }).getByRole("listitem");
+        const failed = page.getByRole("list", { name: "Failed attempts" }).getByRole("listitem");
         const attempt = failed.filter({ hasText: `${identity} (user) at Login` });
         for (const text of ["denied", "The user must try again."])
           await attempt.getByText(text, { exact: true }).waitFor();

@@ -37,7 +37,7 @@ export function consoleConnector(world) {
         ]) {
           assert.ok(text.includes(told), `${told} in ${text}`);
         }
-        await page.getByText("The catalog does not say how to connect to GitHub.").waitFor();
+        await page.getByText("The catalog has no auth method for GitHub.").waitFor();
         await facts.getByRole("button", { name: "Copy the key" }).click();
         assert.equal(await readCopied(facts), row.key);
         await facts.getByRole("link", { name: row.category }).click();
@@ -81,7 +81,7 @@ export function consoleConnector(world) {
         await page.getByRole("button", { name: `Copy the key ${key}` }).click();
         assert.equal(await readCopied(page.getByRole("list", { name: "Actions" })), key);
         await page.getByRole("searchbox", { name: "Search actions" }).fill("no such thing");
-        await page.getByText("No action matches").waitFor();
+        await page.getByText("No actions match").waitFor();
       }));
 
     test("no more of its actions than the address asks for", () =>
@@ -90,10 +90,10 @@ export function consoleConnector(world) {
         await expectActions(page, { method: "DELETE" });
         assert.equal(await method.inputValue(), "DELETE");
         await page.goto(`${world.console.baseUrl}/connectors/github?method=BREW`);
-        await page.getByText("No action matches").waitFor();
+        await page.getByText("No actions match").waitFor();
         assert.equal(await method.inputValue(), "BREW");
         await page.goto(`${world.console.baseUrl}/connectors/github?page=9999`);
-        await page.getByText("There is no such page").waitFor();
+        await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
         await expectActions(page, {});
       }));

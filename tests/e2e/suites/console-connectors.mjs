@@ -101,7 +101,7 @@ export function consoleConnectors(world) {
         await page.waitForURL("**/connectors?family=google&q=calendar");
         await cards.getByText("googleapis-calendar", { exact: true }).waitFor();
         await page.getByRole("searchbox", { name: "Search Google" }).fill("nothing-of-this-kind");
-        await page.getByText("No connector matches").waitFor();
+        await page.getByText("No connectors match").waitFor();
         await page.getByRole("link", { name: "Show all of them" }).click();
         await counted(page, googles, "connector");
         await page.goto(`${world.console.baseUrl}/connectors?family=google&page=99`);
@@ -137,11 +137,11 @@ export function consoleConnectors(world) {
 
     test("a page past the end leads back", () =>
       visit("/connectors?q=google&page=4711", async (page) => {
-        await page.getByText("There is no such page").waitFor();
+        await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
         await expectCards(page, { q: "google" });
         await page.goto(`${world.console.baseUrl}/connectors?page=4711`);
-        await page.getByText("There is no such page").waitFor();
+        await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
         await expectKnown(page);
       }));
@@ -233,7 +233,7 @@ export function consoleConnectors(world) {
         await page.waitForURL("**/connectors?authkit=true");
         await counted(page, total, "connector");
         await page.goto(`${world.console.baseUrl}/connectors?q=nothing-of-this-kind`);
-        await page.getByText("No connector matches").waitFor();
+        await page.getByText("No connectors match").waitFor();
         await page.getByRole("link", { name: "Show all connectors" }).click();
         await expectKnown(page);
       }));
@@ -333,7 +333,7 @@ export function consoleConnectors(world) {
           await page.getByRole("region", { name: "Connections" }).getByRole("listitem").first().waitFor();
           await fits("a connector");
           await page.goto(`${world.console.baseUrl}/connectors?q=nothing-of-this-kind`);
-          await page.getByText("No connector matches").waitFor();
+          await page.getByText("No connectors match").waitFor();
           await fits("nothing found");
           await page.route("**/v1/**", (route) => route.abort("connectionrefused"));
           await page.getByRole("searchbox", { name: "Search" }).fill("away");

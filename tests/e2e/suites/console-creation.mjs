@@ -30,7 +30,7 @@ export function createdInConsole(world) {
       const identity = `new-${randomUUID()}`;
       await visit(`${PATH}?identity=${identity}`, async (page) => {
         const { form, field, open, fill, create } = dialogOf(page);
-        await page.getByText("No connection matches").waitFor();
+        await page.getByText("No connections match").waitFor();
         await open();
         const shown = (key) => form.getByText(key, { exact: true }).waitFor();
         await shown("test::…::default::…");
@@ -214,7 +214,7 @@ export function createdInConsole(world) {
           assert.equal(await field("Identity").inputValue(), identity);
           await page.route("**/v1/vault/connections", (route) => route.abort());
           await create();
-          await form.getByText("What you entered is kept.").waitFor();
+          await form.getByText("Your input is kept.").waitFor();
           await page.unroute("**/v1/vault/connections");
           await create();
           await panelOf(page).opened();

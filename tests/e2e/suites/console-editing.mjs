@@ -186,7 +186,7 @@ export function editedInConsole(world) {
             await caller().setName(id, { name: "theirs" });
             await field("Name").fill("mine");
             await save.click();
-            const question = panel.getByRole("alert").filter({ hasText: "Somebody else has changed the name." });
+            const question = panel.getByRole("alert").filter({ hasText: "Someone else has changed the name." });
             await question.waitFor();
             for (const text of [before, "theirs", "mine"]) await question.getByText(text, { exact: true }).waitFor();
             await expectAccessible(page, "the question");
@@ -214,7 +214,7 @@ export function editedInConsole(world) {
           await caller().setName(id, { name: "wanted after all" });
           await question.getByRole("button", { name: "Delete connection" }).click();
           await question
-            .getByText("It was not deleted, because somebody else has changed it. Its name is now: wanted after all.")
+            .getByText("It was not deleted, because someone else has changed it. Its name is now: wanted after all.")
             .waitFor();
           await expectAccessible(page, "changed meanwhile");
           assert.equal((await caller().read(id)).status, 200);

@@ -261,7 +261,7 @@ export function consoleFailures(world) {
               : route.continue(),
           );
           await page.reload();
-          await page.getByText("This page is too far from the first one").waitFor();
+          await page.getByText("This page is too far from the start").waitFor();
           await page.getByRole("link", { name: "Go to the first page" }).click();
           await expectRows(page, ids);
         },

@@ -71,7 +71,7 @@ export function consoleHealth(world) {
           await fact(state, "Reason").innerText(),
           "The platform rejects the client. client_rejected HTTP status 401",
         );
-        assert.equal(await fact(state, "Who must act").innerText(), "Your team must mend the OAuth client.");
+        assert.equal(await fact(state, "Who must act").innerText(), "Your team must fix the OAuth client.");
         assert.equal(await fact(state, "Failed attempts").innerText(), "3");
         assert.match(await fact(state, "Next attempt").innerText(), /^in (1 hour|\d+ minutes)/);
         assert.match(await fact(state, "Token expires").innerText(), /^1 minute ago/);
@@ -91,7 +91,7 @@ export function consoleHealth(world) {
         assert.equal(await fact(state, "Reason").innerText(), "platform_unavailable");
         assert.match(
           await fact(state, "Who must act").innerText(),
-          /^Nobody: the service tries again in (1 hour|\d+ minutes)\.$/,
+          /^No action needed: the service retries in (1 hour|\d+ minutes)\.$/,
         );
       });
       await ail(connection, "failed", { reason_code: "grant_ended", next_attempt_at: null });
@@ -115,11 +115,11 @@ export function consoleHealth(world) {
           let [status, document, headers] = [200, { ...connection, state: "operational", version: "2" }, {}];
           await page.route("**/check", (route) => route.fulfill({ status, json: document, headers }));
           await check.click();
-          await state.getByText("It was checked just now, and works.").waitFor();
+          await state.getByText("Checked just now: it works.").waitFor();
           await state.getByText("operational", { exact: true }).waitFor();
           document = { ...connection, state: "degraded", version: "3" };
           await check.click();
-          await state.getByText("It was checked just now, and does not work.").waitFor();
+          await state.getByText("Checked just now: it does not work.").waitFor();
           await expectAccessible(page, "a check");
           [status, headers] = [429, { "retry-after": "48" }];
           document = { status, code: "too_many_requests", title: "Too many requests", detail: "…", requestId: "r" };

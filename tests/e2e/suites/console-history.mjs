@@ -58,7 +58,7 @@ export function consoleHistory(world) {
           assert.match(texts[1], /^Platform called 2 minutes ago POST issues\.create HTTP status 201 after 1,234 ms$/);
           assert.match(
             texts[2],
-            /^Connection not working for now 2 minutes ago The platform can't be reached\. platform_unavailable HTTP status 503$/,
+            /^Connection degraded 2 minutes ago The platform can't be reached\. platform_unavailable HTTP status 503$/,
           );
           assert.match(texts[3], /^Connection created (now|\d+ seconds? ago|\d+ minutes? ago)$/);
           await historyOf(page).scrollIntoViewIfNeeded();
@@ -96,7 +96,7 @@ export function consoleHistory(world) {
       const connection = await newConnection(caller());
       await visit(at(connection.id), async (page) => {
         await historyOf(page)
-          .getByText("You can't see what happened to it: your key does not have the scope events:read.")
+          .getByText("You can't see its history: your key does not have the scope events:read.")
           .waitFor();
         assert.equal(await entries(page).count(), 0);
       });

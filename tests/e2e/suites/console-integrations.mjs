@@ -141,7 +141,7 @@ export function consoleIntegrations(world) {
           await form(page, "OAuth client for Login").getByLabel("Client ID").waitFor();
           await page.keyboard.press("Escape");
           await page.goto(`${world.connect.baseUrl}${PATH}?set=keyed`);
-          await page.getByText("Keyed has no way to connect by OAuth, so it needs no client.").waitFor();
+          await page.getByText("Keyed does not use OAuth, so it needs no client.").waitFor();
         },
         { expects: [404] },
       ));

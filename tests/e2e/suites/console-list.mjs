@@ -123,14 +123,14 @@ export function consoleList(world) {
       await visit(`${PATH}?${new URLSearchParams(query)}`, async (page) => {
         await expectRows(page, found.ids);
         await fill("Tags", "no such tag")(page);
-        await page.getByText("No connection matches").waitFor();
+        await page.getByText("No connections match").waitFor();
         await counted(page, 0);
         await Promise.all([
           page.waitForResponse((response) => new URL(response.url()).searchParams.get("active") === "false"),
           page.getByRole("link", { name: "Search inactive connections" }).click(),
         ]);
         await page.getByText("Only active connections were searched.").waitFor({ state: "detached" });
-        await page.getByText("No connection matches").waitFor();
+        await page.getByText("No connections match").waitFor();
         assert.deepEqual(asked(page), { ...query, tags: "no such tag", active: "false" });
       });
     });
@@ -313,7 +313,7 @@ export function consoleList(world) {
       await visit(
         `${PATH}?page=999`,
         async (page) => {
-          await page.getByText("There is no such page").waitFor();
+          await page.getByText("This page does not exist").waitFor();
           await page.getByRole("link", { name: "Go to the first page" }).click();
           await expectRows(page, ids);
           assert.deepEqual(asked(page), {});

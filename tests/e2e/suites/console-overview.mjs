@@ -169,7 +169,7 @@ export function consoleOverview(world) {
           (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").replace(/ List them$/, "")),
           [
             `The users ${ofState("failed")} failed connections: their users must reconnect.`,
-            `The service ${ofState("degraded")} degraded connections: the service tries again by itself. Each says why, and who else must act.`,
+            `The service ${ofState("degraded")} degraded connections: the service retries automatically. Each connection shows the reason, and who else must act.`,
           ],
         );
         for (const [n, state] of ["failed", "degraded"].entries())
@@ -213,10 +213,10 @@ export function consoleOverview(world) {
           assert.deepEqual(
             (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ")),
             [
-              "Your team GitHub rejected your OAuth client 3 hours ago: its connections can't be renewed until you correct the client. Degraded connections to GitHub",
-              "Your team 1 webhook was disabled after failing: correct and enable it, or delete it.",
+              "Your team GitHub rejected your OAuth client 3 hours ago: its connections can't be refreshed until you fix the client. Degraded connections to GitHub",
+              "Your team 1 webhook was disabled after failing: fix and enable it, or delete it.",
               "The users 1 failed connection: its user must reconnect. List it",
-              "The service 2 degraded connections: the service tries again by itself. Each says why, and who else must act. List them",
+              "The service 2 degraded connections: the service retries automatically. Each connection shows the reason, and who else must act. List them",
             ],
           );
           const hrefs = await items
@@ -242,7 +242,7 @@ export function consoleOverview(world) {
       visit(
         "/",
         async (page) => {
-          await acting(page).getByText("Nobody: no connection is failed or degraded.").waitFor();
+          await acting(page).getByText("No action needed: no connection is failed or degraded.").waitFor();
         },
         { as: world.console.keys.quiet },
       ));
@@ -255,7 +255,7 @@ export function consoleOverview(world) {
           await away(page, "**/v1/oauth-clients**");
           await page.getByRole("link", { name: "Overview", exact: true }).click();
           const alert = acting(page).getByRole("alert");
-          await alert.getByText("Something may be missing here. The service can't be reached.").waitFor();
+          await alert.getByText("This list may be incomplete. The service can't be reached.").waitFor();
           await acting(page).getByText("1 failed connection").waitFor();
           await page.unroute("**/v1/oauth-clients**");
           await alert.getByRole("button", { name: "Try again" }).click();

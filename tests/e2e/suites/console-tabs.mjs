@@ -131,7 +131,7 @@ export function consoleTabs(world) {
         const tab = await open(page, "/problems/");
         await tab.evaluate(() => {
           const channel = new BroadcastChannel("connector-vault.session");
-          for (const message of [null, undefined, 1, "x", [], {}, { is: "answer", to: "x" }, { is: "toString" }])
+          for (const message of [null, undefined, 1, "x", [], {}, { kind: "reply", to: "x" }, { kind: "toString" }])
             channel.postMessage(message);
         });
         const other = await open(page);

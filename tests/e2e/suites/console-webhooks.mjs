@@ -97,12 +97,12 @@ export function consoleWebhooks(world) {
 
         await button(page, `Send a test to ${url}`).click();
         await card(page)
-          .getByText(/^The test was accepted: the receiver answered with the HTTP status 204 after /)
+          .getByText(/^The test was accepted: the receiver responded with the HTTP status 204 after /)
           .waitFor();
         status = 500;
         await button(page, `Send a test to ${url}`).click();
         await card(page)
-          .getByText(/^The test was not accepted: the receiver answered with the HTTP status 500 after /)
+          .getByText(/^The test was not accepted: the receiver responded with the HTTP status 500 after /)
           .waitFor();
         status = 204;
 
@@ -169,8 +169,8 @@ export function consoleWebhooks(world) {
       status = 204;
       await visit(PATH, async (page) => {
         await card(page).getByText("disabled", { exact: true }).waitFor();
-        const why = "The service has disabled it, because the URL answered that it is gone.";
-        await card(page).getByText(`${why} The last answer had the HTTP status 410.`).waitFor();
+        const why = "The service has disabled it, because the URL returned 410 Gone.";
+        await card(page).getByText(`${why} The last response had the HTTP status 410.`).waitFor();
         await expectAccessible(page, "a disabled webhook");
         await button(page, `Enable ${url}`).click();
         await card(page).getByText("active", { exact: true }).waitFor();

@@ -328,7 +328,7 @@ export function referenceInBrowser(world) {
     test("a path that is none shows a page with the way back", async () => {
       const { page, faults, close } = await open(browser, `${world.reference.address}/nothere`, tellViolations);
       try {
-        await page.getByRole("heading", { level: 1, name: "There is no such page" }).waitFor();
+        await page.getByRole("heading", { level: 1, name: "This page does not exist" }).waitFor();
         await expectFit(page, "the page");
         await page.getByRole("link", { name: "your connections" }).click();
         await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();

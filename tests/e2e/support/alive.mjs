@@ -140,7 +140,7 @@ export class Life {
       await region.getByText("degraded", { exact: true }).waitFor();
       const [why, who] = [await fact("Reason"), await fact("Who must act")];
       assert.match(why, /platform_unavailable/);
-      assert.match(who, /^Nobody: the service tries again (in|now)/);
+      assert.match(who, /^No action needed: the service retries (in|now)/);
       this.say(`server stopped: degraded, ${reason.code}, next attempt at ${nextAttemptAt}`);
       this.say(`the console: “${why}”, “${who}”`);
     });

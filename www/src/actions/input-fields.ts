@@ -81,7 +81,7 @@ export function parseInput(
       try {
         value = JSON.parse(text);
       } catch {
-        faults[pointer] = "Must be JSON: texts need quotation marks.";
+        faults[pointer] = "Must be JSON. Strings need quotation marks.";
         continue;
       }
     }

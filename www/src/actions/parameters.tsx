@@ -89,5 +89,5 @@ function Serialization({
   if (type !== "array" || place === "header" || place === "cookie") return null;
   const separator = { spaceDelimited: "spaces", pipeDelimited: "|" }[style] ?? "commas";
   const isRepeated = explode && place === "query";
-  return <p class="small muted">{isRepeated ? "repeated for each item" : `items between ${separator}`}</p>;
+  return <p class="small muted">{isRepeated ? "repeated for each item" : `items separated by ${separator}`}</p>;
 }

@@ -20,7 +20,7 @@ export function Responses({ platform, action }: { platform: string; action: stri
           <QueryView query={query} what="the responses" rows={3}>
             {(responses) =>
               responses.length === 0 ? (
-                <p class="muted">The catalog has none.</p>
+                <p class="muted">The catalog has no responses for this action.</p>
               ) : (
                 <ul class="response-list">
                   {responses.map((response) => (

@@ -137,8 +137,8 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
           ))}
           {hasMembers && (
             <PropertyItem
-              name={<span>{listed ? "each other member" : "each member"}</span>}
-              what="each member"
+              name={<span>{listed ? "other properties" : "any property"}</span>}
+              what="any property"
               schema={additionalProperties}
               definitions={definitions}
             />
@@ -166,7 +166,7 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
           ))}
           {typeof items === "object" && (
             <PropertyItem
-              name={<span>{prefixItems ? "each other item" : "each item"}</span>}
+              name={<span>{prefixItems ? "other items" : "each item"}</span>}
               what="each item"
               schema={items}
               definitions={definitions}
@@ -196,8 +196,8 @@ function AlternativeList({ choice: { isExclusive, schemas }, isTitled, definitio
           return (
             <PropertyItem
               key={at}
-              name={<span class="property-name">{title ?? `form ${at + 1}`}</span>}
-              what={title ?? `form ${at + 1}`}
+              name={<span class="property-name">{title ?? `variant ${at + 1}`}</span>}
+              what={title ?? `variant ${at + 1}`}
               schema={schema}
               definitions={definitions}
             />

@@ -129,7 +129,7 @@ function describeArray({ keywords: { items } }: FlatSchema, definitions: Definit
 }
 
 export const describeAlternatives = ({ isExclusive, schemas }: Alternatives) =>
-  `${isExclusive ? "one of" : "any of"} ${schemas.length.toLocaleString("en")} forms`;
+  `${isExclusive ? "one of" : "any of"} ${schemas.length.toLocaleString("en")} variants`;
 
 function joinAlternatives(words: string[]): string {
   const distinct = [...new Set(words)];
@@ -157,7 +157,7 @@ function describeLimits(keywords: JsonSchemaObject): string[] {
     multipleOf !== undefined && multipleOf !== 1 && `a multiple of ${formatNumber(multipleOf)}`,
     describeRange(minLength || undefined, maxLength, "character"),
     describeRange(minItems || undefined, maxItems, "item"),
-    uniqueItems && "no item twice",
+    uniqueItems && "unique items",
     describeRange(minProperties || undefined, maxProperties, "member"),
   ].filter((limit) => typeof limit === "string");
 }
@@ -222,9 +222,9 @@ function nestedTitle(flat: FlatSchema, definitions: Definitions): string | undef
   if (count > 0) return `${count.toLocaleString("en")} ${count === 1 ? "property" : "properties"}`;
   const choice = choices.find((choice) => isInformative(choice, definitions));
   if (choice) return describeAlternatives(choice);
-  if (keywords.prefixItems) return "items by their place";
+  if (keywords.prefixItems) return "items by position";
   return typeof keywords.additionalProperties === "object" && Object.keys(keywords.additionalProperties).length > 0
-    ? "each member"
+    ? "any property"
     : undefined;
 }
 

@@ -222,7 +222,7 @@ function FieldInput({ entry, definitions, value, fault, onChange }: FieldInputPr
   const hint = kind === "json" ? `JSON: ${describeType(schema, definitions)}` : describeType(schema, definitions);
   if (kind === "choice") {
     const options = [
-      ["", isRequired ? "Choose" : "Left out"] as const,
+      ["", isRequired ? "Choose" : "Omit"] as const,
       ...values.map((one, at) => [String(at), wordOf(one)] as const),
     ];
     return <Select label={label} value={value} options={options} fault={fault} onChange={onChange} />;
@@ -249,12 +249,12 @@ function FieldInput({ entry, definitions, value, fault, onChange }: FieldInputPr
 function RunResult({ answer: { status, headers, body, bodyTooLarge } }: { answer: ActionAnswer }) {
   const text = typeof body === "string" ? body : JSON.stringify(body, undefined, 2);
   return (
-    <section class="section" aria-label="Answer">
+    <section class="section" aria-label="Response">
       <p class="property-head" role="status">
         <span class="badge method" data-tone={STATUS_TONES[String(status).charAt(0)] ?? ""}>
           {status}
         </span>
-        <span>The platform answered.</span>
+        <span>The platform responded.</span>
       </p>
       <details class="more">
         <summary>Headers</summary>
@@ -266,13 +266,13 @@ function RunResult({ answer: { status, headers, body, bodyTooLarge } }: { answer
         </dl>
       </details>
       {bodyTooLarge ? (
-        <p class="muted">The body has more than 8 MiB: call the platform through the proxy to get it.</p>
+        <p class="muted">The body is larger than 8 MiB. Call the platform through the proxy to get it.</p>
       ) : body === null ? (
         <p class="muted">No body.</p>
       ) : (
         <div class="snippet">
           <CopyButton text={text} label="Copy the body" />
-          <pre tabIndex={0} aria-label="Body of the answer">
+          <pre tabIndex={0} aria-label="Response body">
             <code>{text}</code>
           </pre>
         </div>

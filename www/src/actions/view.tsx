@@ -83,10 +83,10 @@ function Detail({ action, methods, headers }: DetailProps) {
         <ActionFacts action={action} methods={methods} />
         <section class="section snippet" aria-labelledby="run">
           <div class="title">
-            <h2 id="run">Run it through the vault</h2>
+            <h2 id="run">Run through the vault</h2>
           </div>
           <p class="muted small">
-            The vault checks the input and adds fresh credentials of the connection. “Try it” fills in both.
+            The vault validates the input and adds the connection's credentials. “Try it” fills in both.
           </p>
           <CodeTabs call={runCall(action, runInput)} />
         </section>
@@ -95,7 +95,7 @@ function Detail({ action, methods, headers }: DetailProps) {
             <h2 id="call">Request to the platform</h2>
             <CopyButton text={requestCode} label="Copy the code" />
           </div>
-          <p class="muted small">What the vault sends, if you prefer to send it yourself.</p>
+          <p class="muted small">The request that the vault sends, if you prefer to send it yourself.</p>
           <pre tabIndex={0} aria-label="Code">
             <code>{requestCode}</code>
           </pre>

@@ -29,19 +29,19 @@ export function RevokeGrant({ grant, onClose, onDone, focusAfter }: Props & { gr
   });
   return (
     <Confirm
-      title="End this grant?"
+      title="Revoke this grant?"
       mutation={revocation}
-      labels={{ cancel: "Keep it", confirm: "End grant", pending: "Ending…" }}
+      labels={{ cancel: "Keep it", confirm: "Revoke grant", pending: "Revoking…" }}
       isDestructive
       errorText={(error) =>
-        !(error instanceof NotFoundError) && `${describeError(error)} It may not have ended. Try again.`
+        !(error instanceof NotFoundError) && `${describeError(error)} It may not have been revoked. Try again.`
       }
       onClose={onClose}
       focusAfter={focusAfter}
     >
       <p class="named">
-        <strong>{agentName(grant)}</strong> can't use the connections of <strong>{grant.identity}</strong> from now on.
-        To use them again, it has to ask the user.
+        <strong>{agentName(grant)}</strong> will no longer have access to the connections of{" "}
+        <strong>{grant.identity}</strong>. To get access again, it must ask the user.
       </p>
     </Confirm>
   );
@@ -61,9 +61,9 @@ export function DisableSignIn({ onClose, onDone, focusAfter }: Props) {
   });
   return (
     <Confirm
-      title="Switch sign-in off?"
+      title="Turn off sign-in?"
       mutation={disabling}
-      labels={{ cancel: "Keep it on", confirm: "Switch off", pending: "Switching off…" }}
+      labels={{ cancel: "Keep it on", confirm: "Turn off", pending: "Turning off…" }}
       isDestructive
       errorText={(error) =>
         !(error instanceof NotFoundError) && `${describeError(error)} It may still be on. Try again.`
@@ -72,8 +72,8 @@ export function DisableSignIn({ onClose, onDone, focusAfter }: Props) {
       focusAfter={focusAfter}
     >
       <p>
-        Every grant ends now, and agents can't sign in. The address stays the same if you switch it on again; users then
-        have to sign in once more.
+        This revokes all grants, and agents can no longer sign in. If you turn it on again, the address stays the same,
+        but users must sign in again.
       </p>
     </Confirm>
   );

@@ -80,7 +80,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
             type="url"
             aria-required="true"
             placeholder="https://login.example.com"
-            hint="The provider's address, as its discovery document states it."
+            hint="The issuer in the provider's discovery document."
             value={issuer}
             fault={faultAt(faults, "/issuer")}
             onInput={(text) => edit(() => setIssuer(text))}
@@ -96,21 +96,21 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
             label="Client secret (optional)"
             type="password"
             hint={
-              signIn?.hasSecret ? "The service has one. Leave this empty to keep it." : "For a client that has one."
+              signIn?.hasSecret ? "A secret is stored. Leave this empty to keep it." : "Only for confidential clients."
             }
             value={clientSecret}
             fault={faultAt(faults, "/clientSecret")}
             onInput={(text) => edit(() => setClientSecret(text))}
           />
           <TextField
-            label="Claim with the identity"
-            hint="Its value is the identity of the user's connections. `email` counts only if the provider has verified it."
+            label="Identity claim"
+            hint="Its value is the identity of the user's connections. `email` is accepted only if the provider has verified it."
             value={identityClaim}
             fault={faultAt(faults, "/identityClaim")}
             onInput={(text) => edit(() => setIdentityClaim(text))}
           />
           <Select
-            label="Type of the identities"
+            label="Identity type"
             value={identityType}
             options={IDENTITY_TYPE_OPTIONS}
             fault={faultAt(faults, "/identityType")}
@@ -119,24 +119,24 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
         </>
       ) : (
         <TextField
-          label="Page of your app"
+          label="URL of your app"
           type="url"
           aria-required="true"
           placeholder="https://app.example.com/agents"
-          hint="It authenticates the user, and then calls POST /v1/agent-grants."
+          hint="This page authenticates the user, then calls POST /v1/agent-grants."
           value={url}
           fault={faultAt(faults, "/url")}
           onInput={(text) => edit(() => setUrl(text))}
         />
       )}
       <p class="muted small">
-        Agents act with at most the scopes of the key that you are signed in with, until it is revoked or expires.
+        Agents have at most the scopes of the key that you are signed in with, and only until it expires or is revoked.
       </p>
       {error && (
         <p class="note" data-tone="bad" role="alert">
           {faultsOf(error).length > 0
             ? "The service rejected this. Check the marked fields above."
-            : `${describeError(error)} It may not be saved. Look at the page before you try again.`}
+            : `${describeError(error)} It may not have been saved. Check the page before you try again.`}
         </p>
       )}
       <div class="buttons">

@@ -41,7 +41,7 @@ export function AgentsView() {
         mayWrite &&
         query.data !== undefined && (
           <button type="button" class="primary" onClick={() => openDialog({ what: "form" })}>
-            {signIn ? "Change sign-in" : "Switch sign-in on"}
+            {signIn ? "Edit sign-in" : "Turn on sign-in"}
           </button>
         )
       }
@@ -49,7 +49,7 @@ export function AgentsView() {
       <Notice>{notice}</Notice>
       <p>
         Your users add one address to Claude, Cursor, VS Code or another MCP client, sign in, and decide what the agent
-        may do.{!mayWrite && " Your key can read this page, but change nothing on it."}
+        may do.{!mayWrite && " Your key can view these settings, but not change them."}
       </p>
       <QueryView query={query} what="sign-in" rows={2}>
         {(signIn) =>
@@ -60,8 +60,8 @@ export function AgentsView() {
             </div>
           ) : (
             <EmptyState title="Sign-in is off">
-              Say who authenticates your users: your OpenID provider, or your own app. Then you get the address for your
-              users' agents.
+              Choose who authenticates your users: your OpenID provider or your own app. You then get an address for
+              your users' agents.
             </EmptyState>
           )
         }
@@ -83,7 +83,7 @@ export function AgentsView() {
         <RevokeGrant
           grant={dialog.grant}
           onClose={close}
-          onDone={() => done("The grant has ended.")}
+          onDone={() => done("The grant was revoked.")}
           focusAfter={heading}
         />
       )}
@@ -129,7 +129,7 @@ function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => 
         )}
         {url !== null && (
           <>
-            <dt>Page of your app</dt>
+            <dt>URL of your app</dt>
             <dd>{url}</dd>
           </>
         )}
@@ -154,11 +154,11 @@ function Grants({ onRevoke }: { onRevoke: ((grant: AgentGrant) => void) | undefi
   const grants = query.data?.pages.flatMap(({ rows }) => rows) ?? [];
   return (
     <section class="section" aria-labelledby="grants">
-      <h2 id="grants">What users granted</h2>
+      <h2 id="grants">Grants</h2>
       <input
         type="search"
-        aria-label="Only of this identity"
-        placeholder="Identity, exactly"
+        aria-label="Filter by identity"
+        placeholder="Exact identity"
         autocomplete="off"
         spellcheck={false}
         value={identity}
@@ -204,15 +204,15 @@ function Row({ grant, onEnd }: { grant: AgentGrant; onEnd: ((grant: AgentGrant) 
       <div class="webhook-head">
         <h3>{agentName(grant)}</h3>
         <div class="chips">
-          <span class="badge">{access === "read" ? "only reads" : "reads and changes"}</span>
+          <span class="badge">{access === "read" ? "read only" : "read and write"}</span>
           {confirm && (
             <span class="badge">{confirm === "write" ? "asks before each change" : "asks before deletions"}</span>
           )}
         </div>
       </div>
       <p class="named">
-        For <strong>{identity}</strong>. Access is sent to <span class="mono">{client.redirectUri}</span>
-        {client.name !== null && client.url === null && "; nobody has checked the name"}.
+        For <strong>{identity}</strong>. Tokens are sent to <span class="mono">{client.redirectUri}</span>
+        {client.name !== null && client.url === null && "; its name is not verified"}.
       </p>
       <p class="chips">
         {(platforms ?? ["all platforms"]).map((platform) => (
@@ -241,7 +241,7 @@ function Row({ grant, onEnd }: { grant: AgentGrant; onEnd: ((grant: AgentGrant) 
           <button
             type="button"
             class="danger"
-            aria-label={`End the grant of ${agentName(grant)} for ${identity}`}
+            aria-label={`Revoke the grant of ${agentName(grant)} for ${identity}`}
             onClick={() => onEnd(grant)}
           >
             End grant

@@ -67,7 +67,7 @@ export function AuditView() {
         />
         <SearchField
           label="Actor"
-          placeholder="A key's id, an identity, exactly"
+          placeholder="Exact key ID or identity"
           value={values.actor ?? ""}
           fault={faultAt(faults, "actor")}
           maxLength={255}
@@ -75,7 +75,7 @@ export function AuditView() {
         />
         <SearchField
           label="Target"
-          placeholder="Its id, or a platform"
+          placeholder="ID or platform"
           value={values.target ?? ""}
           fault={faultAt(faults, "target")}
           maxLength={255}

@@ -18,7 +18,7 @@ const METHODS: Record<ActionMethod, string> = { GET: "good", POST: "calm", PUT: 
 export const STATE_MEANINGS: Record<ConnectionState, string> = {
   operational: "Healthy and working",
   degraded: "A token refresh failed; a retry is pending",
-  failed: "Does not work until somebody reconnects it",
+  failed: "Does not work until the user reconnects it",
   unknown: "Could not be determined",
 };
 

@@ -24,7 +24,7 @@ function detailsOf(error: unknown, place: string): string {
 /** Shows an error message with next steps when rendering its children fails. */
 export class ErrorBoundary extends Component<Props, State> {
   static override getDerivedStateFromError(error: unknown): State {
-    return { error: error ?? new Error("Something empty was thrown.") };
+    return { error: error ?? new Error("An empty value was thrown.") };
   }
 
   override componentDidUpdate({ place }: Props) {
@@ -38,7 +38,7 @@ export class ErrorBoundary extends Component<Props, State> {
       <div class="failure" role="alert">
         <h1 class="failure-title">This page can't be shown</h1>
         <p>The console failed to display it. Your data is not affected.</p>
-        <p>Reload the page. If it fails again, copy the details and send them to whoever runs this service.</p>
+        <p>Reload the page. If it fails again, copy the details and send them to the operator of this service.</p>
         <div class="buttons">
           <button type="button" class="primary" onClick={() => location.reload()}>
             Reload the page

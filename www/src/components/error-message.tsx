@@ -21,7 +21,7 @@ interface Explanation {
 
 /** Errors that the service returns but that are the platform's. */
 const PLATFORM_ERRORS: Partial<Record<string, string>> = {
-  refresh_failed: "The platform gave no new access token",
+  refresh_failed: "The platform did not issue a new access token",
   platform_unreachable: "The service can't reach the platform",
   platform_timeout: "The platform did not respond in time",
 };

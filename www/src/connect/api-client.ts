@@ -195,7 +195,7 @@ async function request<Body>(address: string, init: RequestInit, signal?: AbortS
   }
   const json = parseObject(text);
   if (response.ok && json) return json as Body;
-  const { code = "unexpected_response", detail = "The answer is not one of this service.", ...more } = json ?? {};
+  const { code = "unexpected_response", detail = "The response is not from this service.", ...more } = json ?? {};
   throw new ApiError({ code, detail, ...more }, response.status);
 }
 

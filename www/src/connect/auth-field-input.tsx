@@ -26,7 +26,7 @@ export function AuthFieldInput({ field, value, fault, onInput, onBlur }: Props) 
             onChange={({ currentTarget }) => onInput(currentTarget.value)}
             onBlur={onBlur}
           >
-            <option value="">{required ? "Choose …" : "None"}</option>
+            <option value="">{required ? "Choose…" : "None"}</option>
             {field.enum?.map((one) => (
               <option key={one} value={one} selected={one === value}>
                 {one}

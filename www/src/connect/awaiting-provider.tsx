@@ -85,7 +85,7 @@ export function AwaitingProvider({
           : `Your browser did not open the ${name} page. Open it yourself.`}
       </p>
       <p class="wait" role="status">
-        {isClosed ? `If you closed the ${name} page, start again.` : isOpened ? `Waiting for ${name} …` : ""}
+        {isClosed ? `If you closed the ${name} page, start again.` : isOpened ? `Waiting for ${name}…` : ""}
       </p>
       <div class="buttons">
         <button type="button" class={isClosed ? "primary" : ""} onClick={onRestart}>

@@ -43,7 +43,7 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
     return (
       <Step title={TITLE}>
         <p class="wait" role="status">
-          Loading …
+          Loading…
         </p>
       </Step>
     );

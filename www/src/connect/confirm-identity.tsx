@@ -64,7 +64,7 @@ export function ConfirmIdentity({ identity, app, onConfirm }: Props) {
 const SEPARATE_WINDOW_TEXTS = {
   open: ["Continue in the new window", "You can connect your account there."],
   blocked: ["Your browser blocked the new window", "Allow pop-ups for this page, reload it, and try again."],
-  done: ["Your account is connected", "You can go on here."],
+  done: ["Your account is connected", "You can continue here."],
 } as const;
 
 /** Shown in a frame while the user continues in a separate window. */

@@ -294,7 +294,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
       case "opening":
         return (
           <p class="wait" role="status">
-            Loading …
+            Loading…
           </p>
         );
       case "ended":

@@ -74,7 +74,7 @@ export function CredentialsForm({ connector, isReconnect, app, entered: initial,
   };
   const touch = (field: string) => values[field] && setTouched(new Set([...touched, field]));
 
-  const busyText = isRedirect ? `Opening ${name} …` : `${name} is checking what you entered …`;
+  const busyText = isRedirect ? `Opening ${name}…` : `${name} is checking your input…`;
   const prompt = `To continue to ${name}, fill this in:`;
 
   const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
@@ -153,7 +153,7 @@ export function CredentialsForm({ connector, isReconnect, app, entered: initial,
             </button>
           )}
           <button type="submit" class="primary" aria-disabled={isBusy}>
-            {isRedirect ? `Continue to ${name}` : isBusy ? "Connecting …" : isReconnect ? "Reconnect" : "Connect"}
+            {isRedirect ? `Continue to ${name}` : isBusy ? "Connecting…" : isReconnect ? "Reconnect" : "Connect"}
           </button>
         </div>
         <p class="visually-hidden" role="status">

@@ -113,14 +113,14 @@ function textForCode(code: string, { platform, app }: Names): CodeText | undefin
       // It is unknown whose network failed.
       return [
         `${platform} can't be reached`,
-        `The service got no connection to ${platform}. Nothing has changed.`,
+        `The service could not connect to ${platform}. Nothing has changed.`,
         "nobody",
       ];
     case "platform_timeout":
       return [`${platform} did not respond in time`, "Nothing has changed.", "nobody"];
     case "platform_unavailable":
       return [
-        `The sign-in with ${platform} did not work for now`,
+        `Sign-in with ${platform} is temporarily unavailable`,
         `${platform} can't be reached from here, or has a problem. Nothing has changed.`,
         "nobody",
       ];

@@ -36,7 +36,7 @@ export function FailedStep({
 
 const adviceFor = (actor: Actor, app: string) =>
   actor === "app"
-    ? `There is nothing that you can do here. Tell the people behind ${app}; the details below will help them.`
+    ? `You can't fix this here. Contact the people behind ${app}; the details below will help them.`
     : "This is not your fault. Try again in a few minutes.";
 
 export const StatusIcon = ({ tone, children }: { tone: "good" | "warn" | "bad"; children: ComponentChildren }) => (
@@ -61,12 +61,12 @@ export function EndedStep({ reason, app, children }: { reason: EndReason; app: s
   // The reader may not have seen the app.
   const origin = app === DEFAULT_APP_NAME ? "the app" : app;
   const text = {
-    missing: `Leaving or reloading it clears what it had. Go back to ${origin} and open it there.`,
+    missing: `Leaving or reloading it clears its data. Go back to ${origin} and open it there.`,
     damaged: `Part of it is missing or was changed. Go back to ${origin} and open it there.`,
-    expired: `For your safety, it works for a short time only. Go back to ${origin} and open it again.`,
+    expired: `For your security, it works for a short time only. Go back to ${origin} and open it again.`,
     used: `It works once and for a short time only. Go back to ${origin} and start again.`,
     returned: `Go back to ${origin}: it shows whether the account is connected.`,
-    forbidden: `${capitalize(app)} created it for something else. Tell the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
+    forbidden: `${capitalize(app)} created it for another purpose. Contact the people behind ${app}: the token needs the scopes connections:connect and catalog:read.`,
   }[reason];
   return (
     <Step title={END_TITLES[reason]} icon={<StatusIcon tone="warn">!</StatusIcon>}>

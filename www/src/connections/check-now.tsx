@@ -45,19 +45,19 @@ export function CheckNow({ connection: { id }, onGone }: { connection: Connectio
 function CheckResult({ state }: { state: Connection["state"] }) {
   return state === "operational" ? (
     <p class="note" data-tone="good">
-      It was checked just now, and works.
+      Checked just now: it works.
     </p>
   ) : (
     <p class="note" data-tone="warn">
-      It was checked just now, and does not work.
+      Checked just now: it does not work.
     </p>
   );
 }
 
 function errorText(error: unknown): string {
   if (error instanceof RateLimitError && error.retryAfter !== undefined)
-    return `After a failure, the service waits before it asks the platform again. Check in ${error.retryAfter.toLocaleString("en")} seconds.`;
+    return `After a failure, the service waits before it calls the platform again. Try again in ${error.retryAfter.toLocaleString("en")} seconds.`;
   if (error instanceof VaultError && error.code === "not_checkable")
-    return "Nothing shows whether it works: its credentials can't be renewed, and no request is known that checks them.";
+    return "This connection can't be checked: its credentials can't be refreshed, and the catalog has no request to test them.";
   return describeError(error);
 }

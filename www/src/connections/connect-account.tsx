@@ -56,7 +56,7 @@ export function ConnectAccount({ platform, name, connection, onClose }: Props) {
       <QueryView query={query} what="the connector" rows={3}>
         {(found) =>
           "suggestions" in found || found.authMethods.length === 0 ? (
-            <p>The catalog does not say how to connect to {name}.</p>
+            <p>The catalog has no auth method for {name}.</p>
           ) : (
             <Steps connector={found} connection={connection} onClose={onClose} />
           )
@@ -206,7 +206,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
             label="Identity"
             placeholder="ann@example.com"
             aria-required="true"
-            hint="Who is connected: the id or email address that your product uses."
+            hint="The ID or email address that your product uses for the user."
             value={values.identity}
             fault={(isSubmitted ? identityFault : undefined) ?? faultAt(faults, "/identity")}
             onInput={(identity) => edit({ identity })}
@@ -347,7 +347,7 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
           </p>
         </>
       )}
-      <div role="status">{!isOver && <p class="muted">{`Waiting until the user has signed in at ${name}…`}</p>}</div>
+      <div role="status">{!isOver && <p class="muted">{`Waiting for the user to sign in at ${name}…`}</p>}</div>
       {data?.status === "failed" && (
         <p class="note" data-tone="bad" role="alert">
           The account was not connected. {data.error?.detail} <code>{data.error?.code}</code>
@@ -355,7 +355,7 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
       )}
       {data?.status === "expired" && (
         <p class="note" data-tone="warn" role="alert">
-          The link expired before the user had finished. Nothing was connected.
+          The link expired before the user finished. Nothing was connected.
         </p>
       )}
       {error && !isOver && (

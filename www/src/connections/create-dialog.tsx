@@ -76,8 +76,8 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
     <Modal title="Add a record" kind="form" onClose={close}>
       <form class="section" ref={formElement} onSubmit={submit} noValidate>
         <p class="muted">
-          This records that an account is connected, without credentials. To have the vault hold them, use “Connect an
-          account”.
+          This adds a record of a connected account, without credentials. To store credentials in the vault, use
+          “Connect an account”.
         </p>
         <CreateFields
           form={form}
@@ -127,7 +127,7 @@ function CreateError({ error, hrefOf }: { error: unknown; hrefOf: (id: string) =
     <p class="note" data-tone="bad" role="alert">
       {error instanceof ValidationError
         ? "The service rejected this. Check the marked fields above."
-        : `${title}. ${detail} What you entered is kept. Check whether the connection was created before you try again.`}
+        : `${title}. ${detail} Your input is kept. Check whether the connection was created before you try again.`}
     </p>
   );
 }

@@ -50,9 +50,7 @@ export function CreateFields({ form, fault, faults, platforms, who, onChange, on
         aria-required="true"
         readOnly={who.identity !== undefined}
         hint={
-          who.identity === undefined
-            ? "Who is connected: the id or email address that your product uses."
-            : "This is you."
+          who.identity === undefined ? "The ID or email address that your product uses for the user." : "This is you."
         }
         {...text("identity")}
       />

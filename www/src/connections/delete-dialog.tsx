@@ -46,7 +46,7 @@ export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props
       isDestructive
       errorText={(error) =>
         !(error instanceof NotFoundError) &&
-        `${explainError(error).title}. ${explainError(error).detail} It may not be deleted. Try again.`
+        `${explainError(error).title}. ${explainError(error).detail} It may not have been deleted. Try again.`
       }
       onClose={onClose}
     >
@@ -59,7 +59,7 @@ export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props
       </p>
       {changes && !isPending && (
         <p class="note" data-tone="warn" role="alert">
-          It was not deleted, because somebody else has changed it. {changes.join(" ")} Delete it anyway?
+          It was not deleted, because someone else has changed it. {changes.join(" ")} Delete it anyway?
         </p>
       )}
     </Confirm>

@@ -133,7 +133,7 @@ function ConflictChoice<Values extends object>({
   return (
     <div class="conflict" role="alert">
       <p>
-        <strong>Somebody else has changed the {label}.</strong> Your change is not saved yet.
+        <strong>Someone else has changed the {label}.</strong> Your change is not saved yet.
       </p>
       <dl class="facts">
         <dt>Before</dt>

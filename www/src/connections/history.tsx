@@ -19,7 +19,7 @@ export function History({ connection }: { connection: Connection }) {
         <Events connection={connection} />
       ) : (
         <p class="muted small">
-          You can't see what happened to it: your key does not have the scope <code>events:read</code>.
+          You can't see its history: your key does not have the scope <code>events:read</code>.
         </p>
       )}
     </section>
@@ -45,7 +45,7 @@ function Events({ connection: { id, version } }: { connection: Connection }) {
     <QueryView query={query} what="the history" rows={2}>
       {(events) =>
         events.length === 0 ? (
-          <p class="muted">No events are kept of it. They are deleted after some time.</p>
+          <p class="muted">No events. Events are deleted after some time.</p>
         ) : (
           <div class="section">
             <ol class="history" aria-labelledby="history-title">

@@ -101,12 +101,12 @@ function Actor({ status: { actor, nextAttemptAt }, platform }: { status: Connect
   if (actor === "user") return <>The user must reconnect.</>;
   if (actor === "account") {
     const client = "the OAuth client";
-    return <>Your team must mend {may("clients:read") ? <Link href={clientHref(platform)}>{client}</Link> : client}.</>;
+    return <>Your team must fix {may("clients:read") ? <Link href={clientHref(platform)}>{client}</Link> : client}.</>;
   }
-  if (!nextAttemptAt) return <>Nobody.</>;
+  if (!nextAttemptAt) return <>No action needed.</>;
   return (
     <>
-      Nobody: the service tries again <DueTime at={nextAttemptAt} />.
+      No action needed: the service retries <DueTime at={nextAttemptAt} />.
     </>
   );
 }

@@ -22,7 +22,7 @@ export function TagConflict({ base, theirs, mine, merged, isBusy, onSave, onKeep
   return (
     <div class="conflict">
       <h4 ref={heading} tabIndex={-1}>
-        Somebody else has changed these tags
+        Someone else has changed these tags
       </h4>
       <p class="muted small">Your changes are not saved yet. Choose which tags to save.</p>
       <div class="versions">

@@ -119,7 +119,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
           <Link href={hrefOfPage(FIRST)}>Go to the first page</Link>
         </EmptyState>
       ) : isPageTooFar(query.error) && !query.isPlaceholderData ? (
-        <EmptyState title="This page is too far from the first one">
+        <EmptyState title="This page is too far from the start">
           <p>It can't be opened by its number. Narrow the list with a filter, or start from an earlier page.</p>
           <Link href={hrefOfPage(FIRST)}>Go to the first page</Link>
         </EmptyState>
@@ -253,13 +253,13 @@ interface NoRowsProps {
 function NoRows({ total, values, hasFilters, firstHref }: NoRowsProps) {
   if (total > 0)
     return (
-      <EmptyState title="There is no such page">
+      <EmptyState title="This page does not exist">
         <Link href={firstHref}>Go to the first page</Link>
       </EmptyState>
     );
   if (!hasFilters) return <EmptyState title="No connections yet">New connections appear here.</EmptyState>;
   return (
-    <EmptyState title="No connection matches">
+    <EmptyState title="No connections match">
       {values.active === undefined && (
         <p>
           Only active connections were searched. <Link href={inactiveHref()}>Search inactive connections</Link>

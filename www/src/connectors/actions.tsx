@@ -88,11 +88,11 @@ export function Actions({ platform }: { platform: string }) {
 function NoRows({ total, first }: { total: number; first: string }) {
   if (total > 0)
     return (
-      <EmptyState title="There is no such page">
+      <EmptyState title="This page does not exist">
         <Link href={first}>Go to the first page</Link>
       </EmptyState>
     );
-  return <EmptyState title="No action matches" />;
+  return <EmptyState title="No actions match" />;
 }
 
 function Row({ action }: { action: Action }) {

@@ -14,7 +14,7 @@ export function AuthMethods({ connector }: { connector: ConnectorDetail }) {
         {authMethods.length > 0 && <ConnectButton connector={connector} />}
       </div>
       {authMethods.length === 0 ? (
-        <p class="muted">The catalog does not say how to connect to {name}.</p>
+        <p class="muted">The catalog has no auth method for {name}.</p>
       ) : (
         <ul class="methods">
           {authMethods.map((method) => (

@@ -129,7 +129,7 @@ export function PagedCards(props: { connectors: readonly Connector[]; page: numb
       {rows.length > 0 ? (
         <ConnectorCards label="Connectors" connectors={rows} />
       ) : (
-        <EmptyState title="There is no such page">
+        <EmptyState title="This page does not exist">
           <Link href={hrefOf({ page: undefined })}>Go to the first page</Link>
         </EmptyState>
       )}

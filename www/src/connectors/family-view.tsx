@@ -37,7 +37,7 @@ export function FamilyView({ id }: { id: string }) {
           matches && matches.length > 0 ? (
             <PagedCards connectors={matches} page={positiveInteger(values.page) ?? 1} hrefOf={hrefOf} />
           ) : (
-            <EmptyState title={matches ? "No connector matches" : "The catalog has no such family of connectors"}>
+            <EmptyState title={matches ? "No connectors match" : "The catalog has no such connector family"}>
               {matches ? (
                 <Link href={hrefOf({ q: undefined })}>Show all of them</Link>
               ) : (

@@ -49,7 +49,7 @@ function Catalog() {
         <div class="wide">
           <SearchField
             label="Search"
-            placeholder="A platform, or what to do: create github issue"
+            placeholder="Platform or action, such as create github issue"
             value={values.q ?? ""}
             onChange={(q) => change({ q, page: undefined }, { replace: true })}
           />
@@ -102,11 +102,11 @@ function Catalog() {
 /** `isPast`: the page number is beyond the end. */
 const NoRows = ({ isPast, href }: { isPast: boolean; href: string }) =>
   isPast ? (
-    <EmptyState title="There is no such page">
+    <EmptyState title="This page does not exist">
       <Link href={href}>Go to the first page</Link>
     </EmptyState>
   ) : (
-    <EmptyState title="No connector matches">
+    <EmptyState title="No connectors match">
       <Link href={href}>Show all connectors</Link>
     </EmptyState>
   );

@@ -63,7 +63,7 @@ export function Disconnect({ connection, platformName, onClose, onDone }: Props)
       </p>
       {deletion.error instanceof PreconditionError && (
         <p class="note" data-tone="warn" role="alert">
-          It was changed a moment ago, and is still connected. Disconnect it anyway?
+          It was changed a moment ago and is still connected. Disconnect it anyway?
         </p>
       )}
     </Confirm>

@@ -115,7 +115,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
           <EmptyState title="Nothing is connected yet">
             <p>
               {mayConnect
-                ? "What you connect appears here."
+                ? "Connected accounts appear here."
                 : "Go back to where you got this link, and connect something there. It will appear here."}
             </p>
           </EmptyState>

@@ -5,10 +5,10 @@ import { Reason } from "./reason";
 const REASON_TEXTS: Record<string, string> = {
   platform_unavailable: "The platform can't be reached.",
   invalid_answer: "The platform's response can't be read.",
-  grant_rejected: "The platform refused to renew the access once.",
-  grant_ended: "The platform refuses to renew the access.",
+  grant_rejected: "The platform rejected the refresh token once.",
+  grant_ended: "The platform rejects the refresh token.",
   credentials_rejected: "The platform rejected the credentials.",
-  not_checked: "The platform did not say whether it accepts the credentials.",
+  not_checked: "The platform did not report whether it accepts the credentials.",
   client_rejected: "The platform rejects the OAuth client.",
   request_rejected: "The platform rejects the request.",
   reported: "The state was reported.",

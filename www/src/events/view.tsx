@@ -73,7 +73,7 @@ export function EventsView() {
         />
         <SearchField
           label="Connection"
-          placeholder="Its id"
+          placeholder="Connection ID"
           value={values.connection ?? ""}
           fault={faultAt(faults, "connection")}
           maxLength={64}
@@ -202,7 +202,7 @@ function Row({ event, platforms }: { event: VaultEvent; platforms: Platforms | u
               {connection.identity}
             </Link>
           ))}
-        {"webhook" in data && <Link href={`/webhooks/${encodeURIComponent(data.webhook.id)}`}>Its deliveries</Link>}
+        {"webhook" in data && <Link href={`/webhooks/${encodeURIComponent(data.webhook.id)}`}>Deliveries</Link>}
       </span>
       <span class="event-when muted small" title={formatExact(occurredAt)}>
         <RelativeTime at={occurredAt} />

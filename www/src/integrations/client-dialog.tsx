@@ -73,7 +73,7 @@ function PlatformChoice({ platforms, onChoose }: Pick<Props, "platforms" | "onCh
         autofocus
         text={text}
         platforms={withOauth}
-        hint="The platforms that users connect to by OAuth."
+        hint="Platforms that users connect to through OAuth."
         onInput={setText}
         onChoose={onChoose}
       />
@@ -104,7 +104,7 @@ function ConnectorForm({ platform, ...rest }: FormProps) {
             />
           );
         const methods = found.authMethods.filter(isOauth);
-        if (methods.length === 0) return <p>{found.name} has no way to connect by OAuth, so it needs no client.</p>;
+        if (methods.length === 0) return <p>{found.name} does not use OAuth, so it needs no client.</p>;
         return <ClientForm platform={found.platform} connector={found} methods={methods} {...rest} />;
       }}
     </QueryView>
@@ -186,7 +186,7 @@ function RegistrationHint({ connector }: { connector: ConnectorDetail }) {
     <p>
       Register your app{" "}
       <a href={url} target="_blank" rel="noopener noreferrer">
-        {page ? `at ${name}` : `as the documentation of ${name} says`}
+        {page ? `at ${name}` : `as described in the documentation of ${name}`}
       </a>
       , with this redirect URI. It then shows you the client ID{" "}
       {authMethods.some((method) => isOauth(method) && method.tokenAuth !== "none") && "and secret"}.
@@ -242,7 +242,7 @@ function ClientForm({
       : keepsSecret
         ? "A secret is stored. Leave this empty to keep it."
         : client?.hasSecret
-          ? "The stored secret belongs to the former client ID and is erased."
+          ? "The stored secret belongs to the previous client ID and will be erased."
           : "It is stored encrypted and never shown again.",
     secret: true,
     required: needsSecret && !keepsSecret,
@@ -258,7 +258,7 @@ function ClientForm({
         <Select
           label="Method"
           value={values.authMethod}
-          options={[["", "All methods of OAuth"], ...methods.map(({ id }) => [id, id] as const)]}
+          options={[["", "All OAuth methods"], ...methods.map(({ id }) => [id, id] as const)]}
           fault={faultAt(faults, "/authMethod")}
           onChange={(authMethod) => edit({ authMethod })}
         />
@@ -300,7 +300,7 @@ function ClientForm({
       />
       {scopes.length > 0 && allTags(values, SCOPES).length === 0 && (
         <p class="muted small">
-          Without scopes, {name} grants only what it grants by default, and many of its actions fail. It knows{" "}
+          Without scopes, {name} grants only its default permissions, and many actions fail. It has{" "}
           {scopes.length === 1 ? "this one" : `${scopes.length} scopes, such as`}{" "}
           {scopes.slice(0, 3).map((scope) => (
             <>
@@ -323,9 +323,7 @@ function ClientForm({
           field={{
             ...field,
             required: false,
-            description: [field.description, "If you leave this empty, each user is asked for it."]
-              .filter(Boolean)
-              .join(" "),
+            description: [field.description, "Leave this empty to ask each user."].filter(Boolean).join(" "),
           }}
           value={values.variables[field.name] ?? ""}
           fault={isTried ? (variableFault(field) ?? faultAt(faults, `/variables/${field.name}`)) : undefined}
@@ -335,7 +333,7 @@ function ClientForm({
       ))}
       <Field
         label="Authorization parameters (optional)"
-        hint="More parameters of the authorization request, one a line, such as access_type=offline."
+        hint="Additional parameters of the authorization request, one per line, such as access_type=offline."
         fault={parameterFault(faults)}
       >
         {(ties) => (
@@ -354,7 +352,7 @@ function ClientForm({
         <p class="note" data-tone="bad" role="alert">
           {faultsOf(error).length > 0
             ? "The service rejected this. Check the marked fields above."
-            : `${describeError(error)} It may not be saved. Try again.`}
+            : `${describeError(error)} It may not have been saved. Try again.`}
         </p>
       )}
       <div class="buttons">

@@ -33,14 +33,14 @@ export function DeleteClient({ platform, name, onClose, onDeleted, focusAfter }:
       labels={{ cancel: "Keep it", confirm: "Delete OAuth client", pending: "Deleting…" }}
       isDestructive
       errorText={(error) =>
-        !(error instanceof NotFoundError) && `${describeError(error)} It may not be deleted. Try again.`
+        !(error instanceof NotFoundError) && `${describeError(error)} It may not have been deleted. Try again.`
       }
       onClose={onClose}
       focusAfter={focusAfter}
     >
       <p class="named">
-        Its secret is erased. Until you set another client, nobody can connect to <strong>{name}</strong> through OAuth,
-        and existing connections stop working when their access tokens expire.
+        Its secret is erased. Until you set another client, users can't connect to <strong>{name}</strong> through
+        OAuth, and existing connections stop working when their access tokens expire.
       </p>
     </Confirm>
   );

@@ -29,9 +29,9 @@ export function FailedAttempts({ nameOf }: Props) {
   return (
     <section class="section" aria-labelledby="attempts-title">
       <div class="title">
-        <h2 id="attempts-title">Attempts that failed</h2>
+        <h2 id="attempts-title">Failed attempts</h2>
         <p class="muted">
-          Sign-ins at platforms that came to nothing, latest first. They are listed for at least a day.
+          Sign-ins at platforms that failed or expired, latest first. They are listed for at least a day.
         </p>
       </div>
       {error && !isFetching ? (
@@ -79,7 +79,7 @@ function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
             {error.detail} <code>{error.code}</code>
           </>
         ) : (
-          "Within 10 minutes, the link was not opened, or the user did not come back from the platform."
+          "The user did not open the link, or did not return from the platform, within 10 minutes."
         )}
       </p>
       <p>
@@ -97,11 +97,11 @@ function RequiredAction({ attempt: { platform, error } }: { attempt: AttemptSumm
     case "issuer_mismatch":
       return (
         <>
-          Your team must mend <Link href={clientHref(platform)}>the OAuth client</Link>.
+          Your team must fix <Link href={clientHref(platform)}>the OAuth client</Link>.
         </>
       );
     case "platform_unavailable":
-      return <>Nobody must act: it may work when the user tries again.</>;
+      return <>No action needed: it may work when the user tries again.</>;
     default:
       return <>The user must try again.</>;
   }

@@ -148,8 +148,8 @@ function MissingClients({ clients }: { clients: readonly OauthClient[] | undefin
       <div class="title">
         <h2 id="missing-title">Missing</h2>
         <p class="muted">
-          {missing.length === 1 ? "This platform is" : `These ${missing.length} platforms are`} enabled for users, who
-          can sign in there only once you have set an OAuth client.
+          {missing.length === 1 ? "This platform is" : `These ${missing.length} platforms are`} enabled for users, but
+          sign-in works only once you have set an OAuth client.
         </p>
       </div>
       <ul class="clients" id="missing" aria-labelledby="missing-title">
@@ -223,8 +223,8 @@ function ClientCard({ client, name, image, onDelete }: ClientCardProps) {
       </ClientCardHeader>
       {rejectedSince && (
         <p class="note" data-tone="bad">
-          The platform rejected this client <RelativeTime at={rejectedSince} />. Its connections can't be renewed until
-          it is corrected.
+          The platform rejected this client <RelativeTime at={rejectedSince} />. Its connections can't be refreshed
+          until you fix it.
         </p>
       )}
       <dl class="facts">

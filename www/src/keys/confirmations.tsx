@@ -35,13 +35,14 @@ export function RevokeKey({ apiKey, createdKeys, onClose, onDone, focusAfter }: 
       labels={{ cancel: "Keep it", confirm: "Revoke key", pending: "Revoking…" }}
       isDestructive
       errorText={(error) =>
-        !(error instanceof NotFoundError) && `${describeError(error)} It may not be revoked. Try again.`
+        !(error instanceof NotFoundError) && `${describeError(error)} It may not have been revoked. Try again.`
       }
       onClose={onClose}
       focusAfter={focusAfter}
     >
       <p class="named">
-        Requests with <strong>{keyName(apiKey)}</strong> fail from now on, and so do its tokens. This can't be undone.
+        Requests with <strong>{keyName(apiKey)}</strong> will fail from now on, and its tokens stop working. This can't
+        be undone.
       </p>
       {createdKeys > 0 && (
         <p class="note" data-tone="warn">
@@ -74,14 +75,14 @@ export function RotateKey({ apiKey, onClose, onDone, focusAfter }: Props<ApiKeyW
       mutation={rotation}
       labels={{ cancel: "Keep it", confirm: "Rotate key", pending: "Rotating…" }}
       errorText={(error) =>
-        `${describeError(error)} The key may not be replaced. Look at the list before you try again.`
+        `${describeError(error)} The key may not have been replaced. Check the list before you try again.`
       }
       onClose={onClose}
       focusAfter={focusAfter}
     >
       <p class="named">
-        A new key with the same scopes replaces <strong>{keyName(apiKey)}</strong>, which stays valid for 24 hours. The
-        new key doesn't live longer than this one, or than the key that you are signed in with.
+        A new key with the same scopes replaces <strong>{keyName(apiKey)}</strong>, which stays valid for 24 hours. It
+        expires no later than this key and the key that you are signed in with.
       </p>
     </Confirm>
   );

@@ -86,7 +86,7 @@ function Form({ onClose, onCreated }: Omit<Props, "focusAfter">) {
         onChange={(value) => edit(() => setDays(value))}
       />
       <fieldset class="types" data-wrong={isTried && scopesFault ? "" : undefined}>
-        <legend class="label">Scopes, of those that your key has</legend>
+        <legend class="label">Scopes (at most those of your key)</legend>
         {who.scopes.map((scope) => (
           <label key={scope} class="check">
             <input type="checkbox" checked={scopes.includes(scope)} onChange={() => toggle(scope)} />{" "}
@@ -99,7 +99,7 @@ function Form({ onClose, onCreated }: Omit<Props, "focusAfter">) {
         <p class="note" data-tone="bad" role="alert">
           {faultsOf(error).length > 0
             ? "The service rejected this. Check the marked fields above."
-            : `${describeError(error)} Look at the list before you try again.`}
+            : `${describeError(error)} Check the list before you try again.`}
         </p>
       )}
       <div class="buttons">

@@ -167,7 +167,7 @@ function Row({ apiKey, keys, onOpenDialog }: RowProps) {
       <p class="muted small">
         Created <RelativeTime at={createdAt} />{" "}
         {createdBy === null ? "by the operator" : <>with {keyLabel(createdBy)}</>}.{" "}
-        {lastUsedOn === null ? "No use is recorded." : <>Last used on {lastUsedOn}.</>}{" "}
+        {lastUsedOn === null ? "No recorded use." : <>Last used on {lastUsedOn}.</>}{" "}
         {revokedAt !== null ? (
           <>
             Revoked <RelativeTime at={revokedAt} />.

@@ -40,7 +40,7 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
       <h2 id="attention">Who must act</h2>
       {failedQueries[0] && (
         <p class="note" data-tone="warn" role="alert">
-          Something may be missing here. {describeError(failedQueries[0].error)}{" "}
+          This list may be incomplete. {describeError(failedQueries[0].error)}{" "}
           <button type="button" class="link" onClick={() => failedQueries.forEach((query) => void query.refetch())}>
             Try again
           </button>
@@ -49,7 +49,7 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
       {isLoading ? (
         <Loading what="who must act" rows={2} />
       ) : isNothingToDo ? (
-        failedQueries.length === 0 && <p class="muted">Nobody: no connection is failed or degraded.</p>
+        failedQueries.length === 0 && <p class="muted">No action needed: no connection is failed or degraded.</p>
       ) : (
         <ul>
           {rejected.slice(0, MAX_SHOWN_CLIENTS).map(({ platform, rejectedSince }) => {
@@ -57,8 +57,8 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
             return (
               <AttentionItem key={platform} who="account">
                 <strong>{name}</strong> rejected your OAuth client{" "}
-                {rejectedSince && <RelativeTime at={rejectedSince} />}: its connections can't be renewed until you{" "}
-                <Link href={clientHref(platform)}>correct the client</Link>.{" "}
+                {rejectedSince && <RelativeTime at={rejectedSince} />}: its connections can't be refreshed until you{" "}
+                <Link href={clientHref(platform)}>fix the client</Link>.{" "}
                 <Link href={connectionsHref({ platform, state: "degraded", active: "all" })}>
                   Degraded connections to {name}
                 </Link>
@@ -74,7 +74,7 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
           {disabled.length > 0 && (
             <AttentionItem who="account">
               <Link href="/webhooks">{pluralize(disabled.length, "webhook")}</Link>{" "}
-              {disabled.length === 1 ? "was" : "were"} disabled after failing: correct and enable{" "}
+              {disabled.length === 1 ? "was" : "were"} disabled after failing: fix and enable{" "}
               {disabled.length === 1 ? "it" : "them"}, or delete {disabled.length === 1 ? "it" : "them"}.
             </AttentionItem>
           )}
@@ -86,8 +86,8 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
           )}
           {degraded > 0 && (
             <AttentionItem who="service">
-              {pluralize(degraded, "degraded connection")}: the service tries again by itself. Each says why, and who
-              else must act. <ListLink state="degraded" count={degraded} />
+              {pluralize(degraded, "degraded connection")}: the service retries automatically. Each connection shows the
+              reason, and who else must act. <ListLink state="degraded" count={degraded} />
             </AttentionItem>
           )}
         </ul>

@@ -34,7 +34,7 @@ const reference: System = SwaggerUI({
   // Never send the key to another origin.
   requestInterceptor(request: { url: string }) {
     if (new URL(request.url, location.href).origin !== location.origin)
-      throw new Error("The reference asks its own service only.");
+      throw new Error("The reference sends requests only to its own service.");
     return request;
   },
   onComplete: () => followSession(reference),

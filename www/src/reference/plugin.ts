@@ -58,8 +58,8 @@ export function plugin({ React }: System): Plugin {
         "small",
         null,
         isOwn
-          ? "Requests that you try out change this account."
-          : "To try out requests. The key stays in this page's memory, and is sent only to this service.",
+          ? "Requests that you try out affect this account."
+          : "Used to try out requests. The key stays in this page's memory, and is sent only to this service.",
       ),
     );
   }

@@ -68,7 +68,7 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
         isUnauthorized(error)
           ? "This key is not valid. It is mistyped, unknown, revoked or expired."
           : error instanceof OtherAccountError
-            ? `This is a key of the account ${error.account}. Sign out to open it.`
+            ? `This key belongs to the account ${error.account}. Sign out to use it.`
             : describeError(error),
       );
       form.current?.querySelector("input")?.focus();
@@ -83,10 +83,7 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
   };
   return (
     <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
-      <p>
-        This tab keeps your keys of both environments side by side until you sign out, so that you can switch between
-        them.
-      </p>
+      <p>This tab keeps the keys of both environments until you sign out, so that you can switch between them.</p>
       <TextField
         label={`API key of the ${other} environment`}
         type="password"

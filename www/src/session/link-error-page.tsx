@@ -39,7 +39,7 @@ export function LinkErrorPage({ reason }: { reason: LinkError }) {
           {title}
         </h1>
         <p>{advice}</p>
-        <p class="muted small">Links expire after a while, so that nobody else can use an old one.</p>
+        <p class="muted small">Links expire after a while, so that old ones can't be misused.</p>
       </div>
       <p class="muted small">
         Do you run this service?{" "}

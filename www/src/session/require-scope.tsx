@@ -13,8 +13,8 @@ const RESOURCES: Partial<Record<Scope, string>> = {
   "webhooks:read": "webhooks",
   "events:read": "events",
   "keys:read": "API keys",
-  "agents:read": "how agents sign in",
-  "audit:read": "the audit",
+  "agents:read": "agent sign-in",
+  "audit:read": "the audit log",
 };
 
 interface Props {

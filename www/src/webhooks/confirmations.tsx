@@ -33,13 +33,13 @@ export function DeleteWebhook({ webhook, onClose, onDone, focusAfter }: Props<vo
       labels={{ cancel: "Keep it", confirm: "Delete webhook", pending: "Deleting…" }}
       isDestructive
       errorText={(error) =>
-        !(error instanceof NotFoundError) && `${describeError(error)} It may not be deleted. Try again.`
+        !(error instanceof NotFoundError) && `${describeError(error)} It may not have been deleted. Try again.`
       }
       onClose={onClose}
       focusAfter={focusAfter}
     >
       <p class="named">
-        No more events are sent to <strong>{webhook.url}</strong>, and its deliveries are no longer listed.
+        <strong>{webhook.url}</strong> will receive no more events, and its deliveries will no longer be listed.
       </p>
     </Confirm>
   );
@@ -60,7 +60,7 @@ export function RotateSecret({ webhook, onClose, onDone, focusAfter }: Props<Web
       title="Rotate the secret?"
       mutation={rotation}
       labels={{ cancel: "Keep the secret", confirm: "Rotate secret", pending: "Rotating…" }}
-      errorText={(error) => `${describeError(error)} The secret may not be replaced. Try again.`}
+      errorText={(error) => `${describeError(error)} The secret may not have been replaced. Try again.`}
       onClose={onClose}
       focusAfter={focusAfter}
     >

@@ -91,7 +91,7 @@ export function DeliveriesView({ id }: { id: string }) {
       <Notice>{notice}</Notice>
       {replaying.error && (
         <p class="note" data-tone="bad" role="alert">
-          {describeError(replaying.error)} Some events may not be sent again. Try again.
+          {describeError(replaying.error)} Some events may not have been sent again. Try again.
         </p>
       )}
       {query.error && !query.isFetching ? (
@@ -100,7 +100,7 @@ export function DeliveriesView({ id }: { id: string }) {
         <Loading what="deliveries" />
       ) : rows.length === 0 ? (
         <EmptyState title={state ? `No ${state} deliveries` : "No deliveries yet"}>
-          {state ? "Choose another state to see others." : "Nothing has happened that this webhook is told of."}
+          {state ? "Choose another state to see others." : "No event has matched this webhook yet."}
         </EmptyState>
       ) : (
         <ol class="webhooks deliveries" aria-label="Deliveries">

@@ -99,7 +99,7 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
         <p class="note" data-tone="bad" role="alert">
           {faultsOf(error).length > 0
             ? "The service rejected this. Check the marked fields above."
-            : `${describeError(error)} It may not be saved. Close this form and look at the list before you try again.`}
+            : `${describeError(error)} It may not have been saved. Close this form and check the list before you try again.`}
         </p>
       )}
       <div class="buttons">

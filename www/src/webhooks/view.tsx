@@ -59,7 +59,7 @@ export function WebhooksView() {
         {(webhooks) =>
           webhooks.length === 0 ? (
             <EmptyState title="No webhooks yet">
-              Events are kept for some time and can be sent once there is one.
+              Events are kept for some time and can still be sent once you create a webhook.
             </EmptyState>
           ) : (
             <ul class="webhooks" aria-label="Webhooks">
@@ -105,7 +105,7 @@ export function WebhooksView() {
       )}
       {dialog?.what === "secret" && (
         <SecretDialog title="The webhook's secret" secret={dialog.webhook.secret} onClose={close} focusAfter={heading}>
-          Your receiver verifies with it that events come from here.
+          Your receiver uses it to verify that events come from this service.
         </SecretDialog>
       )}
     </Page>
@@ -213,9 +213,9 @@ function DeliveryProblem({ webhook: { disabled, failingSince } }: { webhook: Web
   if (!disabled && !failingSince) return null;
   return (
     <p class="note" data-tone={disabled ? "bad" : "warn"}>
-      {disabled?.code === "gone" && "The service has disabled it, because the URL answered that it is gone. "}
+      {disabled?.code === "gone" && "The service has disabled it, because the URL returned 410 Gone. "}
       {disabled?.code === "no_success" && "The service has disabled it, because nothing was delivered for 5 days. "}
-      {disabled && disabled.httpStatus !== null && `The last answer had the HTTP status ${disabled.httpStatus}. `}
+      {disabled && disabled.httpStatus !== null && `The last response had the HTTP status ${disabled.httpStatus}. `}
       {failingSince && (
         <>
           Deliveries have been failing for <Duration at={failingSince} />.
@@ -229,7 +229,7 @@ function TestResult({ test: { delivered, httpStatus, error, durationMs } }: { te
   return (
     <p class="note" data-tone={delivered ? "good" : "bad"}>
       {delivered ? "The test was accepted" : "The test was not accepted"}:{" "}
-      {httpStatus === null ? errorLabel(error) : `the receiver answered with the HTTP status ${httpStatus}`} after{" "}
+      {httpStatus === null ? errorLabel(error) : `the receiver responded with the HTTP status ${httpStatus}`} after{" "}
       {durationMs.toLocaleString("en")} ms.
     </p>
   );
