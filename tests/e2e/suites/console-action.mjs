@@ -176,7 +176,7 @@ export function consoleAction(world) {
         await property(team, "slug").getByText("^[a-z]+$").waitFor();
         await property(team, "colour").getByText("Default: grey").waitFor();
         const labels = property(body(page), "labels");
-        await labels.getByText("Each member of labels").click();
+        await labels.getByText("Any property of labels").click();
         await labels.getByText("2 properties of any property").click();
         await property(labels, "name").waitFor();
         await expectAccessible(page, "an action with open schemas");
