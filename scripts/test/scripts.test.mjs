@@ -351,7 +351,7 @@ describe("steps", () => {
       steps.add("b", body("b"), { needs: ["a"] });
       steps.add("c", body("c"), { needs: ["b"] });
       steps.add("d", body("d"));
-      assert.throws(() => steps.add("e", body("e"), { needs: ["f"] }), /no step before it/);
+      assert.throws(() => steps.add("e", body("e"), { needs: ["f"] }), /was not added before it/);
     });
     assert.deepEqual(
       events.filter((event) => /[bc]/.test(event)),
