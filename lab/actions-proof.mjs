@@ -1,5 +1,5 @@
 // `npm run lab -- actions-proof [--platforms 200] [--seed 1]`: runs actions of real platforms on the local runtime, and compares
-// what is sent with what npm's `swagger-client` sends, and what is refused with what npm's Prism refuses.
+// the requests with those of npm's `swagger-client`, and the validation with that of npm's Prism.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,9 +10,9 @@ import { main, Problem } from "../scripts/lib/problem.mjs";
 import { task } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
 
-/** Bytes of a document: all but the two of Microsoft Graph, which have 20 and 47 MB. */
+/** The maximum size of a document: includes all except the two of Microsoft Graph, which have 20 and 47 MB. */
 const LARGEST = 10_000_000;
-/** Of the platforms whose documents have examples, a quarter gets random inputs, ten each. */
+/** One in this number of platforms with examples gets random inputs, ten each. */
 const RANDOM_SHARE = 4;
 
 await main(async () => {
@@ -25,7 +25,7 @@ await main(async () => {
   await nativeCli();
   await buildWorker(tools);
   process.env.CONNECTOR_VAULT_BUILT = "1";
-  // These make a temporary folder when they are loaded.
+  // Imported here, because these modules create a temporary folder.
   const { judgedRequests, proveActions } = await import("./actions-proof/requests.mjs");
   const { judgedAnswers, proveRandom } = await import("./actions-proof/random-inputs.mjs");
   const requests = await task("actions with their documents' examples", (detail) =>

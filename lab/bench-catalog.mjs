@@ -1,4 +1,4 @@
-// Compares warm requests with those to the Worker in bench/hono and to a bare one, and the import with a bare parse.
+// Compares warm requests with those to the Worker in bench/hono and to a bare Worker, and the import with bare parsing.
 //
 //   npm run lab -- bench-catalog [--skip-import]
 import { parseArgs } from "node:util";
@@ -14,7 +14,7 @@ await main(async () => {
   const { values } = parseArgs({ options: { "skip-import": { type: "boolean", default: false } } });
   const world = await World.open();
   try {
-    console.log("\nProcessor time of the workerd process a warm request; medians of rounds, ratios within a round.");
+    console.log("\nProcessor time of the workerd process per warm request: medians of rounds, and ratios within a round.");
     print(warmTable(await benchWarm(world)));
     if (!values["skip-import"]) {
       const rounds = await benchImport(world);

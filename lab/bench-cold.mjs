@@ -1,9 +1,9 @@
-// Shows what the first request of a new isolate costs: ours, the Worker in bench/hono, and a bare one, by turns.
+// Measures the first request of a new isolate: our Worker, the one in bench/hono, and a bare Worker, alternating.
 //
 //   npm run lab -- bench-cold [--samples 15]
 //
-// Every sample is a process of workerd of its own. What counts is its processor time from the request's first byte to the
-// answer's last one, of all of its threads; storage is another process.
+// Every sample is a new workerd process. Measures the processor time of all its threads from the first byte of the request to the
+// last byte of the response. Storage is another process.
 import { parseArgs } from "node:util";
 import { SAMPLES, benchCold, coldTables } from "./bench/cold.mjs";
 import { aligned } from "./bench/common.mjs";
@@ -20,9 +20,9 @@ await main(async () => {
     const measured = await benchCold(world, samples);
     const [cpu, wall] = coldTables(measured).map((lines) => aligned(lines).join("\n"));
     console.log(
-      `\nFirst request of a new isolate, milliseconds; medians of ${samples}, in brackets between what half of them lie.`,
+      `\nFirst request of a new isolate, milliseconds; medians of ${samples}, with the interquartile range in brackets.`,
     );
-    console.log(`\nProcessor time\n\n${cpu}\n\nFrom request to answer; processor time of the start\n\n${wall}`);
+    console.log(`\nProcessor time\n\n${cpu}\n\nFrom request to response; processor time of the start\n\n${wall}`);
   } finally {
     world.close();
   }

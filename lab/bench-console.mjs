@@ -1,11 +1,11 @@
-// Shows what the console weighs, how soon it is there on a phone, and what its overview of a million connections reads.
+// Measures the size of the console, its load time on a phone, and the rows that its overview of a million connections reads.
 //
 //   npm run lab -- bench-console [--rounds 5] [--connections 1000000]
 //
 // The real Worker and its assets on `wrangler dev`, behind a proxy that compresses as Cloudflare's network does, opened
 // in a headless Chromium with nothing cached. The phone is Lighthouse's: 1.6 Mbps, 150 ms a request, a processor a quarter
-// as fast. Logos come from other hosts, and none is loaded. Fails when the console weighs more than it may, or when the
-// overview reads a thousand rows; times are medians, and only told.
+// as fast. Logos are on other hosts, and are not loaded. Fails if the console exceeds its size limit, or if the overview reads a
+// thousand rows. Times are medians, without a limit.
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { aligned, median } from "./bench/common.mjs";
@@ -41,14 +41,14 @@ function options() {
   return { rounds, connections };
 }
 
-/** What is opened, and when it is there. */
+/** The views, with the condition for each to be ready. */
 const views = (secret) => ({
   "sign-in: typed text is there": { path: "/", ready: (page) => typed(page, FIELD, "sk_test_") },
   "overview: numbers drawn": { path: "/", secret, ready: (page) => painted(page, NUMBERS) },
   "connectors: first cards drawn": { path: "/connectors", secret, ready: (page) => painted(page, CARDS) },
 });
 
-/** What each page loads, by kind, next to the built files; gives the heaviest. */
+/** Prints what each page loads, by kind, beside the built files. Returns the size of the largest page. */
 async function weighPages(browser, origin, secret) {
   const [signIn, overview] = Object.values(views(secret));
   const pages = { "sign-in page": signIn, "signed-in overview": overview };
@@ -83,7 +83,7 @@ async function weighPages(browser, origin, secret) {
   return Math.max(...all);
 }
 
-/** What the overview asks, and how many of the database's rows that reads in all. */
+/** Prints the requests of the overview. Returns the total number of rows that they read. */
 async function readOverview(browser, origin, secret, connections) {
   const { ms, loaded } = await openPage(browser, { origin, ...views(secret)["overview: numbers drawn"], settle: true });
   const asked = loaded.filter(({ kind }) => kind === "API");
@@ -101,7 +101,7 @@ async function readOverview(browser, origin, secret, connections) {
 async function timeOnPhone(browser, origin, secret, rounds) {
   const times = {};
   await task(`timed on a throttled phone, ${rounds} rounds`, async (detail) => {
-    // Rounds take turns: what else the machine does then meets all views alike.
+    // Views alternate within a round, so that other load on the machine affects all of them equally.
     for (let round = 0; round < rounds; round += 1) {
       for (const [name, view] of Object.entries(views(secret))) {
         detail(`${name}, round ${round + 1}`);
@@ -127,7 +127,7 @@ async function timeOnPhone(browser, origin, secret, rounds) {
   const [load] = loadavg();
   if (load > cpus().length)
     print(
-      `The machine was busy, its load is ${load.toFixed(1)} on ${cpus().length} processors: these times are too long.`,
+      `The machine was busy (load ${load.toFixed(1)} on ${cpus().length} processors), so these times are too long.`,
     );
 }
 
@@ -139,21 +139,21 @@ await main(async () => {
   await buildSite(tools);
   await importCatalog(program);
   const { state, secret } = await storage(program, connections);
-  // Imported here: before the set-up there may be no such packages.
+  // Imported here, because the set-up may have installed the packages just now.
   const { launch } = await import("../tests/e2e/support/browser.mjs");
   const { Server } = await import("../tests/e2e/support/server.mjs");
   const worker = await task("wrangler dev", () => Server.start({ path: state }, { name: "bench-console" }));
   const front = await edge(worker.port);
   const browser = await launch(["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]);
   try {
-    // What the Worker loads once is not what a page waits for.
+    // Warms up the Worker, whose first requests are slower.
     for (const view of Object.values(views(secret))) await openPage(browser, { origin: front.origin, ...view });
     const weight = await weighPages(browser, front.origin, secret);
     const rows = await readOverview(browser, front.origin, secret, connections);
     await timeOnPhone(browser, front.origin, secret, rounds);
-    if (weight > LIMIT_BYTES) throw new Problem(`The console weighs ${kb(weight)}, and may weigh ${kb(LIMIT_BYTES)}.`);
+    if (weight > LIMIT_BYTES) throw new Problem(`The console has ${kb(weight)}, over its limit of ${kb(LIMIT_BYTES)}.`);
     if (rows >= MOST_ROWS)
-      throw new Problem(`The overview reads ${number(rows)} rows, and may read less than ${number(MOST_ROWS)}.`);
+      throw new Problem(`The overview reads ${number(rows)} rows; the limit is ${number(MOST_ROWS)}.`);
   } finally {
     await browser.close();
     await front.close();

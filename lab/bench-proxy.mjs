@@ -1,5 +1,4 @@
-// Shows what a small call costs that is passed on to a platform: ours, the Worker in bench/hono, and one that does nothing
-// else.
+// Measures a small proxied call: our Worker, the one in bench/hono, and one that only proxies.
 //
 //   npm run lab -- bench-proxy [--rounds 21]
 import { parseArgs } from "node:util";

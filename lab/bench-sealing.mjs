@@ -1,4 +1,4 @@
-// Shows what it costs to seal and to open credentials, by the service's own code and by WebCrypto.
+// Measures encrypting and decrypting credentials with the service's own code and with WebCrypto.
 //
 //   npm run lab -- bench-sealing [--samples 15]
 import { parseArgs } from "node:util";
@@ -12,7 +12,7 @@ await main(async () => {
   if (!Number.isInteger(samples) || samples < 1 || samples > 1000)
     throw new Problem("--samples takes a whole number from 1 to 1000.");
   const measured = await benchSealing(samples);
-  console.log(`\nMedians of ${samples}; in brackets, between what half of them lie.\n`);
+  console.log(`\nMedians of ${samples}, with the interquartile range in brackets.\n`);
   console.log(aligned(sealingTable(measured)).join("\n"));
   console.log(`\n${sealingNotes(measured)}`);
   return 0;

@@ -1,16 +1,14 @@
-// Shows what requests to the vault cost at several sizes, on the real local D1: rows read and written, calls, and time.
+// Measures requests to vaults of several sizes on local D1: rows read and written, calls, and time.
 //
 //   npm run lab -- bench-vault [--sizes 1000,100000,1000000] [--shards 10] [--rounds 15] [--only-life]
 //
-// Each size is a storage folder of its own below .wrangler/bench, seeded once and kept. So is the smallest once more, in one
-// of ten databases, each with an account: there every request must cost what it costs with one database; only a run of the
-// schedule looks at all of them, which the table leaves room for in "at most". Rows and calls are what the
-// service itself says in `server-timing`; times are medians, and only their growth from size to size says something.
-// A list that is refused says so, with what the refusal cost. "Beside" is how long another account waits for a list of
-// one row while the first account asks for that list again and again, refused or not: the slowest of a hundred. Runs of the
-// schedule and messages of the queue are counted the same way; platforms and webhooks are answered for by this machine.
-// `--only-life` measures just these, and not the requests.
-// Fails when a request reads or writes more than it may, or when the other account waits too long.
+// Each size has its own storage folder below .wrangler/bench, seeded once and kept. The smallest is also measured in one of ten
+// databases, each with an account: every request must cost the same there. Only a scheduled run visits all databases, which the
+// column "at most" allows for. Rows and calls come from `server-timing`. Times are medians; only their growth with the size is
+// meaningful. A rejected list is marked, with the cost of the rejection. "Beside" is how long another account waits for a list of
+// one row while the first account requests that list continuously: the 99th percentile of a hundred. Scheduled runs and queue
+// messages are measured in the same way; this process simulates platforms and webhooks. `--only-life` measures only these.
+// Fails if a request reads or writes more rows than its limit, or if the other account waits too long.
 import { parseArgs } from "node:util";
 import { aligned, compatibilityDate, median } from "./bench/common.mjs";
 import { life, platforms } from "./bench/vault-life.mjs";
@@ -24,11 +22,11 @@ import { importCatalog } from "../scripts/start/catalog.mjs";
 
 const LIMIT = 20;
 const SOME = 64;
-/** What a list may read at all; a refused one reads no more either. */
+/** The maximum number of rows that a list reads, even if it is rejected. */
 const MOST = 100_000;
-/** How many rows the audit of a change writes: who makes it, before and after; the entry, and three entries of indexes. */
+/** Rows written by the audit of a change: the actor before and after, the entry, and three index entries. */
 const AUDITED = 6;
-/** Milliseconds: what another account may have to wait, in 99 of 100 cases. */
+/** The maximum time that another account may wait, at the 99th percentile. */
 const MOST_BESIDE = 50;
 const ASKED_BESIDE = 100;
 const LISTS = "/v1/vault/connections";
@@ -55,7 +53,7 @@ function options() {
   return { sizes: sizes.sort((a, b) => a - b), shards, rounds, onlyLife: values["only-life"] };
 }
 
-/** What is asked, with the most rows that it may read; `total` is the list's. */
+/** The list requests, with their limits of rows read. */
 async function lists(vault) {
   const get = async (query) => (await vault.send(`${LISTS}${query}`)).body;
   const { platforms } = (await vault.send("/v1/vault/summary")).body;
@@ -67,7 +65,7 @@ async function lists(vault) {
   const onePage = () => LIMIT + SOME;
   const twice = () => 2 * LIMIT + SOME;
   const matches = (total) => LIMIT + SOME + 3 * total;
-  // What is refused is not walked; what is answered reads no more than a list may.
+  // A rejected list has no further pages; others read at most the maximum.
   const bounded = () => MOST + SOME;
   const [tag, otherTag] = named.tags;
   const counts = {};
@@ -77,7 +75,7 @@ async function lists(vault) {
     .slice(0, 20);
   const common = (count) => `tags=${text(many.slice(0, count).join(","))}`;
   const busy = page.rows.filter((row) => row.name).map((row) => row.name.toLowerCase());
-  // The shortest beginning of a name that is answered.
+  // The shortest prefix of a name that is not rejected.
   let begin = "";
   for (const length of [1, 2, 3, 4, 5]) {
     begin = busy[0].slice(0, length);
@@ -148,7 +146,7 @@ async function measureList(vault, { query, isLast, most }, rounds) {
     const last = new URL(target, "http://vault");
     last.searchParams.set("page", String(Math.max(body.pages - 1, 1)));
     target = (await vault.send(`${last.pathname}${last.search}`)).next;
-    if (!target) throw new Problem(`${query || "no filter"} has one page only: nothing to follow.`);
+    if (!target) throw new Problem(`${query || "no filter"} has only one page.`);
   }
   return measure(rounds, () => vault.send(target), most);
 }
@@ -174,7 +172,7 @@ async function measure(rounds, send, most) {
   };
 }
 
-/** How long another account waits for a list of one row while this list is asked for without a pause: the 99th of 100. */
+/** How long another account waits for a list of one row while this list is requested continuously: the 99th percentile. */
 async function beside(vault, secret, { query }) {
   let isOver = false;
   const ask = async () => {
@@ -195,7 +193,7 @@ async function beside(vault, secret, { query }) {
   return waits.sort((a, b) => a - b)[Math.ceil(waits.length * 0.99) - 1];
 }
 
-/** What reads and changes single connections, and the summary. */
+/** Requests to single connections, and the summary. */
 async function singles(vault, rounds) {
   const { platforms } = (await vault.send("/v1/vault/summary")).body;
   const [{ platform }] = platforms;
@@ -227,7 +225,7 @@ async function singles(vault, rounds) {
 async function measureSize(program, { size, shards }, { rounds, onlyLife }) {
   const stored = await storage(program, size, shards);
   const other = stored.beside;
-  // Imported here: before the set-up there may be no Miniflare.
+  // Imported here, because the set-up may have installed Miniflare just now.
   const { Vault } = await import("./bench/vault-runtime.mjs");
   const vault = await Vault.open(stored, compatibilityDate(), platforms);
   try {
@@ -242,7 +240,7 @@ async function measureSize(program, { size, shards }, { rounds, onlyLife }) {
         results[list.name].beside = await beside(vault, other, list);
       }
       if (!onlyLife) Object.assign(results, await singles(vault, rounds));
-      detail("events, renewals, deliveries");
+      detail("events, refreshes, deliveries");
       const measured = (times, send, most) => measure(times, send, () => most);
       Object.assign(results, await life(vault, measured, { rounds, size, shards }));
     });
@@ -254,7 +252,7 @@ async function measureSize(program, { size, shards }, { rounds, onlyLife }) {
 
 const short = (size) => (size >= 1e6 ? `${size / 1e6}M` : size >= 1000 ? `${size / 1000}k` : `${size}`);
 
-/** Prints what was measured at each size, and at the smallest in one of many databases; tells how many cost too much. */
+/** Prints the results for each size, and for the smallest in one of many databases. Returns how many exceed their limit. */
 function table(sizes, results, shards, sharded) {
   const times = (value) => `${value.toFixed(2)}×`;
   const inMany = `${short(sizes[0])} in 1 of ${shards}`;
@@ -276,7 +274,7 @@ function table(sizes, results, shards, sharded) {
     const many = sharded?.[name];
     const isOver = ({ cost, beside = 0, most = Infinity, mostWritten = Infinity, mostCalls = 1 }) =>
       cost.rows_read > most || cost.rows_written > mostWritten || cost.calls > mostCalls || beside > MOST_BESIDE;
-    // The life of connections is measured in one vault after the other: the same work, other rows.
+    // Lifecycle measurements run in each vault in turn: the same work on different rows.
     const isDearer = many && !many.isOfAll && many.cost.calls > first.cost.calls;
     const over = [...of, ...(many ? [many] : [])].some(isOver) || isDearer;
     return [
@@ -314,6 +312,6 @@ await main(async () => {
   for (const size of sizes) results.push(await measureSize(program, { size, shards: 1 }, how));
   const sharded = shards > 1 ? await measureSize(program, { size: sizes[0], shards }, how) : undefined;
   const over = table(sizes, results, shards, sharded);
-  if (over > 0) throw new Problem(`${over} requests cost more than they may.`);
+  if (over > 0) throw new Problem(`${over} requests exceed their limits.`);
   return 0;
 });

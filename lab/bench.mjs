@@ -2,8 +2,8 @@
 //
 //   npm run bench [-- --only cold,warm,import,vault,proxy,console,sealing]
 //
-// What is not run stays on the page as it was, with its date. All of it takes about 20 minutes: the vaults of `vault` and
-// `console` are seeded once and kept. Measure on a machine that does nothing else.
+// Sections that are not run stay unchanged, with their date. All benchmarks take about 20 minutes: the vaults of `vault` and
+// `console` are seeded once and kept. Measure on an otherwise idle machine.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -29,20 +29,20 @@ import { log, task } from "../scripts/lib/status.mjs";
 const PAGE = join(root, "docs", "benchmarks.md");
 const CHARTS = join(root, "docs", "benchmarks");
 
-/** Everything that a script prints. */
+/** Runs a script. Returns its output. */
 const printed = (name) =>
   task(`npm run lab -- bench-${name}`, (detail) =>
     run(process.execPath, [join(root, "lab", `bench-${name}.mjs`)], { detail, timeout: 7_200_000 }),
   );
 
 let opened;
-/** The world of those that need one. */
+/** Opens the world that some benchmarks share. */
 const open = async () => {
   opened ??= await World.open();
   return opened;
 };
 
-/** By name, each makes a section: its Markdown, and its charts by file. */
+/** The generators of sections by name. Each returns Markdown, and charts by file. */
 const MAKERS = {
   cold: async () => coldSection(await benchCold(await open(), SAMPLES), SAMPLES),
   warm: async () => {
@@ -61,7 +61,7 @@ await main(async () => {
   const names = values.only.split(",");
   const unknown = names.find((name) => !MAKERS[name]);
   if (unknown !== undefined)
-    throw new Problem(`--only takes names of ${Object.keys(MAKERS).join(", ")}; there is no \`${unknown}\`.`);
+    throw new Problem(`Unknown benchmark \`${unknown}\`: --only takes names of ${Object.keys(MAKERS).join(", ")}.`);
   const sections = sectionsOf(readFileSync(PAGE, "utf8"));
   mkdirSync(CHARTS, { recursive: true });
   try {
@@ -69,7 +69,7 @@ await main(async () => {
       const { text, charts = {} } = await MAKERS[name]();
       sections[name] = text;
       for (const [file, svg] of Object.entries(charts)) writeFileSync(join(CHARTS, file), svg);
-      // Each as soon as it is there: the next one may fail.
+      // Written after each benchmark, because the next one may fail.
       writeFileSync(PAGE, page(sections));
     }
   } finally {

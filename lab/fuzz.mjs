@@ -1,6 +1,6 @@
-// `npm run lab -- fuzz [--target NAME] [--runs 1000000] [--minutes 5] [--keep]`: has libFuzzer make up inputs for what
-// reads bytes that others made. The targets are in tests/fuzz/targets.rs; `npm test` replays the committed inputs on them.
-// With `--keep`, what covers more than the committed inputs is added to them, and what covers nothing more is left out.
+// `npm run lab -- fuzz [--target NAME] [--runs 1000000] [--minutes 5] [--keep]`: runs libFuzzer on code that parses
+// untrusted bytes. The targets are in tests/fuzz/targets.rs; `npm test` replays the committed inputs on them. With `--keep`, inputs
+// that increase the coverage are committed, and redundant ones are removed.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -14,18 +14,18 @@ import { cargoTool } from "../scripts/setup/cargo-tools.mjs";
 const CORPORA = join(root, "lab", "fuzz", "corpus");
 const TARGET_DIR = join(root, "target", "fuzz");
 const PROGRAM = join(TARGET_DIR, "x86_64-unknown-linux-gnu", "release", "all");
-// What is committed must stay small: longer inputs are tried, but not kept.
+// Longer inputs are tried, but not committed, to keep the files small.
 const LONGEST_KEPT = 256;
 
 const file = (name) => join(CORPORA, `${name}.txt`);
 const lines = (name) => readFileSync(file(name), "utf8").split("\n").slice(0, -1);
 
-/** Writes the committed inputs of a target into a folder, one file each. */
+/** Writes the committed inputs of a target into a folder, one file per input. */
 function unpack(name, folder) {
   lines(name).forEach((line, nth) => writeFileSync(join(folder, `${nth}`), Buffer.from(line, "base64")));
 }
 
-/** Commits the inputs of a folder. */
+/** Updates the committed inputs from a folder. */
 function pack(name, folder) {
   const inputs = readdirSync(folder).map((entry) => readFileSync(join(folder, entry)));
   const kept = inputs
@@ -56,12 +56,12 @@ async function fuzz(name, { runs, minutes, keep }) {
         said.push(line);
         detail(line);
       },
-      hint: `The input is in ${folder}. Mend what it breaks, and add it to ${file(name)} in base64.`,
+      hint: `The input is in ${folder}. Fix the bug, and add the input to ${file(name)} in base64.`,
     }),
   );
   const done = said.map((line) => /^stat::number_of_executed_units:\s*(\d+)/.exec(line)?.[1]).find(Boolean);
   if (!done)
-    throw new Problem("libFuzzer does not say how many inputs it tried.", { output: said.slice(-20).join("\n") });
+    throw new Problem("The output of libFuzzer has no number of inputs.", { output: said.slice(-20).join("\n") });
   if (keep) {
     await run(PROGRAM, ["-set_cover_merge=1", "-use_counters=0", `-max_len=${LONGEST_KEPT}`, least, corpus], { env });
     pack(name, least);
@@ -83,16 +83,16 @@ await main(async () => {
   if (!(runs > 0) || !(minutes >= 0)) throw new Problem("--runs and --minutes take numbers.", { code: 2 });
   const all = readdirSync(CORPORA).map((name) => name.replace(/\.txt$/, ""));
   const unknown = values.target?.find((name) => !all.includes(name));
-  if (unknown) throw new Problem(`There is no target \`${unknown}\`. There are: ${all.join(", ")}.`, { code: 2 });
+  if (unknown) throw new Problem(`Unknown target \`${unknown}\`. Targets: ${all.join(", ")}.`, { code: 2 });
   await setup();
   const folder = await cargoTool("cargo-fuzz");
-  await task("the targets", (detail) =>
+  await task("build of the targets", (detail) =>
     run(
       "cargo",
       ["fuzz", "build", "all", "--fuzz-dir", "lab/fuzz", "--target-dir", TARGET_DIR, "--sanitizer", "none"],
       {
         detail,
-        // libFuzzer's instrumentation needs flags that the stable compiler hides.
+        // libFuzzer's instrumentation needs unstable flags.
         env: { PATH: [folder, toolPath()].join(delimiter), RUSTC_BOOTSTRAP: "1" },
       },
     ),

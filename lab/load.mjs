@@ -1,9 +1,9 @@
-// `npm run lab -- load [--minutes 10] [--connections 100000] [--callers 8]`: asks the built Worker on the local runtime for
-// minutes, by several callers at once, and compares every single answer with a model of what the vault holds.
+// `npm run lab -- load [--minutes 10] [--connections 100000] [--callers 8]`: sends requests from several callers to the
+// built Worker on the local runtime, and compares every response with a model of the vault.
 //
-// Of the requests, 70 % are lists, 10 % single connections, 10 % the catalog, 5 % writes and 5 % credentials. It ends with
-// requests a second, the times that half and 99 % of them took, and what the isolate's memory was after the first and the
-// last minute. It fails at the first wrong answer. Times are this machine's, with the callers on it.
+// Of the requests, 70 % are lists, 10 % single connections, 10 % the catalog, 5 % writes and 5 % credentials. Prints the requests
+// per second, the median and 99th percentile of their times, and the memory of the isolate after the first and the last minute.
+// Fails at the first wrong response. The callers run on the same machine, which affects the times.
 import { cpSync } from "node:fs";
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
@@ -16,7 +16,7 @@ import { CONNECTIONS, Model, expectSame, oneOf } from "./load/model.mjs";
 import { setup } from "../scripts/setup.mjs";
 import { importCatalog } from "../scripts/start/catalog.mjs";
 
-/** What is asked, as parts of a hundred. */
+/** The kinds of requests, in percent. */
 const SHARES = { list: 70, read: 10, catalog: 10, write: 5, credentials: 5 };
 const WITH_CREDENTIALS = 50;
 
@@ -38,17 +38,16 @@ function kind() {
   return Object.keys(SHARES).find((name) => (at -= SHARES[name]) < 0);
 }
 
-/** The value below which so many of a hundred lie. */
 const percentile = (values, share) => values[Math.min(values.length - 1, Math.floor((values.length * share) / 100))];
 
-/** The first connector that takes an API key and is asked nothing when one is stored. */
+/** The first connector with an API key and no other fields, whose keys are stored without verification. */
 async function connectorWithKey(ask) {
   for (const { platform } of (await ask("/v1/available-connectors?limit=500")).body.rows) {
     const { authMethods, verify } = (await ask(`/v1/available-connectors/${platform}`)).body;
     const method = authMethods.length === 1 && authMethods[0];
     if (method?.type === "api_key" && !verify && method.fields.length === 1) return platform;
   }
-  throw new Problem("No connector of the catalog takes an API key only.");
+  throw new Problem("The catalog has no connector with only an API key.");
 }
 
 await main(async () => {
@@ -57,7 +56,7 @@ await main(async () => {
   const program = await nativeCli();
   await importCatalog(program);
   const { state: seeded } = await storage(program, connections);
-  // What the tests start their servers with; it makes a temporary folder when it is loaded.
+  // The test support. Imported here, because it creates a temporary folder.
   const [{ Server, SESSION_SECRET, VAULT_KEYS }, { State }, { isolateBytes }, { ALL, key, store }] = await Promise.all(
     ["server", "workspace", "memory", "keys"].map((name) => import(`../tests/e2e/support/${name}.mjs`)),
   );
@@ -68,7 +67,7 @@ await main(async () => {
   const server = await Server.start(state, { name: "load", secrets: { SESSION_SECRET, VAULT_KEYS } });
 
   const took = [];
-  /** Asks, and notes how long it took; fails unless the answer has the status. */
+  /** Sends a request and records its duration. Fails unless the response has this status. */
   async function ask(path, { method = "GET", body, status = 200 } = {}) {
     const start = performance.now();
     const headers = { "x-service-secret": secret, ...(body && { "content-type": "application/json" }) };
@@ -86,7 +85,7 @@ await main(async () => {
 
   try {
     const platform = await connectorWithKey(ask);
-    const model = await task("all connections are read", () => Model.read(ask, platform));
+    const model = await task("read all connections", () => Model.read(ask, platform));
     const catalog = new Map();
     const holders = [];
     for (let n = 0; n < WITH_CREDENTIALS; n += 1) {

@@ -1,7 +1,7 @@
-// `npm run mutants [-- src/auth …] [-- --test PATTERN]`: cargo-gamma changes the code of these folders and files in one place
-// after another, and names each change that no native test notices and lab/mutants/survivors.txt has no reason for.
-// lab/mutants/gamma.toml says which changes these are, and lab/mutants/slow-tests.txt which tests run only for those that the other tests
-// leave: with `--reasons`, also for those that have a reason. With `--test`, only tests whose names contain the pattern run.
+// `npm run mutants [-- src/auth …] [-- --test PATTERN]`: mutation testing with cargo-gamma: changes the code of these folders
+// and files in one place at a time, and lists each change that no native test detects and that lab/mutants/survivors.txt does not
+// explain. lab/mutants/gamma.toml configures the changes. The tests in lab/mutants/slow-tests.txt only run for changes that other
+// tests do not detect: with `--reasons`, also for explained ones. With `--test`, only tests whose names contain the pattern run.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -15,25 +15,25 @@ const FOLDER = join(root, "target", "mutants");
 const REPORT = join(FOLDER, "gamma-report.json");
 const SLOW = join(root, "lab", "mutants", "slow-tests.txt");
 const REASONS = new Set(readFileSync(join(root, "lab", "mutants", "survivors.txt"), "utf8").split("\n"));
-/** What holds, seals and renews, and the API around it. */
+/** Code that stores, encrypts and refreshes credentials, and the API around it. */
 const GUARDED = [
   ...["access", "api", "call", "catalog", "connect", "credentials", "events", "lifecycle", "oauth", "target", "vault"],
   "webhooks",
 ].map((name) => `src/${name}`);
 
-/** The changes of the last report: each with its id, its line, its name in lab/mutants/survivors.txt, and what became of it. */
+/** The changes of the last report: id, line, name in lab/mutants/survivors.txt, and outcome. */
 function changes() {
   const { files } = JSON.parse(readFileSync(REPORT, "utf8"));
   return Object.entries(files).flatMap(([file, { mutants }]) =>
     mutants.map(({ id, status, statusReason, description, mutatorName, location: { start } }) => ({
       ...{ id, line: start.line, text: `${file}: ${description} [${mutatorName}]` },
-      // A change that keeps the tests from ending stays `Survived`, with a reason.
+      // cargo-gamma reports a change that makes the tests hang as `Survived`, with a reason.
       outcome: status === "Survived" && statusReason ? "Endless" : status,
     })),
   );
 }
 
-/** Says how many changes were noticed, which of the others nobody has given a reason for, and which reasons are not needed. */
+/** Prints how many changes were detected, which others have no explanation, and which explanations are not needed. */
 function report(all, isWhole) {
   const having = (outcome) => all.filter((change) => change.outcome === outcome);
   const unnoticed = having("Survived");
@@ -46,11 +46,11 @@ function report(all, isWhole) {
   const noticed = having("Killed").length + endless;
   const count = noticed + unnoticed.length;
   const others = all.length - count - having("CompileError").length;
-  if (others > 0 || count === 0) throw new Problem(`${count} changes were tried, and ${others} could not be.`);
+  if (others > 0 || count === 0) throw new Problem(`${count} changes were tested, and ${others} could not be tested.`);
   print(`${noticed} of ${count} changes were noticed (${((100 * noticed) / count).toFixed(1)} %).`);
   print(`${endless} of these keep the tests from ending.`);
   print(`${unnoticed.length - unknown.length} of the others have a reason in lab/mutants/survivors.txt.`);
-  if (unknown.length > 0) throw new Problem(`${unknown.length} changes were not noticed, and have no reason.`);
+  if (unknown.length > 0) throw new Problem(`${unknown.length} changes were not detected, and have no explanation.`);
 }
 
 await main(async () => {
@@ -63,10 +63,10 @@ await main(async () => {
   });
   const places = positionals.length > 0 ? positionals : GUARDED;
   const missing = places.find((place) => !existsSync(join(root, place)));
-  if (missing) throw new Problem(`There is no \`${missing}\`.`, { code: 2 });
-  // The native tests with random requests send as many as for a proof.
+  if (missing) throw new Problem(`\`${missing}\` does not exist.`, { code: 2 });
+  // Native tests with random requests send as many as in a proof.
   const env = { PATH: [await cargoTool("cargo-gamma"), toolPath()].join(delimiter), CONNECTOR_VAULT_PROOF: "1" };
-  // It takes crates from where cargo keeps them.
+  // cargo-gamma needs the crates in cargo's cache.
   await run("cargo", ["fetch", "--locked"]);
   const files = places.flatMap((place) => ["--file", place.endsWith(".rs") ? place : `${place}/**/*.rs`]);
   const config = ["--config", join(root, "lab", "mutants", "gamma.toml"), "--artifact-dir", FOLDER];
@@ -75,7 +75,7 @@ await main(async () => {
     task(what, async (detail) => {
       rmSync(REPORT, { force: true });
       await run("cargo", [...args, ...options, "--", ...tests], { detail, env }).catch((error) => {
-        // It also fails when it is done and a change was not noticed.
+        // It also exits with an error if a change was not detected.
         if (!existsSync(REPORT)) throw error;
       });
       if (!existsSync(REPORT)) throw new Problem(`There is nothing to change in ${places.join(", ")}.`, { code: 2 });
@@ -95,7 +95,7 @@ await main(async () => {
     const outcomes = new Map(others.map(({ id, outcome }) => [id, outcome]));
     for (const change of left) {
       const outcome = outcomes.get(change.id) ?? "Pending";
-      // What no slow test reaches stays as it was.
+      // Keep the outcome of changes that no slow test covers.
       if (outcome !== "NoCoverage") change.outcome = outcome;
     }
   }

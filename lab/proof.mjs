@@ -1,5 +1,5 @@
-// `npm run proof [-- NAME …]`: runs all proofs, or some of them, and writes what came of them into docs/proof.md. A proof tells
-// what the service survives; `npm test` tells whether a commit is right. All of them together take hours.
+// `npm run proof [-- NAME …]`: runs all proofs, or some of them, and writes the results into docs/proof.md. Proofs test the
+// service under extreme conditions, which takes hours; `npm test` checks a commit.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../scripts/lib/paths.mjs";
@@ -17,14 +17,13 @@ const lab = (...args) => ["npm", "run", "--silent", "lab", "--", ...args];
 const native = (...tests) => ["cargo", "test", "--features", "cli", "--test", "api", "--", ...tests];
 
 /**
- * The proofs, the shortest first, each with its command and, where its last line does not say the result, what to look for in
- * its output. With CONNECTOR_VAULT_PROOF, native tests with random requests send 100,000 of them.
+ * The proofs, the fastest first, each with its command. `result` finds the result in the output if it is not the last line. With CONNECTOR_VAULT_PROOF, native tests with random requests send 100,000 of them.
  */
 const PROOFS = {
   agents: { command: native("agents::attacks", "agents::crowd"), result: /test result: .*? failed/g },
   tenants: { command: native("tenants::", "tokens::", "connect::crowd"), result: /test result: .*? failed/g },
   audit: { command: native("audit::"), result: /test result: .*? failed/g },
-  histories: {
+  "model-based": {
     command: native("connect::histories", "vault_model::", "properties::", "walk::", "connect::events", "slices::"),
     result: /test result: .*? failed/g,
   },
@@ -51,7 +50,7 @@ const PROOFS = {
   fuzz: { command: lab("fuzz", "--runs", "1000000"), result: /[\d,]+ inputs in all.*/g },
 };
 
-/** What a proof's output says came of it, as one cell of a table. */
+/** The result in the output of a proof, as a cell of a table. */
 export function resultOf(output, pattern) {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   const found = pattern ? output.match(pattern) : lines.slice(-1);
@@ -59,9 +58,9 @@ export function resultOf(output, pattern) {
   return text.length > WIDTH ? `${text.slice(0, WIDTH)}…` : text;
 }
 
-/** The page with other results: rows of proofs that did not run stay. */
+/** The page with these results. Rows of proofs that did not run stay. */
 export function withResults(page, results) {
-  if (!RESULTS.test(page)) throw new Problem("docs/proof.md has no place for results.");
+  if (!RESULTS.test(page)) throw new Problem("docs/proof.md has no section for results.");
   const [, , ...before] = page.match(RESULTS)[0].match(/^\|.*\|$/gm) ?? [];
   const rows = new Map(before.map((row) => [row.split("|")[1].trim(), row]));
   for (const [name, row] of results) rows.set(name, row);
@@ -90,8 +89,8 @@ if (process.argv[1] === import.meta.filename) {
     const given = process.argv.slice(2);
     const unknown = given.filter((name) => !(name in PROOFS));
     if (unknown.length > 0) {
-      const hint = `There are: ${Object.keys(PROOFS).join(", ")}.`;
-      throw new Problem(`There is no proof ${unknown.join(", ")}.`, { hint, code: 2 });
+      const hint = `Proofs: ${Object.keys(PROOFS).join(", ")}.`;
+      throw new Problem(`Unknown proof: ${unknown.join(", ")}.`, { hint, code: 2 });
     }
     await rust();
     await npmPackages();
@@ -104,6 +103,6 @@ if (process.argv[1] === import.meta.filename) {
         print(`${name}: ${error.message}\n${error.output ?? ""}`);
       }
     }
-    if (failed.length > 0) throw new Problem(`Not proven: ${failed.join(", ")}.`);
+    if (failed.length > 0) throw new Problem(`Failed proofs: ${failed.join(", ")}.`);
   });
 }

@@ -1,6 +1,6 @@
 // `npm run lab -- NAME [options]`: runs a benchmark, a proof or another experiment. Without a name, lists them.
 //
-// Experiments may use npm packages that the product does not need: lab/package.json has them, and they are installed here.
+// Experiments can use npm packages that the product does not need. lab/package.json lists them, and this script installs them.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { main, Problem } from "../scripts/lib/problem.mjs";
@@ -18,7 +18,7 @@ await main(async () => {
   }
   if (!(name in EXPERIMENTS)) {
     const names = Object.keys(EXPERIMENTS).join(", ");
-    throw new Problem(`There is no experiment \`${name}\`.`, { hint: `There are: ${names}.`, code: 2 });
+    throw new Problem(`Unknown experiment \`${name}\`.`, { hint: `Experiments: ${names}.`, code: 2 });
   }
   await npmPackages();
   await npmPackages(import.meta.dirname);

@@ -1,5 +1,5 @@
-// `npm run lab -- schemathesis [--examples 1000] [--seed 1]`: has schemathesis make up requests from the OpenAPI document, valid
-// and invalid ones, and checks each answer of the built Worker on the local runtime against the document.
+// `npm run lab -- schemathesis [--examples 1000] [--seed 1]`: schemathesis generates valid and invalid requests from the OpenAPI
+// document, and checks each response of the built Worker on the local runtime against it.
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { buildPackage } from "../scripts/build-package.mjs";
@@ -22,7 +22,7 @@ await main(async () => {
   await nativeCli();
   await buildWorker(tools);
   await buildPackage(tools);
-  // It makes a temporary folder when it is loaded.
+  // Imported here, because it creates a temporary folder.
   const { schemathesis } = await import("./schemathesis/run.mjs");
   const said = await task(`schemathesis, ${examples} examples of each operation`, (detail) =>
     schemathesis({ examples, seed, detail }),

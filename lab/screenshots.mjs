@@ -1,4 +1,4 @@
-// `npm run screenshots`: what the site looks like, into docs/screenshots/. Needs a service that runs:
+// `npm run screenshots`: takes screenshots of the site, into docs/screenshots/. Needs a running service:
 //
 //   npm start                                              # in another terminal; prints a key
 //   KEY=sk_test_… npm run screenshots [-- http://localhost:8787]
@@ -14,14 +14,14 @@ import { fonts } from "../scripts/setup/fonts.mjs";
 const folder = join(root, "docs", "screenshots");
 const PLACE = "connector-vault.secret";
 const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
-// Dark at one width: the colours are the same at all.
+// The dark theme at one width is sufficient.
 const LOOKS = [
   [390, "light"],
   [1280, "light"],
   [1280, "dark"],
   [1920, "light"],
 ];
-/** Views: how to get there. A page without a key is one for whoever has none; the window is opened with a token. */
+/** The views, and how to open them. Some pages need no key; the connect window needs a token. */
 const VIEWS = {
   "sign-in": { path: "/", anonymous: true },
   overview: { path: "/" },
@@ -33,7 +33,7 @@ const VIEWS = {
     path: "/connections?platform=github",
     then: async (page) => {
       await page.locator("tbody a").first().click();
-      // What is not loaded yet has a grey box in its place.
+      // Until it is loaded, a grey placeholder is shown.
       await page.getByRole("dialog").locator("dl").first().waitFor();
       await page.locator(".skeleton").first().waitFor({ state: "hidden" });
     },
@@ -53,7 +53,7 @@ const VIEWS = {
   problem: { path: "/problems/precondition_failed", anonymous: true },
 };
 
-/** What follows `#` in the window's address. */
+/** The fragment of the connect window's URL. */
 async function opening(address, key, more) {
   const answer = await fetch(`${address}/v1/sessions`, {
     method: "POST",
@@ -64,7 +64,7 @@ async function opening(address, key, more) {
     }),
   });
   const { token, detail } = await answer.json();
-  if (!token) throw new Problem(`There is no token for the window: ${detail}`);
+  if (!token) throw new Problem(`The token for the connect window could not be created: ${detail}`);
   return `#${new URLSearchParams({ token, ...more })}`;
 }
 
@@ -99,9 +99,9 @@ await main(async () => {
   await fonts();
   const answer = await fetch(`${address}/health`).catch(() => undefined);
   if (!answer?.ok)
-    throw new Problem(`Nothing answers at ${address}.`, { hint: "Start the service in another terminal: npm start" });
+    throw new Problem(`There is no service at ${address}.`, { hint: "Start the service in another terminal: npm start" });
   mkdirSync(folder, { recursive: true });
-  // Imported here: before the set-up there may be no such package.
+  // Imported here, because the set-up may have installed the package just now.
   const { chromium } = await import("playwright-core");
   const browser = await chromium.launch({ executablePath: browserPrograms().chromium, chromiumSandbox: false });
   try {

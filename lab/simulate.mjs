@@ -1,11 +1,11 @@
-// `npm run lab -- simulate`: what a billion connections in many databases would be like. Prints the tables of docs/scaling.md.
+// `npm run lab -- simulate`: simulates a billion connections in many databases. Prints the tables of docs/scaling.md.
 import { parseArgs } from "node:util";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { simulate } from "./simulate/model.mjs";
 
 const DEFAULTS = { seed: "1", connections: "1000000000", accounts: "50000", databases: "500,1000,2000", weeks: "26" };
 
-/** The options, as whole numbers; `databases` is a list of them. */
+/** The options, as integers; `databases` is a list. */
 function options() {
   const given = Object.entries(DEFAULTS).map(([name, usual]) => [name, { type: "string", default: usual }]);
   const { values } = parseArgs({ options: Object.fromEntries(given) });
@@ -26,7 +26,7 @@ const number = (value, digits = 0) =>
 const percent = (share) => `${number(share * 100)} %`;
 const ms = (wait, busy) => (busy >= 1 ? "no end" : `${number(wait, 1)} ms`);
 
-/** A table of Markdown: a row of `rows` for each line, a column for each run. */
+/** Prints a Markdown table with a line for each of `rows` and a column for each run. */
 function table(runs, rows) {
   console.log(`| databases | ${runs.map(({ databases }) => number(databases)).join(" | ")} |`);
   console.log(`|---|${runs.map(() => "---|").join("")}`);

@@ -1,6 +1,6 @@
-// `npm run lab -- soak [--minutes 20]`: `npm start`, an OAuth server whose tokens live for a minute, and a connection that
-// is used and left alone for so many minutes, lives through an outage, loses its grant, and is reconnected from the console.
-// The service takes its own time: up to ten minutes more. Ends with an error at the first thing that is not as it should be.
+// `npm run lab -- soak [--minutes 20]`: a soak test with `npm start`, and an OAuth server whose tokens expire after a
+// minute. A connection is used and idle in turn for this many minutes, survives an outage, loses its grant, and is reconnected in
+// the console. The last steps take up to ten minutes more. Fails at the first deviation.
 import { spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -10,7 +10,7 @@ import { environment } from "../scripts/lib/run.mjs";
 import { elapsed, print } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
 
-/** How the output of `npm start` ends. */
+/** The end of the output of `npm start`. */
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 const START_MS = 15 * 60_000;
 /** A published catalog is served everywhere within 90 seconds. */
@@ -23,13 +23,13 @@ function minutesToLive() {
   return minutes;
 }
 
-/** Runs `npm start` until `use`, which gets the key that it prints, is done. */
+/** Runs `npm start` while `use` runs, which gets the printed key. */
 async function whileStarted(args, use) {
   const child = spawn("npm", ["start", "--", ...args], {
     cwd: root,
     env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
-    // A process group of its own, to be ended as a whole.
+    // A separate process group, which can be killed as a whole.
     detached: true,
   });
   const ended = new Promise((done) => child.once("close", done));
@@ -38,7 +38,7 @@ async function whileStarted(args, use) {
   let output = "";
   try {
     const key = await new Promise((done, fail) => {
-      const timer = setTimeout(() => fail(new Error("it did not become ready")), START_MS);
+      const timer = setTimeout(() => fail(new Error("`npm start` did not become ready")), START_MS);
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding("utf8").on("data", (text) => {
           output += text;
@@ -46,7 +46,7 @@ async function whileStarted(args, use) {
           if (shown) done(clearTimeout(timer) ?? shown);
         });
       }
-      ended.then(() => fail(new Error("it has ended")));
+      ended.then(() => fail(new Error("`npm start` has exited")));
     });
     await use(key);
   } catch (error) {
@@ -61,12 +61,12 @@ async function whileStarted(args, use) {
 await main(async () => {
   const minutes = minutesToLive();
   await setup({ withBrowser: true });
-  // What the tests start their servers with: it makes a temporary folder when it is loaded, and needs npm's packages.
+  // The test support. Imported here, because it creates a temporary folder and needs npm packages.
   const at = (name) => import(`../tests/e2e/support/${name}.mjs`);
   const [{ Life }, { launch }, { Idp, idpPlatforms }, { platformCatalog }, { send }, { freePort }, { State, folder }] =
     await Promise.all(["alive", "browser", "oidc", "platforms", "http", "server", "workspace"].map(at));
   const [port, inspectorPort] = [await freePort(), await freePort()];
-  const state = new State("story");
+  const state = new State("soak");
   const args = ["--ip", "127.0.0.1", "--port", port, "--inspector-port", inspectorPort, "--persist-to", state.path];
   const begun = Date.now();
   const log = (text) => print(`${elapsed(Date.now() - begun).padStart(12)}  ${text}`);
@@ -76,11 +76,11 @@ await main(async () => {
   try {
     await whileStarted(args.map(String), async (secret) => {
       log("npm start is ready");
-      // An import wants a document, too.
+      // An import needs a document.
       const { issuer } = idp;
       const document = { server: issuer, authorizationUrl: `${issuer}/auth`, tokenUrl: `${issuer}/token`, scopes: {} };
       const platforms = { documents: { documented: document }, providers: idpPlatforms(issuer) };
-      await state.publish(await platformCatalog("story", folder, platforms));
+      await state.publish(await platformCatalog("soak", folder, platforms));
       const server = {
         port,
         send: (path, { secret: key, headers = [], ...request } = {}) =>

@@ -31,7 +31,7 @@ test("a new result replaces only the row of its proof, and rows keep the order o
   assert.ok(page.startsWith("# Proof\n") && page.endsWith("<!-- /results -->\nmore\n"));
   const again = withResults(page, [["tenants", row.replace("ok", "better")]]);
   assert.equal(again, page.replace("| ok |", "| better |"));
-  assert.throws(() => withResults("# Proof\n", []), /no place/);
+  assert.throws(() => withResults("# Proof\n", []), /no section/);
 });
 
 test("docs/proof.md has a section for results, and each experiment has a file", () => {
