@@ -14,7 +14,9 @@ await main(async () => {
   const { values } = parseArgs({ options: { "skip-import": { type: "boolean", default: false } } });
   const world = await World.open();
   try {
-    console.log("\nProcessor time of the workerd process per warm request: medians of rounds, and ratios within a round.");
+    console.log(
+      "\nProcessor time of the workerd process per warm request: medians of rounds, and ratios within a round.",
+    );
     print(warmTable(await benchWarm(world)));
     if (!values["skip-import"]) {
       const rounds = await benchImport(world);

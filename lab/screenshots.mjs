@@ -99,7 +99,9 @@ await main(async () => {
   await fonts();
   const answer = await fetch(`${address}/health`).catch(() => undefined);
   if (!answer?.ok)
-    throw new Problem(`There is no service at ${address}.`, { hint: "Start the service in another terminal: npm start" });
+    throw new Problem(`There is no service at ${address}.`, {
+      hint: "Start the service in another terminal: npm start",
+    });
   mkdirSync(folder, { recursive: true });
   // Imported here, because the set-up may have installed the package just now.
   const { chromium } = await import("playwright-core");
