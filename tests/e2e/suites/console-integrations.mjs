@@ -41,6 +41,19 @@ export function consoleIntegrations(world) {
         }),
       ));
 
+    test("lists missing clients after the catalog was shown, and the catalog after them", () =>
+      without(() =>
+        visit("/connectors", async (page) => {
+          const go = (name) => page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
+          const enabled = page.getByRole("region", { name: "Enabled for hosted authorization" });
+          await enabled.waitFor();
+          await go("Integrations");
+          await card(page, "Missing", "Both").waitFor();
+          await go("Connectors");
+          await enabled.waitFor();
+        }),
+      ));
+
     test("a missing client is set, changed without its secret, and deleted", () =>
       without(() =>
         visit(

@@ -1,8 +1,8 @@
 import type { AgentSignIn, IdentityType, NewAgentSignIn } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { FormError } from "../components/form-error";
 import { useValidatedForm } from "../components/use-validated-form";
-import { describeError } from "../components/error-message";
-import { faultAt, faultsOf } from "../components/faults";
+import { faultAt } from "../components/faults";
 import { TextField } from "../components/field";
 import { Modal } from "../components/modal";
 import { useSingleFlight } from "../components/use-single-flight";
@@ -15,7 +15,7 @@ interface Props {
   signIn: AgentSignIn | null;
   onClose: () => void;
   onSaved: () => void;
-  focusAfter: () => HTMLElement | null;
+  fallbackFocus: () => HTMLElement | null;
 }
 
 const IDENTITY_TYPE_OPTIONS: readonly (readonly [type: string, word: string])[] = [
@@ -27,13 +27,13 @@ const IDENTITY_TYPE_OPTIONS: readonly (readonly [type: string, word: string])[] 
 ];
 
 /** Form for the OpenID provider or app that authenticates agents' users. */
-export const SignInForm = ({ signIn, onClose, onSaved, focusAfter }: Props) => (
-  <Modal title="Sign-in for agents" kind="form" onClose={onClose} fallbackFocus={focusAfter}>
+export const SignInForm = ({ signIn, onClose, onSaved, fallbackFocus }: Props) => (
+  <Modal title="Sign-in for agents" kind="form" onClose={onClose} fallbackFocus={fallbackFocus}>
     <Form signIn={signIn} onClose={onClose} onSaved={onSaved} />
   </Modal>
 );
 
-function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
+function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   const { vault } = useSession();
   const invalidate = useInvalidateAgents();
   const [type, setType] = useState<AgentSignIn["type"]>(signIn?.type ?? "oidc");
@@ -132,13 +132,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "focusAfter">) {
       <p class="muted small">
         Agents have at most the scopes of the key that you are signed in with, and only until it expires or is revoked.
       </p>
-      {error && (
-        <p class="note" data-tone="bad" role="alert">
-          {faultsOf(error).length > 0
-            ? "The service rejected this. Check the marked fields above."
-            : `${describeError(error)} It may not have been saved. Check the page before you try again.`}
-        </p>
-      )}
+      {error && <FormError error={error} hint="It may not have been saved. Check the page before you try again." />}
       <div class="buttons">
         <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
           Cancel

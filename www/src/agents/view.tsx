@@ -4,17 +4,16 @@ import { QueryView } from "../components/query-view";
 import { CopyButton } from "../components/copy-button";
 import { EmptyState } from "../components/empty-state";
 import { Notice } from "../components/notice";
-import { Page } from "../components/page";
+import { Page, pageHeading } from "../components/page";
 import { Snippet } from "../components/snippet";
 import { RelativeTime } from "../components/relative-time";
+import { ShowOlder } from "../components/show-older";
 import { useSession } from "../session/session";
 import { RevokeGrant, DisableSignIn, agentName } from "./confirmations";
 import { SignInForm } from "./form";
 import { useGrants, useSignIn } from "./hooks";
 import "../webhooks/webhooks.css";
 import "../keys/keys.css";
-
-const heading = () => document.querySelector<HTMLElement>("h1");
 
 type Dialog = { what: "form" } | { what: "off" } | { what: "end"; grant: AgentGrant };
 
@@ -74,17 +73,22 @@ export function AgentsView() {
         }}
       />
       {dialog?.what === "form" && (
-        <SignInForm signIn={signIn} onClose={close} onSaved={() => done("Sign-in was saved.")} focusAfter={heading} />
+        <SignInForm
+          signIn={signIn}
+          onClose={close}
+          onSaved={() => done("Sign-in was saved.")}
+          fallbackFocus={pageHeading}
+        />
       )}
       {dialog?.what === "off" && (
-        <DisableSignIn onClose={close} onDone={() => done("Sign-in is off.")} focusAfter={heading} />
+        <DisableSignIn onClose={close} onDone={() => done("Sign-in is off.")} fallbackFocus={pageHeading} />
       )}
       {dialog?.what === "end" && (
         <RevokeGrant
           grant={dialog.grant}
           onClose={close}
           onDone={() => done("The grant was revoked.")}
-          focusAfter={heading}
+          fallbackFocus={pageHeading}
         />
       )}
     </Page>
@@ -177,17 +181,7 @@ function Grants({ onRevoke }: { onRevoke: ((grant: AgentGrant) => void) | undefi
                   <Row key={grant.id} grant={grant} onEnd={onRevoke} />
                 ))}
               </ul>
-              {query.hasNextPage && (
-                <p>
-                  <button
-                    type="button"
-                    aria-disabled={query.isFetchingNextPage}
-                    onClick={() => !query.isFetchingNextPage && void query.fetchNextPage()}
-                  >
-                    Show older
-                  </button>
-                </p>
-              )}
+              <ShowOlder query={query} />
             </>
           )
         }

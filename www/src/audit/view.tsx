@@ -2,10 +2,9 @@ import { useInfiniteQuery } from "@tanstack/preact-query";
 import type { AuditAction, AuditEntry, AuditFilters } from "connector-vault/slim";
 import { Link } from "wouter-preact";
 import { useUrlState } from "../components/url-state";
-import { QueryView } from "../components/query-view";
-import { EmptyState } from "../components/empty-state";
 import { faultAt } from "../components/faults";
 import { Field } from "../components/field";
+import { Log } from "../components/log";
 import { Page } from "../components/page";
 import { SearchField } from "../components/search-field";
 import { Select } from "../components/select";
@@ -13,7 +12,6 @@ import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
 import { RelativeTime, formatExact } from "../components/relative-time";
 import { useSession } from "../session/session";
 import { AUDIT_ACTIONS, actionLabel, actorLabel, targetHref } from "./messages";
-import "../events/events.css";
 
 const PAGE_SIZE = 50;
 const PARAMETERS = ["action", "actor", "target", "from", "to"] as const;
@@ -57,7 +55,7 @@ export function AuditView() {
   );
   return (
     <Page title="Audit">
-      <div class="event-filters" role="search" aria-label="Audit">
+      <div class="log-filters" role="search" aria-label="Audit">
         <Select
           label="Action"
           value={values.action ?? ""}
@@ -107,34 +105,10 @@ function Entries({ filters }: { filters: AuditFilters }) {
     gcTime: 0,
   });
   const entries = query.data?.pages.flatMap(({ rows }) => rows) ?? [];
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   return (
-    <QueryView query={query} what="entries" rows={8}>
-      {() => (
-        <div class="section">
-          {entries.length === 0 && !hasNextPage ? (
-            <EmptyState title="No entries">Entries are deleted after some time.</EmptyState>
-          ) : (
-            <ol class="events" aria-label="Entries">
-              {entries.map((entry) => (
-                <Row key={entry.id} entry={entry} />
-              ))}
-            </ol>
-          )}
-          {hasNextPage && (
-            <p>
-              <button
-                type="button"
-                aria-disabled={isFetchingNextPage}
-                onClick={() => !isFetchingNextPage && void fetchNextPage()}
-              >
-                {isFetchingNextPage ? "Loading…" : "Show older"}
-              </button>
-            </p>
-          )}
-        </div>
-      )}
-    </QueryView>
+    <Log query={query} rows={entries} label="Entries" empty="Entries are deleted after some time.">
+      {(entry) => <Row key={entry.id} entry={entry} />}
+    </Log>
   );
 }
 
@@ -142,8 +116,8 @@ function Row({ entry }: { entry: AuditEntry }) {
   const { at, action, actor, target, requestId, count } = entry;
   const address = targetHref(target, action.endsWith(".deleted"));
   return (
-    <li class="event">
-      <span class="event-what">
+    <li class="log-entry">
+      <span class="log-entry-main">
         <strong>{actionLabel(action)}</strong>
         {count > 1 && ` ${count} times`}
         <br />
@@ -176,7 +150,7 @@ function Row({ entry }: { entry: AuditEntry }) {
           </>
         )}
       </span>
-      <span class="event-when muted small" title={formatExact(at)}>
+      <span class="log-entry-time muted small" title={formatExact(at)}>
         <RelativeTime at={at} />
       </span>
     </li>

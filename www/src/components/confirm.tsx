@@ -13,7 +13,7 @@ interface Props {
   /** The message for an error, or false to show none. */
   errorText: (error: unknown) => string | false;
   onClose: () => void;
-  focusAfter?: () => HTMLElement | null;
+  fallbackFocus?: () => HTMLElement | null;
   /** What will happen. */
   children: ComponentChildren;
 }
@@ -25,24 +25,24 @@ export function Confirm({
   isDestructive = false,
   errorText,
   onClose,
-  focusAfter,
+  fallbackFocus,
   children,
 }: Props) {
   const { error, isPending } = mutation;
-  const failed = error !== null && errorText(error);
+  const message = error !== null && errorText(error);
   // A running mutation can't be cancelled. `isPending` is rendered later than it starts, so ask the mutation itself.
-  const keep = () => !mutation.isInFlight() && onClose();
+  const cancel = () => !mutation.isInFlight() && onClose();
   return (
-    <Modal title={title} kind="alert" onClose={keep} fallbackFocus={focusAfter}>
+    <Modal title={title} kind="alert" onClose={cancel} fallbackFocus={fallbackFocus}>
       <div class="section">
         {children}
-        {failed && (
+        {message && (
           <p class="note" data-tone="bad" role="alert">
-            {failed}
+            {message}
           </p>
         )}
         <div class="buttons">
-          <button type="button" aria-disabled={isPending} onClick={keep}>
+          <button type="button" aria-disabled={isPending} onClick={cancel}>
             {labels.cancel}
           </button>
           <button

@@ -45,3 +45,6 @@ export function Page({ title, breadcrumb, count, actions, children }: Props) {
     </div>
   );
 }
+
+/** The title of the current view, to focus when the focused element is removed. */
+export const pageHeading = () => document.querySelector<HTMLElement>("h1");

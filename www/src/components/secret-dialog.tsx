@@ -6,14 +6,14 @@ interface Props {
   title: string;
   secret: string;
   onClose: () => void;
-  focusAfter: () => HTMLElement | null;
+  fallbackFocus: () => HTMLElement | null;
   /** What the secret is for. */
   children: ComponentChildren;
 }
 
 /** Shows a new secret. Only its button closes the dialog, because the secret can't be shown again. */
-export const SecretDialog = ({ title, secret, onClose, focusAfter, children }: Props) => (
-  <Modal title={title} kind="alert" mustConfirm onClose={onClose} fallbackFocus={focusAfter}>
+export const SecretDialog = ({ title, secret, onClose, fallbackFocus, children }: Props) => (
+  <Modal title={title} kind="alert" mustConfirm onClose={onClose} fallbackFocus={fallbackFocus}>
     <div class="section">
       <p>
         {children} Store it now: <strong>it is shown only once.</strong>

@@ -1,5 +1,6 @@
 import type { Connector } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
+import { pluralize } from "../components/pluralize";
 import { accountName } from "../components/account-name";
 import { Logo } from "../components/logo";
 import { SearchField } from "../components/search-field";
@@ -32,8 +33,7 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
       // If the token names platforms, the app has already chosen them.
       const next = await service.findPlatforms(q, (who.platforms ?? null) !== null, controller.signal);
       setPage(next);
-      if (q !== "")
-        announce(next.total === 1 ? "1 platform found" : `${next.total.toLocaleString("en")} platforms found`);
+      if (q !== "") announce(`${pluralize(next.total, "platform")} found`);
     };
     search().catch((error) => !controller.signal.aborted && onError(error));
     return () => controller.abort();

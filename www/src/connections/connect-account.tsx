@@ -18,6 +18,7 @@ import { isRedirectMethod, isSetByApp } from "../connect/auth-methods";
 import { authMethodTitle } from "../connectors/auth-methods";
 import { useConnector } from "../connectors/hooks";
 import { clientHref } from "../integrations/hooks";
+import { FormError } from "../components/form-error";
 import { QueryView } from "../components/query-view";
 import { CopyButton } from "../components/copy-button";
 import { describeError } from "../components/error-message";
@@ -278,14 +279,13 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
 
 function StartError({ error, connector: { platform, name } }: { error: unknown; connector: ConnectorDetail }) {
   const { may } = useSession();
-  const note = (tone: "warn" | "bad", text: ComponentChildren) => (
-    <p class="note" data-tone={tone} role="alert">
+  const note = (text: ComponentChildren) => (
+    <p class="note" data-tone="warn" role="alert">
       {text}
     </p>
   );
   if (error instanceof ConflictError && error.code === "oauth_client_missing")
     return note(
-      "warn",
       <>
         Your OAuth client for {name} is missing or incomplete. {error.message.replaceAll("`", "")}{" "}
         {may("clients:read") && <Link href={clientHref(platform)}>Open it in Integrations</Link>}
@@ -293,16 +293,12 @@ function StartError({ error, connector: { platform, name } }: { error: unknown; 
     );
   if (error instanceof ConflictError && error.code === "connection_exists")
     return note(
-      "warn",
       <>
         This identity is already connected to {name} with this label.{" "}
         {error.connectionId && <Link href={`/connections/${error.connectionId}`}>Open that connection</Link>}
       </>,
     );
-  return note(
-    "bad",
-    faultsOf(error).length > 0 ? "The service rejected this. Check the marked fields above." : describeError(error),
-  );
+  return <FormError error={error} />;
 }
 
 interface AwaitUserProps {

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { platformFault } from "../connectors/platform-field";
 import type { Platforms } from "../connectors/platforms";
-import { explainError } from "../components/error-message";
+import { FormError } from "../components/form-error";
 import { faultAt, faultsOf } from "../components/faults";
 import { Modal } from "../components/modal";
 import { useIsMounted, useSingleFlight } from "../components/use-single-flight";
@@ -122,12 +122,10 @@ function CreateError({ error, hrefOf }: { error: unknown; hrefOf: (id: string) =
       </p>
     );
   }
-  const { title, detail } = explainError(error);
   return (
-    <p class="note" data-tone="bad" role="alert">
-      {error instanceof ValidationError
-        ? "The service rejected this. Check the marked fields above."
-        : `${title}. ${detail} Your input is kept. Check whether the connection was created before you try again.`}
-    </p>
+    <FormError
+      error={error}
+      hint="Your input is kept. Check whether the connection was created before you try again."
+    />
   );
 }

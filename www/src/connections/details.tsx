@@ -1,6 +1,7 @@
 import type { Connection, Connector } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
+import { DescriptionItem } from "../components/description-item";
 import { STATE_MEANINGS, StateBadge } from "../components/badge";
 import { CopyButton } from "../components/copy-button";
 import { Logo } from "../components/logo";
@@ -56,45 +57,38 @@ export function Details({ connection, name }: { connection: Connection; name: Co
     <section class="section" aria-labelledby="facts-title">
       <h3 id="facts-title">Details</h3>
       <dl class="facts">
-        <Fact name="Identity">
+        <DescriptionItem name="Identity">
           <span class="copied">
             {identity}
             <CopyButton text={identity} label="Copy the identity" />
           </span>
-        </Fact>
-        <Fact name="Identity type">{identityType}</Fact>
-        <Fact name="Name">{name}</Fact>
-        <Fact name="State">{state}</Fact>
-        <Fact name="Active">{active ? "Yes" : "No"}</Fact>
-        <Fact name="Created">
+        </DescriptionItem>
+        <DescriptionItem name="Identity type">{identityType}</DescriptionItem>
+        <DescriptionItem name="Name">{name}</DescriptionItem>
+        <DescriptionItem name="State">{state}</DescriptionItem>
+        <DescriptionItem name="Active">{active ? "Yes" : "No"}</DescriptionItem>
+        <DescriptionItem name="Created">
           <RelativeTime at={createdAt} showExact />
-        </Fact>
-        <Fact name="Key">
+        </DescriptionItem>
+        <DescriptionItem name="Key">
           <span class="copied">
             <code>{key}</code>
             <CopyButton text={key} label="Copy the key" />
           </span>
-        </Fact>
-        <Fact name="ID">
+        </DescriptionItem>
+        <DescriptionItem name="ID">
           <span class="copied">
             <code>{id}</code>
             <CopyButton text={id} label="Copy the ID" />
           </span>
-        </Fact>
-        <Fact name="Platform">
+        </DescriptionItem>
+        <DescriptionItem name="Platform">
           <code>{platform}</code> <span class="muted">{platformVersion}</span>
-        </Fact>
-        <Fact name="Environment">{environment}</Fact>
-        <Fact name="Type">{type}</Fact>
-        <Fact name="Version">{version}</Fact>
+        </DescriptionItem>
+        <DescriptionItem name="Environment">{environment}</DescriptionItem>
+        <DescriptionItem name="Type">{type}</DescriptionItem>
+        <DescriptionItem name="Version">{version}</DescriptionItem>
       </dl>
     </section>
   );
 }
-
-const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-);

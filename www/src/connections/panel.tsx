@@ -12,6 +12,7 @@ import { CheckNow } from "./check-now";
 import { EditName } from "./edit-name";
 import { EditState } from "./edit-state";
 import { ConnectAccount } from "./connect-account";
+import { DiscardChanges } from "./discard-changes";
 import { dropDraft } from "./drafts";
 import { Details, PanelHeader, StateLine } from "./details";
 import { History } from "./history";
@@ -32,10 +33,10 @@ interface Props {
   onLeave: () => void;
   /** Called when the connection no longer exists; `what` is an optional message. */
   onRemoved: (what?: string) => void;
-  focusAfter: () => HTMLElement | null;
+  fallbackFocus: () => HTMLElement | null;
 }
 
-export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeave, onRemoved, focusAfter }: Props) {
+export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeave, onRemoved, fallbackFocus }: Props) {
   const { may } = useSession();
   const query = useConnection(id);
   const { remove } = useConnectionCache();
@@ -64,7 +65,7 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
       title={connection ? connection.identity : "Connection"}
       kind="drawer"
       onClose={close}
-      fallbackFocus={() => rowLink(id) ?? focusAfter()}
+      fallbackFocus={() => rowLink(id) ?? fallbackFocus()}
     >
       {isGone || isNotFound ? (
         <ConnectionGone wasThere={isGone || connection !== undefined} onClose={close} />
@@ -105,21 +106,9 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
         />
       )}
       {isLeaving && (
-        <Modal title="Discard your changes?" kind="alert" onClose={onStay}>
-          <div class="section">
-            <p class="named">
-              Your changes to <strong>{connection?.identity ?? id}</strong> are not saved.
-            </p>
-            <div class="buttons">
-              <button type="button" onClick={onStay}>
-                Keep editing
-              </button>
-              <button type="button" class="danger" onClick={discard}>
-                Discard changes
-              </button>
-            </div>
-          </div>
-        </Modal>
+        <DiscardChanges onKeep={onStay} onDiscard={discard}>
+          Your changes to <strong>{connection?.identity ?? id}</strong> are not saved.
+        </DiscardChanges>
       )}
     </Modal>
   );

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/preact-query";
 import { NotFoundError, type Connection, type ConnectionStatus } from "connector-vault/slim";
-import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
 import { clientHref } from "../integrations/hooks";
+import { DescriptionItem } from "../components/description-item";
 import { QueryView } from "../components/query-view";
 import { accountName } from "../components/account-name";
 import { DueTime, RelativeTime } from "../components/relative-time";
@@ -47,50 +47,52 @@ function StatusFacts({ status, platform }: { status: ConnectionStatus; platform:
   return (
     <dl class="facts status-facts">
       {status.account && (
-        <Fact name="Account">
+        <DescriptionItem name="Account">
           {accountName(status.account)}
           {status.account.name !== null && status.account.name !== status.account.id && (
             <span class="muted small"> {status.account.id}</span>
           )}
-        </Fact>
+        </DescriptionItem>
       )}
       {since && (
-        <Fact name="Since">
+        <DescriptionItem name="Since">
           <RelativeTime at={since} showExact />
-        </Fact>
+        </DescriptionItem>
       )}
       {reason && (
-        <Fact name="Reason">
+        <DescriptionItem name="Reason">
           <Reason reason={reason} />
-        </Fact>
+        </DescriptionItem>
       )}
-      {isNotWorking && <Fact name="Who must act">{who}</Fact>}
-      {attempts > 0 && <Fact name="Failed attempts">{attempts}</Fact>}
+      {isNotWorking && <DescriptionItem name="Who must act">{who}</DescriptionItem>}
+      {attempts > 0 && <DescriptionItem name="Failed attempts">{attempts}</DescriptionItem>}
       {nextAttemptAt && (!isNotWorking || actor !== "nobody") && (
-        <Fact name="Next attempt">
+        <DescriptionItem name="Next attempt">
           <DueTime at={nextAttemptAt} showExact />
-        </Fact>
+        </DescriptionItem>
       )}
-      <Fact name="Credentials">{status.holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}</Fact>
+      <DescriptionItem name="Credentials">
+        {status.holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}
+      </DescriptionItem>
       {expiresAt && (
-        <Fact name="Token expires">
+        <DescriptionItem name="Token expires">
           <RelativeTime at={expiresAt} showExact />
-        </Fact>
+        </DescriptionItem>
       )}
       {lastRefreshedAt && (
-        <Fact name="Last refreshed">
+        <DescriptionItem name="Last refreshed">
           <RelativeTime at={lastRefreshedAt} showExact />
-        </Fact>
+        </DescriptionItem>
       )}
       {scopes.length > 0 && (
-        <Fact name="Scopes">
+        <DescriptionItem name="Scopes">
           <Chips words={scopes} />
-        </Fact>
+        </DescriptionItem>
       )}
       {missingScopes.length > 0 && (
-        <Fact name="Missing scopes">
+        <DescriptionItem name="Missing scopes">
           <Chips words={missingScopes} />
-        </Fact>
+        </DescriptionItem>
       )}
     </dl>
   );
@@ -119,11 +121,4 @@ const Chips = ({ words }: { words: readonly string[] }) => (
       </span>
     ))}
   </span>
-);
-
-const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
 );

@@ -2,12 +2,14 @@ import type { ConnectionFilters } from "connector-vault/slim";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link, useLocation, useSearch } from "wouter-preact";
 import { usePlatforms } from "../connectors/platforms";
+import { NoSuchPage } from "../components/no-such-page";
+import { pluralize } from "../components/pluralize";
 import { useUrlState, withQuery } from "../components/url-state";
 import { QueryView } from "../components/query-view";
 import { EmptyState } from "../components/empty-state";
 import { faultsOf } from "../components/faults";
 import { Notice } from "../components/notice";
-import { Page } from "../components/page";
+import { Page, pageHeading } from "../components/page";
 import { Pager } from "../components/pager";
 import { Snippet, toLiteral, pathWithQuery as requestOf } from "../components/snippet";
 import { useSession } from "../session/session";
@@ -37,9 +39,6 @@ const PATH = "/connections";
 const FIRST: PagePosition = { after: undefined, page: undefined };
 const pathOf = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/${encodeURIComponent(id)}`);
 
-const countLabel = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connection" : "connections"}`;
-const heading = () => document.querySelector<HTMLElement>("h1");
-
 /** The list of connections, and the one with the id `selectedId` in a panel. */
 export function ConnectionsView({ selectedId }: { selectedId: string | undefined }) {
   const { vault, may } = useSession();
@@ -65,7 +64,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
     if (panel.id !== undefined) return setNotice(undefined);
     setCreated(undefined);
     // The focused row is removed.
-    if (wasRemoved.current) heading()?.focus();
+    if (wasRemoved.current) pageHeading()?.focus();
     wasRemoved.current = false;
   }, [panel.id]);
   const hasFilters = FILTERS.some((name) => values[name] !== undefined);
@@ -79,7 +78,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
   return (
     <Page
       title="Connections"
-      count={query.data && !query.isPlaceholderData && !query.isError && countLabel(query.data.total)}
+      count={query.data && !query.isPlaceholderData && !query.isError && pluralize(query.data.total, "connection")}
       actions={
         <>
           <AddButton href={hrefOf({ new: "1" })} />
@@ -168,7 +167,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
             wasRemoved.current = true;
             setNotice(what);
           }}
-          focusAfter={heading}
+          fallbackFocus={pageHeading}
         />
       )}
       {isConnecting && <ConnectAnyAccount platforms={platforms} onClose={() => setConnecting(false)} />}
@@ -219,9 +218,7 @@ function InactiveHint({ filters }: { filters: ConnectionFilters }) {
   return (
     <p class="muted">
       Only active connections are listed.{" "}
-      <Link href={inactiveHref()}>
-        Show {data.total.toLocaleString("en")} inactive {data.total === 1 ? "connection" : "connections"} in this state
-      </Link>
+      <Link href={inactiveHref()}>Show {pluralize(data.total, "inactive connection")} in this state</Link>
     </p>
   );
 }
@@ -251,12 +248,7 @@ interface NoRowsProps {
 }
 
 function NoRows({ total, values, hasFilters, firstHref }: NoRowsProps) {
-  if (total > 0)
-    return (
-      <EmptyState title="This page does not exist">
-        <Link href={firstHref}>Go to the first page</Link>
-      </EmptyState>
-    );
+  if (total > 0) return <NoSuchPage firstHref={firstHref} />;
   if (!hasFilters) return <EmptyState title="No connections yet">New connections appear here.</EmptyState>;
   return (
     <EmptyState title="No connections match">

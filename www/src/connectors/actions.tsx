@@ -1,6 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import type { Action, ActionFilters, ActionMethod } from "connector-vault/slim";
 import { Link } from "wouter-preact";
+import { NoSuchPage } from "../components/no-such-page";
+import { pluralize } from "../components/pluralize";
 import { useUrlState, positiveInteger } from "../components/url-state";
 import { QueryView } from "../components/query-view";
 import { MethodBadge } from "../components/badge";
@@ -33,13 +35,12 @@ export function Actions({ platform }: { platform: string }) {
     placeholderData: keepPreviousData,
     staleTime: CATALOG_FRESH_MS,
   });
-  const countLabel = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "action" : "actions"}`;
   return (
     <section class="section actions-section" aria-labelledby="actions-title">
       <div class="title">
         <h2 id="actions-title">Actions</h2>
         <p class="muted" role="status">
-          {query.data && !query.isPlaceholderData && countLabel(query.data.total)}
+          {query.data && !query.isPlaceholderData && pluralize(query.data.total, "action")}
         </p>
       </div>
       <div class="filters" role="search" aria-label="Actions">
@@ -86,12 +87,7 @@ export function Actions({ platform }: { platform: string }) {
 }
 
 function NoRows({ total, first }: { total: number; first: string }) {
-  if (total > 0)
-    return (
-      <EmptyState title="This page does not exist">
-        <Link href={first}>Go to the first page</Link>
-      </EmptyState>
-    );
+  if (total > 0) return <NoSuchPage firstHref={first} />;
   return <EmptyState title="No actions match" />;
 }
 

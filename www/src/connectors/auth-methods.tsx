@@ -1,7 +1,8 @@
 import type { AuthField, AuthMethod, ConnectorDetail, OAuth2Method } from "connector-vault/slim";
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ConnectAccount } from "../connections/connect-account";
+import { pluralize } from "../components/pluralize";
+import { DescriptionItem } from "../components/description-item";
 import { CopyButton } from "../components/copy-button";
 import { useSession } from "../session/session";
 
@@ -21,14 +22,14 @@ export function AuthMethods({ connector }: { connector: ConnectorDetail }) {
             <li key={method.id} class="card auth-method">
               <h3>{authMethodTitle(method)}</h3>
               <dl class="facts">
-                <Fact name="ID">
+                <DescriptionItem name="ID">
                   <code>{method.id}</code>
-                </Fact>
+                </DescriptionItem>
                 <MethodFacts method={method} />
                 {method.fields.length > 0 && (
-                  <Fact name="User enters">
+                  <DescriptionItem name="User enters">
                     <FieldList fields={method.fields} />
-                  </Fact>
+                  </DescriptionItem>
                 )}
                 <TemplateList name="Request headers" values={{ ...headers, ...method.headers }} separator=": " />
                 <TemplateList name="Query parameters" values={method.query} separator="=" />
@@ -78,47 +79,38 @@ export function authMethodTitle(method: AuthMethod): string {
   }
 }
 
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  );
-}
-
 function MethodFacts({ method }: { method: AuthMethod }) {
   switch (method.type) {
     case "oauth2":
       return <OAuth2 method={method} />;
     case "api_key":
       return (
-        <Fact name="Sent in">
+        <DescriptionItem name="Sent in">
           {LOCATION_LABELS[method.in]} <code>{method.name}</code>
           {method.prefix && (
             <>
               , after <code>{method.prefix}</code>
             </>
           )}
-        </Fact>
+        </DescriptionItem>
       );
     case "basic":
       return (
-        <Fact name="Sent in">
+        <DescriptionItem name="Sent in">
           header <code>Authorization</code>, after <code>Basic</code>
-        </Fact>
+        </DescriptionItem>
       );
     case "bearer":
       return (
-        <Fact name="Sent in">
+        <DescriptionItem name="Sent in">
           header <code>Authorization</code>, after <code>{method.prefix}</code>
-        </Fact>
+        </DescriptionItem>
       );
     case "aws_sigv4":
       return (
-        <Fact name="Signature">
+        <DescriptionItem name="Signature">
           Version 4 for the service <code>{method.service}</code>
-        </Fact>
+        </DescriptionItem>
       );
   }
 }
@@ -130,7 +122,7 @@ function TemplateList(props: { name: string; values: Record<string, string>; sep
   const entries = Object.entries(props.values);
   if (entries.length === 0) return null;
   return (
-    <Fact name={props.name}>
+    <DescriptionItem name={props.name}>
       <ul class="plain">
         {entries.map(([name, value]) => (
           <li key={name}>
@@ -142,7 +134,7 @@ function TemplateList(props: { name: string; values: Record<string, string>; sep
           </li>
         ))}
       </ul>
-    </Fact>
+    </DescriptionItem>
   );
 }
 
@@ -153,18 +145,18 @@ function OAuth2({ method }: { method: OAuth2Method }) {
   return (
     <>
       {authorizationUrl && (
-        <Fact name="Authorization URL">
+        <DescriptionItem name="Authorization URL">
           <CopyableUrl url={authorizationUrl} what="authorization URL" />
-        </Fact>
+        </DescriptionItem>
       )}
-      <Fact name="Token URL">
+      <DescriptionItem name="Token URL">
         <CopyableUrl url={tokenUrl} what="token URL" />
-      </Fact>
-      <Fact name="PKCE">{pkce === "none" ? "No" : pkce}</Fact>
+      </DescriptionItem>
+      <DescriptionItem name="PKCE">{pkce === "none" ? "No" : pkce}</DescriptionItem>
       {scopes.length > 0 && (
-        <Fact name="Scopes">
+        <DescriptionItem name="Scopes">
           <details>
-            <summary>{scopes.length === 1 ? "1 scope" : `${scopes.length.toLocaleString("en")} scopes`}</summary>
+            <summary>{pluralize(scopes.length, "scope")}</summary>
             <dl class="scopes">
               {scopes.map(({ name, description }) => (
                 <div key={name}>
@@ -176,7 +168,7 @@ function OAuth2({ method }: { method: OAuth2Method }) {
               ))}
             </dl>
           </details>
-        </Fact>
+        </DescriptionItem>
       )}
     </>
   );

@@ -1,5 +1,6 @@
 import type { Connector } from "connector-vault/slim";
 import { Link } from "wouter-preact";
+import { pluralize } from "../components/pluralize";
 import { StatusBadge } from "../components/badge";
 import { Logo } from "../components/logo";
 import "./connectors.css";
@@ -50,6 +51,3 @@ function ConnectorCard({ connector, badge }: { connector: Connector; badge: stri
     </li>
   );
 }
-
-/** "1 action", "2,000 actions". */
-export const pluralize = (n: number, word: string) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;

@@ -3,12 +3,14 @@ import type { Connector } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { Link } from "wouter-preact";
+import { NoSuchPage } from "../components/no-such-page";
+import { pluralize } from "../components/pluralize";
 import { EmptyState } from "../components/empty-state";
 import { Loading } from "../components/loading";
 import { Logo } from "../components/logo";
 import { NumberedPager } from "../components/pager";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
-import { ConnectorCards, PAGE_SIZE, pluralize } from "./cards";
+import { ConnectorCards, PAGE_SIZE } from "./cards";
 import type { Family } from "./families";
 import type { Platforms } from "./platforms";
 
@@ -129,9 +131,7 @@ export function PagedCards(props: { connectors: readonly Connector[]; page: numb
       {rows.length > 0 ? (
         <ConnectorCards label="Connectors" connectors={rows} />
       ) : (
-        <EmptyState title="This page does not exist">
-          <Link href={hrefOf({ page: undefined })}>Go to the first page</Link>
-        </EmptyState>
+        <NoSuchPage firstHref={hrefOf({ page: undefined })} />
       )}
       <NumberedPager page={page} pages={Math.ceil(connectors.length / PAGE_SIZE)} hrefOf={hrefOf} />
     </>

@@ -1,6 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import type { ConnectorFilters } from "connector-vault/slim";
 import { Link } from "wouter-preact";
+import { NoSuchPage } from "../components/no-such-page";
+import { pluralize } from "../components/pluralize";
 import { useUrlState, positiveInteger } from "../components/url-state";
 import { QueryView } from "../components/query-view";
 import { EmptyState } from "../components/empty-state";
@@ -10,7 +12,7 @@ import { SearchField } from "../components/search-field";
 import { Select } from "../components/select";
 import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
-import { ConnectorCards, PAGE_SIZE, pluralize } from "./cards";
+import { ConnectorCards, PAGE_SIZE } from "./cards";
 import { FamilyView } from "./family-view";
 import { ActionResults } from "./action-results";
 import { CatalogOverview } from "./catalog-overview";
@@ -102,9 +104,7 @@ function Catalog() {
 /** `isPast`: the page number is beyond the end. */
 const NoRows = ({ isPast, href }: { isPast: boolean; href: string }) =>
   isPast ? (
-    <EmptyState title="This page does not exist">
-      <Link href={href}>Go to the first page</Link>
-    </EmptyState>
+    <NoSuchPage firstHref={href} />
   ) : (
     <EmptyState title="No connectors match">
       <Link href={href}>Show all connectors</Link>

@@ -1,13 +1,12 @@
 import { NotFoundError, PreconditionError, type Connection } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { useConnectionCache } from "../connections/cache";
+import { pageHeading } from "../components/page";
 import { Confirm } from "../components/confirm";
 import { describeError } from "../components/error-message";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "../session/session";
 import { useMayConnect } from "./connect";
-
-const heading = () => document.querySelector<HTMLElement>("h1");
 
 interface Props {
   connection: Connection;
@@ -55,7 +54,7 @@ export function Disconnect({ connection, platformName, onClose, onDone }: Props)
         `${describeError(error)} It may still be connected. Try again.`
       }
       onClose={onClose}
-      focusAfter={heading}
+      fallbackFocus={pageHeading}
     >
       <p class="named">
         <strong>{platformName}</strong> will no longer be connected. You can connect it again{" "}

@@ -1,11 +1,11 @@
 import type { Connection } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { DiscardChanges } from "../connections/discard-changes";
 import { dropDraft, hasDraft } from "../connections/drafts";
 import { useConnectionCache } from "../connections/cache";
 import { Tags } from "../connections/tags";
+import { pageHeading } from "../components/page";
 import { Modal } from "../components/modal";
-
-const heading = () => document.querySelector<HTMLElement>("h1");
 
 interface Props {
   connection: Connection;
@@ -31,24 +31,12 @@ export function EditTags({ connection, title, onClose, onGone }: Props) {
     onClose();
   };
   return (
-    <Modal title={title} kind="form" onClose={close} fallbackFocus={heading}>
+    <Modal title={title} kind="form" onClose={close} fallbackFocus={pageHeading}>
       <Tags connection={connection} onGone={handleGone} />
       {isLeaving && (
-        <Modal title="Discard your changes?" kind="alert" onClose={() => setLeaving(false)}>
-          <div class="section">
-            <p class="named">
-              Your changes to the tags of <strong>{title}</strong> are not saved.
-            </p>
-            <div class="buttons">
-              <button type="button" onClick={() => setLeaving(false)}>
-                Keep editing
-              </button>
-              <button type="button" class="danger" onClick={discard}>
-                Discard changes
-              </button>
-            </div>
-          </div>
-        </Modal>
+        <DiscardChanges onKeep={() => setLeaving(false)} onDiscard={discard}>
+          Your changes to the tags of <strong>{title}</strong> are not saved.
+        </DiscardChanges>
       )}
     </Modal>
   );

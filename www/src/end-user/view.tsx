@@ -1,16 +1,16 @@
 import type { ConnectionWithAccount } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { pluralize } from "../components/pluralize";
 import { EmptyState } from "../components/empty-state";
 import { ErrorMessage, isTransient, describeError } from "../components/error-message";
 import { Loading } from "../components/loading";
 import { Page } from "../components/page";
+import { ShowOlder } from "../components/show-older";
 import { useSession } from "../session/session";
 import { Card } from "./card";
 import { ConnectButton, ConnectOutcome, useMayConnect } from "./connect";
 import { useOwnConnections } from "./hooks";
 import "./end-user.css";
-
-const countLabel = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "connection" : "connections"}`;
 
 /** An end user's own connections. Scrolls to the one with the id `selectedId`. */
 export function EndUserView({ selectedId }: { selectedId: string | undefined }) {
@@ -79,7 +79,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
   return (
     <Page
       title="Your connections"
-      count={total !== undefined && total > 0 && countLabel(total)}
+      count={total !== undefined && total > 0 && pluralize(total, "connection")}
       actions={mayConnect && <ConnectButton>Connect an account</ConnectButton>}
     >
       <div class="own">
@@ -126,34 +126,15 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
             others.filter(({ active }) => active),
             "h2",
           )}
-        <LoadMore query={activeQuery} />
+        <ShowOlder query={activeQuery} label="Show more" />
         {isLoaded &&
           section(
             "own-off",
             "Switched off",
             others.filter(({ active }) => !active),
           )}
-        <LoadMore query={inactiveQuery} />
+        <ShowOlder query={inactiveQuery} label="Show more" />
       </div>
     </Page>
-  );
-}
-
-function LoadMore({
-  query: { hasNextPage, isFetchingNextPage, fetchNextPage },
-}: {
-  query: ReturnType<typeof useOwnConnections>;
-}) {
-  if (!hasNextPage) return null;
-  return (
-    <p>
-      <button
-        type="button"
-        aria-disabled={isFetchingNextPage}
-        onClick={() => !isFetchingNextPage && void fetchNextPage()}
-      >
-        {isFetchingNextPage ? "Loading…" : "Show more"}
-      </button>
-    </p>
   );
 }

@@ -3,12 +3,12 @@ import type { EventFilters, EventType, VaultEvent } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { usePlatforms, type Platforms } from "../connectors/platforms";
+import { pluralize } from "../components/pluralize";
 import { useUrlState } from "../components/url-state";
-import { QueryView } from "../components/query-view";
-import { EmptyState } from "../components/empty-state";
 import { describeError } from "../components/error-message";
 import { faultAt } from "../components/faults";
 import { Logo } from "../components/logo";
+import { Log } from "../components/log";
 import { Page } from "../components/page";
 import { SearchField } from "../components/search-field";
 import { Select } from "../components/select";
@@ -17,7 +17,6 @@ import { RelativeTime, formatExact } from "../components/relative-time";
 import { useSession } from "../session/session";
 import { EventDetails } from "./details";
 import { EVENT_TYPES, eventLabel } from "./messages";
-import "./events.css";
 
 const PAGE_SIZE = 50;
 const POLL_MS = 3_000;
@@ -56,7 +55,7 @@ export function EventsView() {
         </button>
       }
     >
-      <div class="event-filters" role="search" aria-label="Events">
+      <div class="log-filters" role="search" aria-label="Events">
         <Select
           label="Type"
           value={values.type ?? ""}
@@ -111,7 +110,6 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
   const pageEvents = query.data?.pages.flatMap(({ rows }) => rows) ?? [];
   const { newEvents, error } = useNewEvents(filters, query.data && (pageEvents[0]?.id ?? FIRST_CURSOR), isFollowing);
   const events = [...newEvents, ...pageEvents];
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   return (
     <>
       {isFollowing && error !== null && (
@@ -120,36 +118,16 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
         </p>
       )}
       <p class="visually-hidden" role="status">
-        {newEvents.length > 0 && `${newEvents.length} new ${newEvents.length === 1 ? "event" : "events"}`}
+        {newEvents.length > 0 && pluralize(newEvents.length, "new event")}
       </p>
-      <QueryView query={query} what="events" rows={8}>
-        {() => (
-          <div class="section">
-            {events.length === 0 && !hasNextPage ? (
-              <EmptyState title="No events">
-                {isFollowing ? "New ones appear here as they happen." : "Events are deleted after some time."}
-              </EmptyState>
-            ) : (
-              <ol class="events" aria-label="Events">
-                {events.map((event) => (
-                  <Row key={event.id} event={event} platforms={platforms} />
-                ))}
-              </ol>
-            )}
-            {hasNextPage && (
-              <p>
-                <button
-                  type="button"
-                  aria-disabled={isFetchingNextPage}
-                  onClick={() => !isFetchingNextPage && void fetchNextPage()}
-                >
-                  {isFetchingNextPage ? "Loading…" : "Show older"}
-                </button>
-              </p>
-            )}
-          </div>
-        )}
-      </QueryView>
+      <Log
+        query={query}
+        rows={events}
+        label="Events"
+        empty={isFollowing ? "New ones appear here as they happen." : "Events are deleted after some time."}
+      >
+        {(event) => <Row key={event.id} event={event} platforms={platforms} />}
+      </Log>
     </>
   );
 }
@@ -182,12 +160,12 @@ function Row({ event, platforms }: { event: VaultEvent; platforms: Platforms | u
   const subject = "oauthClient" in data ? data.oauthClient : "grant" in data ? data.grant : connection;
   const platform = subject && platforms?.byName.get(subject.platform);
   return (
-    <li class="event">
-      <span class="event-what">
+    <li class="log-entry">
+      <span class="log-entry-main">
         <strong>{eventLabel(type)}</strong>
         <EventDetails event={event} />
       </span>
-      <span class="event-subject one-line">
+      <span class="log-entry-subject one-line">
         {subject && (
           <>
             <Logo name={platform?.name ?? subject.platform} image={platform?.image} size={24} />
@@ -204,7 +182,7 @@ function Row({ event, platforms }: { event: VaultEvent; platforms: Platforms | u
           ))}
         {"webhook" in data && <Link href={`/webhooks/${encodeURIComponent(data.webhook.id)}`}>Deliveries</Link>}
       </span>
-      <span class="event-when muted small" title={formatExact(occurredAt)}>
+      <span class="log-entry-time muted small" title={formatExact(occurredAt)}>
         <RelativeTime at={occurredAt} />
       </span>
     </li>

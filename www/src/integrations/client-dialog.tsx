@@ -5,10 +5,10 @@ import { SCOPES, TagsInput, allTags, type TagsValue } from "../connections/tags-
 import { useConnector } from "../connectors/hooks";
 import { PlatformField } from "../connectors/platform-field";
 import type { Platforms } from "../connectors/platforms";
+import { FormError } from "../components/form-error";
 import { QueryView } from "../components/query-view";
 import { useValidatedForm } from "../components/use-validated-form";
-import { describeError } from "../components/error-message";
-import { faultAt, faultsOf } from "../components/faults";
+import { faultAt } from "../components/faults";
 import { Field, TextField } from "../components/field";
 import { Modal } from "../components/modal";
 import { useSingleFlight } from "../components/use-single-flight";
@@ -26,11 +26,11 @@ interface Props {
   onChoose: (platform: string) => void;
   onClose: () => void;
   onSaved: (client: OauthClient) => void;
-  focusAfter: () => HTMLElement | null;
+  fallbackFocus: () => HTMLElement | null;
 }
 
 /** Dialog to set an OAuth client. Asks for the platform first, unless the address contains it. */
-export function ClientDialog({ platform, client, platforms, onChoose, onClose, onSaved, focusAfter }: Props) {
+export function ClientDialog({ platform, client, platforms, onChoose, onClose, onSaved, fallbackFocus }: Props) {
   const { may } = useSession();
   const name = platform && (platforms?.byName.get(platform)?.name ?? platform);
   return (
@@ -39,7 +39,7 @@ export function ClientDialog({ platform, client, platforms, onChoose, onClose, o
       title={name ? `OAuth client for ${name}` : "New OAuth client"}
       kind="form"
       onClose={onClose}
-      fallbackFocus={focusAfter}
+      fallbackFocus={fallbackFocus}
     >
       {platform === undefined ? (
         <PlatformChoice platforms={platforms} onChoose={onChoose} />
@@ -348,13 +348,7 @@ function ClientForm({
           />
         )}
       </Field>
-      {error && (
-        <p class="note" data-tone="bad" role="alert">
-          {faultsOf(error).length > 0
-            ? "The service rejected this. Check the marked fields above."
-            : `${describeError(error)} It may not have been saved. Try again.`}
-        </p>
-      )}
+      {error && <FormError error={error} hint="It may not have been saved. Try again." />}
       <div class="buttons">
         <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>
           Cancel

@@ -4,6 +4,7 @@ import { Link } from "wouter-preact";
 import { ErrorMessage } from "../components/error-message";
 import { Loading } from "../components/loading";
 import { RelativeTime } from "../components/relative-time";
+import { ShowOlder } from "../components/show-older";
 import { useSession } from "../session/session";
 import { clientHref } from "./hooks";
 
@@ -16,7 +17,7 @@ interface Props {
 /** Recent failed connect attempts, with their reasons and who must act. */
 export function FailedAttempts({ nameOf }: Props) {
   const { vault, may } = useSession();
-  const { data, error, isFetching, isPending, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
+  const query = useInfiniteQuery({
     queryKey: ["attempts"],
     queryFn: ({ pageParam, signal }): Promise<AttemptPage> =>
       vault.connectAttempts.page({ status: ["failed", "expired"], limit: PAGE_SIZE, before: pageParam }, { signal }),
@@ -25,6 +26,7 @@ export function FailedAttempts({ nameOf }: Props) {
     enabled: may("connections:read"),
   });
   if (!may("connections:read")) return null;
+  const { data, error, isFetching, isPending, refetch } = query;
   const rows = data?.pages.flatMap((page) => page.rows);
   return (
     <section class="section" aria-labelledby="attempts-title">
@@ -47,13 +49,7 @@ export function FailedAttempts({ nameOf }: Props) {
           ))}
         </ol>
       )}
-      {hasNextPage && (
-        <p>
-          <button type="button" aria-disabled={isFetching} onClick={() => !isFetching && fetchNextPage()}>
-            Show older
-          </button>
-        </p>
-      )}
+      <ShowOlder query={query} />
     </section>
   );
 }

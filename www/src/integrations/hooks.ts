@@ -30,7 +30,7 @@ export function useInvalidateClients() {
 export function useEnabledOauthConnectors() {
   const { vault, may } = useSession();
   return useQuery<Connector[]>({
-    queryKey: ["connectors", "enabled"],
+    queryKey: ["connectors", "needing-client"],
     queryFn: async ({ signal }) => {
       const enabled = await collectAll(vault.connectors.list({ authkit: true, limit: PAGE_SIZE }, { signal }));
       return enabled.filter(({ oauth }) => oauth);

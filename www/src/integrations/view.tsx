@@ -4,12 +4,13 @@ import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { OPENED_HERE } from "../connections/table";
 import { usePlatforms } from "../connectors/platforms";
+import { pluralize } from "../components/pluralize";
 import { useUrlState } from "../components/url-state";
 import { QueryView } from "../components/query-view";
 import { CopyButton } from "../components/copy-button";
 import { EmptyState } from "../components/empty-state";
 import { Logo } from "../components/logo";
-import { Page } from "../components/page";
+import { Page, pageHeading } from "../components/page";
 import { Snippet } from "../components/snippet";
 import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
@@ -23,8 +24,6 @@ import "./integrations.css";
 const PATH = "/integrations";
 const PARAMETERS = ["set", "new"] as const;
 const MAX_SHOWN_MISSING = 9;
-
-const heading = () => document.querySelector<HTMLElement>("h1");
 
 interface Notice {
   text: string;
@@ -46,11 +45,10 @@ export function IntegrationsView() {
   const maySet = may("clients:write");
   const close = () =>
     history.state?.openedHere ? history.back() : change({ set: undefined, new: undefined }, { replace: true });
-  const count = query.data?.length ?? 0;
   return (
     <Page
       title="Integrations"
-      count={query.data && `${count.toLocaleString("en")} ${count === 1 ? "OAuth client" : "OAuth clients"}`}
+      count={query.data && pluralize(query.data.length, "OAuth client")}
       actions={
         maySet && (
           <button type="button" class="primary" onClick={() => navigate(`${PATH}?new=1`, { state: OPENED_HERE })}>
@@ -116,7 +114,7 @@ export function IntegrationsView() {
             setNotice({ text: [saved, ...warnings].join(" "), platform });
             close();
           }}
-          focusAfter={heading}
+          fallbackFocus={pageHeading}
         />
       )}
       {deleting && (
@@ -128,7 +126,7 @@ export function IntegrationsView() {
             setNotice({ text: `The OAuth client for ${nameOf(deleting.platform)} was deleted.` });
             setDeleting(undefined);
           }}
-          focusAfter={heading}
+          fallbackFocus={pageHeading}
         />
       )}
     </Page>

@@ -1,6 +1,6 @@
 import type { ApiKey, ApiKeyWithSecret } from "connector-vault/slim";
-import { NotFoundError } from "connector-vault/slim";
 import { Confirm } from "../components/confirm";
+import { ConfirmRemoval } from "../components/confirm-removal";
 import { describeError } from "../components/error-message";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "../session/session";
@@ -9,36 +9,27 @@ import { useInvalidateKeys } from "./hooks";
 interface Props<Done> {
   apiKey: ApiKey;
   onClose: () => void;
-  onDone: (finish: Done) => void;
-  focusAfter: () => HTMLElement | null;
+  onDone: (result: Done) => void;
+  fallbackFocus: () => HTMLElement | null;
 }
 
 export const keyName = ({ id, name }: ApiKey) => name ?? id;
 
 /** `createdKeys`: how many valid keys were created with it. */
-export function RevokeKey({ apiKey, createdKeys, onClose, onDone, focusAfter }: Props<void> & { createdKeys: number }) {
+export function RevokeKey({ apiKey, createdKeys, onDone, ...rest }: Props<void> & { createdKeys: number }) {
   const { vault } = useSession();
   const invalidate = useInvalidateKeys();
-  const done = () => {
-    if (!apiKey.current) void invalidate();
-    onDone();
-  };
-  const revocation = useSingleFlight({
-    mutationFn: () => vault.keys.revoke(apiKey.id),
-    onSuccess: done,
-    onError: (error) => error instanceof NotFoundError && done(),
-  });
   return (
-    <Confirm
+    <ConfirmRemoval
+      {...rest}
       title="Revoke this key?"
-      mutation={revocation}
       labels={{ cancel: "Keep it", confirm: "Revoke key", pending: "Revoking…" }}
-      isDestructive
-      errorText={(error) =>
-        !(error instanceof NotFoundError) && `${describeError(error)} It may not have been revoked. Try again.`
-      }
-      onClose={onClose}
-      focusAfter={focusAfter}
+      remove={() => vault.keys.revoke(apiKey.id)}
+      hint="It may not have been revoked."
+      onDone={() => {
+        if (!apiKey.current) void invalidate();
+        onDone();
+      }}
     >
       <p class="named">
         Requests with <strong>{keyName(apiKey)}</strong> will fail from now on, and its tokens stop working. This can't
@@ -55,11 +46,11 @@ export function RevokeKey({ apiKey, createdKeys, onClose, onDone, focusAfter }: 
           You are signed in with this key: you will be signed out.
         </p>
       )}
-    </Confirm>
+    </ConfirmRemoval>
   );
 }
 
-export function RotateKey({ apiKey, onClose, onDone, focusAfter }: Props<ApiKeyWithSecret>) {
+export function RotateKey({ apiKey, onClose, onDone, fallbackFocus }: Props<ApiKeyWithSecret>) {
   const { vault } = useSession();
   const invalidate = useInvalidateKeys();
   const rotation = useSingleFlight({
@@ -78,7 +69,7 @@ export function RotateKey({ apiKey, onClose, onDone, focusAfter }: Props<ApiKeyW
         `${describeError(error)} The key may not have been replaced. Check the list before you try again.`
       }
       onClose={onClose}
-      focusAfter={focusAfter}
+      fallbackFocus={fallbackFocus}
     >
       <p class="named">
         A new key with the same scopes replaces <strong>{keyName(apiKey)}</strong>, which stays valid for 24 hours. It

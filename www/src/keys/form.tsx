@@ -1,8 +1,8 @@
 import type { ApiKeyWithSecret, Scope } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { FormError } from "../components/form-error";
 import { useValidatedForm } from "../components/use-validated-form";
-import { describeError } from "../components/error-message";
-import { faultAt, faultsOf } from "../components/faults";
+import { faultAt } from "../components/faults";
 import { TextField } from "../components/field";
 import { Modal } from "../components/modal";
 import { useSingleFlight } from "../components/use-single-flight";
@@ -14,7 +14,7 @@ import { useInvalidateKeys } from "./hooks";
 interface Props {
   onClose: () => void;
   onCreated: (key: ApiKeyWithSecret) => void;
-  focusAfter: () => HTMLElement | null;
+  fallbackFocus: () => HTMLElement | null;
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -27,13 +27,13 @@ const LIFETIMES: readonly (readonly [days: string, word: string])[] = [
 /** Dangerous scopes are never preselected. */
 const NOT_PRESELECTED: readonly Scope[] = ["credentials:read", "keys:write"];
 
-export const KeyForm = ({ onClose, onCreated, focusAfter }: Props) => (
-  <Modal title="New API key" kind="form" onClose={onClose} fallbackFocus={focusAfter}>
+export const KeyForm = ({ onClose, onCreated, fallbackFocus }: Props) => (
+  <Modal title="New API key" kind="form" onClose={onClose} fallbackFocus={fallbackFocus}>
     <Form onClose={onClose} onCreated={onCreated} />
   </Modal>
 );
 
-function Form({ onClose, onCreated }: Omit<Props, "focusAfter">) {
+function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
   const { vault, who } = useSession();
   const invalidate = useInvalidateKeys();
   const [name, setName] = useState("");
@@ -95,13 +95,7 @@ function Form({ onClose, onCreated }: Omit<Props, "focusAfter">) {
         ))}
         <div aria-live="polite">{isTried && scopesFault && <p class="problem">{scopesFault}</p>}</div>
       </fieldset>
-      {error && (
-        <p class="note" data-tone="bad" role="alert">
-          {faultsOf(error).length > 0
-            ? "The service rejected this. Check the marked fields above."
-            : `${describeError(error)} Check the list before you try again.`}
-        </p>
-      )}
+      {error && <FormError error={error} hint="Check the list before you try again." />}
       <div class="buttons">
         <button type="button" aria-disabled={isPending} onClick={() => !creating.isInFlight() && onClose()}>
           Cancel

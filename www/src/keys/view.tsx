@@ -1,11 +1,13 @@
 import type { ApiKey, ApiKeyWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { pluralize } from "../components/pluralize";
 import { QueryView } from "../components/query-view";
 import { Notice } from "../components/notice";
-import { Page } from "../components/page";
+import { Page, pageHeading } from "../components/page";
 import { SecretDialog } from "../components/secret-dialog";
 import { Snippet } from "../components/snippet";
 import { RelativeTime } from "../components/relative-time";
+import { ShowOlder } from "../components/show-older";
 import { useSession } from "../session/session";
 import { RevokeKey, RotateKey, keyName } from "./confirmations";
 import { KeyForm } from "./form";
@@ -14,7 +16,6 @@ import "../webhooks/webhooks.css";
 import "./keys.css";
 
 const TONES = { active: "good", expired: "", revoked: "" } as const;
-const heading = () => document.querySelector<HTMLElement>("h1");
 
 type Dialog =
   | { what: "form" }
@@ -63,9 +64,7 @@ export function KeysView() {
             </ul>
             {inactive.length > 0 && (
               <details>
-                <summary>
-                  {inactive.length.toLocaleString("en")} revoked or expired {inactive.length === 1 ? "key" : "keys"}
-                </summary>
+                <summary>{pluralize(inactive.length, "revoked or expired key")}</summary>
                 <ul class="keys" aria-label="Revoked and expired keys">
                   {inactive.map((apiKey) => (
                     <Row key={apiKey.id} apiKey={apiKey} keys={keys} onOpenDialog={undefined} />
@@ -73,17 +72,7 @@ export function KeysView() {
                 </ul>
               </details>
             )}
-            {query.hasNextPage && (
-              <p>
-                <button
-                  type="button"
-                  aria-disabled={query.isFetchingNextPage}
-                  onClick={() => !query.isFetchingNextPage && void query.fetchNextPage()}
-                >
-                  Show older
-                </button>
-              </p>
-            )}
+            <ShowOlder query={query} />
           </div>
         )}
       </QueryView>
@@ -95,14 +84,18 @@ export function KeysView() {
         }}
       />
       {dialog?.what === "form" && (
-        <KeyForm onClose={close} onCreated={(apiKey) => setDialog({ what: "secret", apiKey })} focusAfter={heading} />
+        <KeyForm
+          onClose={close}
+          onCreated={(apiKey) => setDialog({ what: "secret", apiKey })}
+          fallbackFocus={pageHeading}
+        />
       )}
       {dialog?.what === "rotate" && (
         <RotateKey
           apiKey={dialog.apiKey}
           onClose={close}
           onDone={(apiKey) => setDialog({ what: "secret", apiKey })}
-          focusAfter={heading}
+          fallbackFocus={pageHeading}
         />
       )}
       {dialog?.what === "revoke" && (
@@ -114,11 +107,11 @@ export function KeysView() {
             setNotice("The key was revoked.");
             close();
           }}
-          focusAfter={heading}
+          fallbackFocus={pageHeading}
         />
       )}
       {dialog?.what === "secret" && (
-        <SecretDialog title="The new key" secret={dialog.apiKey.secret} onClose={close} focusAfter={heading}>
+        <SecretDialog title="The new key" secret={dialog.apiKey.secret} onClose={close} fallbackFocus={pageHeading}>
           Your program sends it in the header <code>x-service-secret</code>.
         </SecretDialog>
       )}

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
 import { usePlatforms } from "../connectors/platforms";
 import { clientHref, useClients } from "../integrations/hooks";
+import { pluralize } from "../components/pluralize";
 import { describeError } from "../components/error-message";
 import { Loading } from "../components/loading";
 import { pathWithQuery } from "../components/snippet";
@@ -20,7 +21,6 @@ const ACTORS = {
 } as const;
 
 const connectionsHref = (filters: object) => pathWithQuery("/connections", filters);
-const pluralize = (count: number, thing: string) => `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 
 export function Attention({ summary }: { summary: ConnectionSummary }) {
   const { may } = useSession();

@@ -1,6 +1,6 @@
 import type { Webhook, WebhookWithSecret } from "connector-vault/slim";
-import { NotFoundError } from "connector-vault/slim";
 import { Confirm } from "../components/confirm";
+import { ConfirmRemoval } from "../components/confirm-removal";
 import { describeError } from "../components/error-message";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "../session/session";
@@ -9,43 +9,33 @@ import { useInvalidateWebhooks } from "./hooks";
 interface Props<Done> {
   webhook: Webhook;
   onClose: () => void;
-  onDone: (finish: Done) => void;
-  focusAfter: () => HTMLElement | null;
+  onDone: (result: Done) => void;
+  fallbackFocus: () => HTMLElement | null;
 }
 
-export function DeleteWebhook({ webhook, onClose, onDone, focusAfter }: Props<void>) {
+export function DeleteWebhook({ webhook, onDone, ...rest }: Props<void>) {
   const { vault } = useSession();
   const invalidate = useInvalidateWebhooks();
-  const done = () => {
-    void invalidate();
-    onDone();
-  };
-  const deletion = useSingleFlight({
-    mutationFn: () => vault.webhooks.delete(webhook.id),
-    onSuccess: done,
-    // It was already deleted.
-    onError: (error) => error instanceof NotFoundError && done(),
-  });
   return (
-    <Confirm
+    <ConfirmRemoval
+      {...rest}
       title="Delete this webhook?"
-      mutation={deletion}
       labels={{ cancel: "Keep it", confirm: "Delete webhook", pending: "Deleting…" }}
-      isDestructive
-      errorText={(error) =>
-        !(error instanceof NotFoundError) && `${describeError(error)} It may not have been deleted. Try again.`
-      }
-      onClose={onClose}
-      focusAfter={focusAfter}
+      remove={() => vault.webhooks.delete(webhook.id)}
+      hint="It may not have been deleted."
+      onDone={() => {
+        void invalidate();
+        onDone();
+      }}
     >
       <p class="named">
         <strong>{webhook.url}</strong> will receive no more events, and its deliveries will no longer be listed.
       </p>
-    </Confirm>
+    </ConfirmRemoval>
   );
 }
 
-export function RotateSecret({ webhook, onClose, onDone, focusAfter }: Props<WebhookWithSecret>) {
+export function RotateSecret({ webhook, onClose, onDone, fallbackFocus }: Props<WebhookWithSecret>) {
   const { vault } = useSession();
   const invalidate = useInvalidateWebhooks();
   const rotation = useSingleFlight({
@@ -62,7 +52,7 @@ export function RotateSecret({ webhook, onClose, onDone, focusAfter }: Props<Web
       labels={{ cancel: "Keep the secret", confirm: "Rotate secret", pending: "Rotating…" }}
       errorText={(error) => `${describeError(error)} The secret may not have been replaced. Try again.`}
       onClose={onClose}
-      focusAfter={focusAfter}
+      fallbackFocus={fallbackFocus}
     >
       <p class="named">
         <strong>{webhook.url}</strong> gets a new secret. For 24 hours, events are signed with both, so that you can

@@ -3,6 +3,7 @@ import type { Delivery, DeliveryPage, DeliveryState } from "connector-vault/slim
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { eventLabel } from "../events/messages";
+import { pluralize } from "../components/pluralize";
 import { useUrlState } from "../components/url-state";
 import { EmptyState } from "../components/empty-state";
 import { ErrorMessage, describeError } from "../components/error-message";
@@ -12,6 +13,7 @@ import { useSingleFlight } from "../components/use-single-flight";
 import { Page } from "../components/page";
 import { Select } from "../components/select";
 import { DueTime, RelativeTime } from "../components/relative-time";
+import { ShowOlder } from "../components/show-older";
 import { useSession } from "../session/session";
 import { deliveriesKey, useWebhooks, useInvalidateWebhooks } from "./hooks";
 import { errorLabel } from "./messages";
@@ -50,7 +52,7 @@ export function DeliveriesView({ id }: { id: string }) {
       return queued;
     },
     onSuccess: (queued) => {
-      setNotice(`${queued.toLocaleString("en")} ${queued === 1 ? "event is" : "events are"} sent again.`);
+      setNotice(`${pluralize(queued, "event")} will be sent again.`);
       return invalidate();
     },
   });
@@ -114,17 +116,7 @@ export function DeliveriesView({ id }: { id: string }) {
           ))}
         </ol>
       )}
-      {query.hasNextPage && (
-        <p>
-          <button
-            type="button"
-            aria-disabled={query.isFetching}
-            onClick={() => !query.isFetching && query.fetchNextPage()}
-          >
-            Show older
-          </button>
-        </p>
-      )}
+      <ShowOlder query={query} />
     </Page>
   );
 }
@@ -153,7 +145,7 @@ function Row({ delivery, isBusy, onReplay }: RowProps) {
         </span>
       </p>
       <p class="small">
-        {attempts === 1 ? "1 attempt" : `${attempts} attempts`}
+        {pluralize(attempts, "attempt")}
         {httpStatus !== null && `, HTTP status ${httpStatus}`}
         {error !== null && `, ${errorLabel(error)}`}
         {nextAttemptAt && (

@@ -1,9 +1,9 @@
 import type { EventType, Webhook, WebhookWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { EVENT_TYPES, eventLabel } from "../events/messages";
+import { FormError } from "../components/form-error";
 import { useValidatedForm } from "../components/use-validated-form";
-import { describeError } from "../components/error-message";
-import { faultAt, faultsOf } from "../components/faults";
+import { faultAt } from "../components/faults";
 import { TextField } from "../components/field";
 import { Modal } from "../components/modal";
 import { useSingleFlight } from "../components/use-single-flight";
@@ -15,27 +15,27 @@ interface Props {
   webhook: Webhook | undefined;
   onClose: () => void;
   onSaved: (webhook: Webhook | WebhookWithSecret) => void;
-  focusAfter: () => HTMLElement | null;
+  fallbackFocus: () => HTMLElement | null;
 }
 
 const URL_HINT = "It must begin with https and have a public host name and no port.";
 /** With `npm start`, the service may also send to this machine. */
 const isLocal = ["localhost", "127.0.0.1"].includes(location.hostname);
 
-export function WebhookForm({ webhook, onClose, onSaved, focusAfter }: Props) {
+export function WebhookForm({ webhook, onClose, onSaved, fallbackFocus }: Props) {
   return (
     <Modal
       title={webhook ? "Edit the webhook" : "New webhook"}
       kind="form"
       onClose={onClose}
-      fallbackFocus={focusAfter}
+      fallbackFocus={fallbackFocus}
     >
       <Form webhook={webhook} onClose={onClose} onSaved={onSaved} />
     </Modal>
   );
 }
 
-function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
+function Form({ webhook, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   const { vault } = useSession();
   const invalidate = useInvalidateWebhooks();
   const [url, setUrl] = useState(webhook?.url ?? "");
@@ -96,11 +96,10 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "focusAfter">) {
         </div>
       </fieldset>
       {error && (
-        <p class="note" data-tone="bad" role="alert">
-          {faultsOf(error).length > 0
-            ? "The service rejected this. Check the marked fields above."
-            : `${describeError(error)} It may not have been saved. Close this form and check the list before you try again.`}
-        </p>
+        <FormError
+          error={error}
+          hint="It may not have been saved. Close this form and check the list before you try again."
+        />
       )}
       <div class="buttons">
         <button type="button" aria-disabled={isPending} onClick={() => !saving.isInFlight() && onClose()}>

@@ -2,12 +2,13 @@ import type { Webhook, WebhookTest, WebhookWithSecret } from "connector-vault/sl
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { eventLabel } from "../events/messages";
+import { pluralize } from "../components/pluralize";
 import { QueryView } from "../components/query-view";
 import { EmptyState } from "../components/empty-state";
 import { describeError } from "../components/error-message";
 import { Notice } from "../components/notice";
 import { useSingleFlight } from "../components/use-single-flight";
-import { Page } from "../components/page";
+import { Page, pageHeading } from "../components/page";
 import { SecretDialog } from "../components/secret-dialog";
 import { Snippet } from "../components/snippet";
 import { Duration } from "../components/relative-time";
@@ -17,8 +18,6 @@ import { WebhookForm } from "./form";
 import { deliveriesHref, useWebhooks, useInvalidateWebhooks } from "./hooks";
 import { errorLabel } from "./messages";
 import "./webhooks.css";
-
-const heading = () => document.querySelector<HTMLElement>("h1");
 
 /** The open dialog and its webhook. */
 type Dialog =
@@ -37,11 +36,10 @@ export function WebhooksView() {
     setNotice(undefined);
     setDialog(next);
   };
-  const count = query.data?.length ?? 0;
   return (
     <Page
       title="Webhooks"
-      count={query.data && `${count} ${count === 1 ? "webhook" : "webhooks"}`}
+      count={query.data && pluralize(query.data.length, "webhook")}
       actions={
         mayWrite && (
           <button type="button" class="primary" onClick={() => openDialog({ what: "form", webhook: undefined })}>
@@ -81,7 +79,7 @@ export function WebhooksView() {
             setNotice(dialog.webhook ? "The webhook was saved." : "The webhook was created.");
             setDialog("secret" in saved ? { what: "secret", webhook: saved } : undefined);
           }}
-          focusAfter={heading}
+          fallbackFocus={pageHeading}
         />
       )}
       {dialog?.what === "delete" && (
@@ -92,7 +90,7 @@ export function WebhooksView() {
             setNotice("The webhook was deleted.");
             close();
           }}
-          focusAfter={heading}
+          fallbackFocus={pageHeading}
         />
       )}
       {dialog?.what === "rotate" && (
@@ -100,11 +98,16 @@ export function WebhooksView() {
           webhook={dialog.webhook}
           onClose={close}
           onDone={(webhook) => setDialog({ what: "secret", webhook })}
-          focusAfter={heading}
+          fallbackFocus={pageHeading}
         />
       )}
       {dialog?.what === "secret" && (
-        <SecretDialog title="The webhook's secret" secret={dialog.webhook.secret} onClose={close} focusAfter={heading}>
+        <SecretDialog
+          title="The webhook's secret"
+          secret={dialog.webhook.secret}
+          onClose={close}
+          fallbackFocus={pageHeading}
+        >
           Your receiver uses it to verify that events come from this service.
         </SecretDialog>
       )}

@@ -1,0 +1,9 @@
+import type { ComponentChildren } from "preact";
+
+/** A term with its description, in a `dl`. */
+export const DescriptionItem = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+);

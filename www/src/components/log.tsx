@@ -1,0 +1,36 @@
+import type { ComponentChildren, ComponentProps } from "preact";
+import { EmptyState } from "./empty-state";
+import { QueryView } from "./query-view";
+import { ShowOlder } from "./show-older";
+import "./log.css";
+
+interface Props<Row> {
+  /** An infinite query. */
+  query: ComponentProps<typeof QueryView>["query"] & ComponentProps<typeof ShowOlder>["query"];
+  rows: readonly Row[];
+  /** "Events" */
+  label: string;
+  /** Shown when there are no rows. */
+  empty: string;
+  children: (row: Row) => ComponentChildren;
+}
+
+/** A list of log entries, latest first, with a button for older ones. */
+export function Log<Row>({ query, rows, label, empty, children }: Props<Row>) {
+  return (
+    <QueryView query={query} what={label.toLowerCase()} rows={8}>
+      {() => (
+        <div class="section">
+          {rows.length === 0 && !query.hasNextPage ? (
+            <EmptyState title={`No ${label.toLowerCase()}`}>{empty}</EmptyState>
+          ) : (
+            <ol class="log" aria-label={label}>
+              {rows.map(children)}
+            </ol>
+          )}
+          <ShowOlder query={query} />
+        </div>
+      )}
+    </QueryView>
+  );
+}

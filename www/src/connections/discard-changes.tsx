@@ -1,0 +1,26 @@
+import type { ComponentChildren } from "preact";
+import { Modal } from "../components/modal";
+
+interface Props {
+  onKeep: () => void;
+  onDiscard: () => void;
+  /** Which changes are not saved. */
+  children: ComponentChildren;
+}
+
+/** Asks before unsaved changes are discarded. */
+export const DiscardChanges = ({ onKeep, onDiscard, children }: Props) => (
+  <Modal title="Discard your changes?" kind="alert" onClose={onKeep}>
+    <div class="section">
+      <p class="named">{children}</p>
+      <div class="buttons">
+        <button type="button" onClick={onKeep}>
+          Keep editing
+        </button>
+        <button type="button" class="danger" onClick={onDiscard}>
+          Discard changes
+        </button>
+      </div>
+    </div>
+  </Modal>
+);
