@@ -1,4 +1,4 @@
-// What the Worker is compared with: the same status, headers and body, all constant.
+// The bare Worker for comparison: the same status, headers and body, all constant.
 import body from "body";
 import answer from "answer";
 

@@ -8,7 +8,7 @@ const [WIDTH, LABELS, RIGHT, TOP, BAR, GAP, BOTTOM] = [860, 270, 70, 72, 13, 14,
 
 const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("`", "");
 
-/** Round numbers from 0 on, the last one past `most`. */
+/** Round numbers from 0 to just above `most`. */
 function ticks(most) {
   const rough = most / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -25,7 +25,7 @@ function decades(values) {
 /**
  * @param {{ title: string, unit: string, groups: { name: string, values: Record<string, number> }[], logarithmic?: boolean,
  *           digits?: number, mark?: { at: number, text: string } }} chart
- * @returns {string} an SVG document that follows the reader's light or dark scheme
+ * @returns {string} an SVG document for light and dark colour schemes
  */
 export function barChart({ title, unit, groups, logarithmic = false, digits = 1, mark }) {
   const who = Object.keys(groups[0].values);

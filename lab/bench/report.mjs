@@ -1,26 +1,26 @@
-// Results as tables, for a terminal and for Markdown.
+// Formats results as tables, for the terminal and for Markdown.
 import { cpus, loadavg } from "node:os";
 import { median } from "./common.mjs";
 
 export { median };
 
-/** The values between which half of all lie. */
+/** The lower and upper quartile. */
 export function quartiles(values) {
   const sorted = [...values].sort((a, b) => a - b);
   return [sorted[Math.floor(sorted.length / 4)], sorted[Math.ceil((sorted.length * 3) / 4) - 1]];
 }
 
-/** Lines of cells, the first one the heads, as a Markdown table; numbers to the right. */
+/** Formats rows of cells, with headers, as a Markdown table. Numbers are right-aligned. */
 export function markdown([heads, ...lines]) {
   const row = (cells) => `| ${cells.join(" | ")} |`;
   const rule = heads.map((_, at) => (at === 0 ? "---" : "---:"));
   return [row(heads), `|${rule.join("|")}|`, ...lines.map(row)].join("\n");
 }
 
-/** When and on what it was measured, in sentences; that the machine was busy, if it was. */
+/** Describes when and on which machine it was measured, and warns if the machine was busy. */
 export function measuredOn() {
   const processors = cpus();
-  // Of the last five minutes. One process at a time is the benchmark's own.
+  // The load of the last five minutes. The benchmark itself accounts for one process.
   const [, load] = loadavg();
   const busy =
     load > processors.length

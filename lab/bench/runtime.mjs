@@ -1,4 +1,4 @@
-// Runs Workers on workerd itself, without wrangler or Miniflare in between, and reads what CPU time the process used.
+// Runs Workers directly on workerd, without wrangler or Miniflare, and reads the CPU time of the process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -8,13 +8,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { nodeBin } from "../../scripts/lib/paths.mjs";
 import { Problem } from "../../scripts/lib/problem.mjs";
 
-// A process has come to rest when it used less than so many microseconds within so many milliseconds.
+// A process is idle when it uses less than this many microseconds within this many milliseconds.
 const REST_MS = 8;
 const REST_US = 50;
 
 const text = JSON.stringify;
 
-/** Cap'n Proto's text form of what a configuration is made of. */
+/** Writes parts of a configuration in Cap'n Proto's text format. */
 const form = {
   module: ({ name, kind, file }) => `(name = ${text(name)}, ${kind} = embed ${text(file)})`,
   binding: ([name, value]) => `(name = ${text(name)}, ${value})`,
@@ -31,11 +31,11 @@ const form = {
   socket: (name) => `(name = ${text(name)}, address = "127.0.0.1:0", http = (), service = ${text(name)})`,
 };
 
-/** A workerd process with a socket for each of `exposed`. Files are named relative to `folder`. */
+/** A workerd process with a socket for each of `exposed`. Paths of files are relative to `folder`. */
 export class Runtime {
   #child;
   #ended;
-  /** Port of each socket, by service. */
+  /** The port of each socket, by service. */
   ports = {};
 
   static async start(folder, name, services, exposed, v8Flags = []) {
@@ -61,13 +61,13 @@ export class Runtime {
         if (event.event === "listen") runtime.ports[event.socket] = event.port;
         if (exposed.every((socket) => runtime.ports[socket])) return;
       }
-      throw new Problem("workerd ended before it listened.");
+      throw new Problem("workerd exited before it listened.");
     })();
-    await Promise.race([listening, runtime.#ended.then(() => Promise.reject(new Problem("workerd ended.")))]);
+    await Promise.race([listening, runtime.#ended.then(() => Promise.reject(new Problem("workerd exited.")))]);
     return runtime;
   }
 
-  /** CPU time of all threads so far, in microseconds. */
+  /** The CPU time of all threads so far, in microseconds. */
   cpu() {
     const tasks = `/proc/${this.#child.pid}/task`;
     const nanoseconds = readdirSync(tasks).map((task) =>
@@ -76,7 +76,7 @@ export class Runtime {
     return nanoseconds.reduce((sum, time) => sum + time, 0) / 1000;
   }
 
-  /** The same once all threads have come to rest: what they do after an answer was sent belongs to it. */
+  /** The same after all threads are idle: work after a response belongs to the request. */
   async settledCpu() {
     for (let before = this.cpu(); ; ) {
       await sleep(REST_MS);

@@ -1,5 +1,5 @@
-// The Worker of `npm run lab -- bench-sealing`: seals or opens a text as often as it is asked to, by the service's own code or by
-// WebCrypto. `given` says what, and whether it opens once while it starts, as the service does.
+// The Worker of `npm run lab -- bench-sealing`: encrypts or decrypts a value repeatedly, with the service's own code or with
+// WebCrypto. `given` has the value, and whether to decrypt once during startup, as the service does.
 import { keyId, master, place, plain, rehearses, sealed } from "given";
 import * as rustcrypto from "glue";
 import * as webcrypto from "../../scripts/test/webcrypto.mjs";
@@ -21,14 +21,14 @@ async function openWith(key, text) {
   return decoder.decode(await webcrypto.open(key, keyId, place, bytes));
 }
 
-/** Does it so often, one after the other; gives the last result. */
+/** Runs `once` this many times in sequence. Returns the last result. */
 async function repeated(times, once) {
   let last;
   for (let done = 0; done < times; done += 1) last = await once();
   return last;
 }
 
-/** By name, what seals and opens. `kept` derives the key once, and then keeps it. */
+/** The implementations by name. `kept` derives the key once and caches it. */
 const WAYS = {
   rustcrypto: {
     seal: (times) => rustcrypto.seal(KEYS, place.account, place.id, plain, times),
@@ -53,7 +53,7 @@ const WAYS = {
 
 if (rehearses) WAYS.rustcrypto.open(1);
 
-/** Whether each opens what the other has sealed. */
+/** Whether each can decrypt the results of the other. */
 async function agree() {
   const opened = [
     await WAYS.webcrypto.open(1, WAYS.rustcrypto.seal(1)),

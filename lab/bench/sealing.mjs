@@ -1,5 +1,5 @@
-// What it costs to seal and to open credentials: by the service's own code, which is RustCrypto compiled to WebAssembly, and
-// by WebCrypto, which is the runtime's.
+// Measures encrypting and decrypting credentials: with the service's own code (RustCrypto compiled to WebAssembly), and with
+// the runtime's WebCrypto.
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,12 +16,12 @@ import { median, quartiles } from "./report.mjs";
 import { Runtime } from "./runtime.mjs";
 import { NONCE_LENGTH, derive, seal } from "../../scripts/test/webcrypto.mjs";
 
-/** New processes for each first time; rounds of the others. */
+/** The number of new processes for cold measurements, and of rounds for warm ones. */
 export const SAMPLES = 15;
-/** How often a request of a warm round does it, and how many requests V8 has to optimize the code before that. */
+/** Operations per request in a warm round, and warm-up requests for V8 to optimize the code. */
 const [TIMES, WARM_UPS] = [2_000, 8];
 const WHATS = ["open", "seal"];
-/** What is measured, by name: a way of the Worker, and the Worker that has rehearsed it. */
+/** The measured implementations by name: the one in the Worker, and the Worker that has rehearsed it. */
 export const WAYS = {
   rustcrypto: { way: "rustcrypto", about: "RustCrypto in WebAssembly" },
   rehearsed: { way: "rustcrypto", rehearses: true, about: "the same, rehearsed while the isolate starts" },
@@ -29,13 +29,13 @@ export const WAYS = {
   kept: { way: "kept", about: "WebCrypto, with the derived key kept" },
 };
 
-/** A kilobyte, as tokens of OAuth have, and where it belongs. */
+/** One kilobyte of data, like OAuth tokens, and its key. */
 const [KEY_ID, KEY] = ["bench-1", Buffer.from(Array.from({ length: 32 }, (_, n) => n))];
 const PLACE = { account: "acme", environment: "live", kind: "connection", id: "7a8e0d5c-2f1b-4c3d-9e4f-5a6b7c8d9e0f" };
 const TOKENS = { access: "a".repeat(700), kind: "Bearer", refresh: "r".repeat(232), members: {} };
 const PLAIN = JSON.stringify({ type: "oauth2", fields: {}, tokens: TOKENS, account: null });
 
-/** What the Worker is given. */
+/** The module `given` of the Worker. */
 async function given() {
   const key = await derive(KEY, PLACE);
   const bytes = await seal(key, KEY_ID, PLACE, Buffer.alloc(NONCE_LENGTH, 7), Buffer.from(PLAIN));
@@ -43,7 +43,7 @@ async function given() {
   return { keyId: KEY_ID, master: KEY.toString("base64"), place: PLACE, plain: PLAIN, sealed };
 }
 
-/** Builds the Worker, once as it is and once with a rehearsal: by name, a service for `Runtime`. */
+/** Builds the Worker with and without a rehearsal. Returns services for `Runtime` by name. */
 async function build(folder) {
   const { wasm } = await setup();
   const module = await task("sealing (wasm, release)", (detail) => compileExample(wasm, "sealing", detail));
@@ -56,7 +56,7 @@ async function build(folder) {
   ]) {
     const data = join(folder, `${name}.json`);
     writeFileSync(data, JSON.stringify({ ...said, rehearses }));
-    // Bundling changes it.
+    // Bundling modifies the file.
     copyFileSync(join(folder, "index.js"), join(folder, `${name}.glue.js`));
     const entry = join(root, "lab", "bench", "sealing-worker.mjs");
     await bundleWorker(entry, join(folder, `${name}.glue.js`), join(folder, `${name}.js`), { given: data });
@@ -70,7 +70,7 @@ async function build(folder) {
   return { services, bytes: bytes.length, gzipped: gzipSync(bytes, { level: 9 }).length };
 }
 
-/** Starts a process with a Worker; `use` gets it with a connection to it. */
+/** Starts a process with a Worker. `use` gets the process and a connection to it. */
 async function started(folder, service, use) {
   const runtime = await Runtime.start(folder, service.name, [service], [service.name]);
   try {
@@ -84,7 +84,7 @@ async function started(folder, service, use) {
   }
 }
 
-/** Microseconds of processor time of a request, of all threads. */
+/** Processor time of a request in microseconds, of all threads. */
 async function spent(runtime, ask, path) {
   const before = await runtime.settledCpu();
   await ask(path);
@@ -92,8 +92,8 @@ async function spent(runtime, ask, path) {
 }
 
 /**
- * Measures each way. Gives what the module weighs, and by name and what is done, microseconds of processor time: `cold`, what
- * the first request of a new isolate takes more than one that does nothing, and `warm`, one of many.
+ * Measures each implementation. Returns the size of the module, and microseconds of processor time by name and operation: `cold`,
+ * the additional time of the first request of a new isolate compared with an empty request, and `warm`, one operation of many.
  */
 export async function benchSealing(samples = SAMPLES) {
   if (process.platform !== "linux") throw new Problem("The benchmark reads processor time from /proc: it needs Linux.");
@@ -102,12 +102,12 @@ export async function benchSealing(samples = SAMPLES) {
     const { services, bytes, gzipped } = await build(folder);
     const of = ({ rehearses }) => (rehearses ? services.rehearsed : services.plain);
     if ((await started(folder, services.plain, (_, ask) => ask("/agree"))) !== "true")
-      throw new Problem("WebCrypto and the service's own sealing do not open what the other has sealed.");
+      throw new Problem("WebCrypto and the service's own code cannot decrypt each other's results.");
     const measured = {};
     for (const name of Object.keys(WAYS)) {
       measured[name] = Object.fromEntries(WHATS.map((what) => [what, { cold: [], warm: [] }]));
     }
-    await task(`Sealing, the first time: ${samples} new processes each`, async (detail) => {
+    await task(`Encryption, first time: ${samples} new processes each`, async (detail) => {
       const first = (service, path) => started(folder, service, (runtime, ask) => spent(runtime, ask, path));
       for (let sample = 0; sample < samples; sample += 1) {
         for (const [name, way] of Object.entries(WAYS)) {
@@ -118,8 +118,8 @@ export async function benchSealing(samples = SAMPLES) {
         }
       }
     });
-    await task(`Sealing, ${TIMES.toLocaleString("en")} times: ${samples} rounds`, async (detail) => {
-      // No rehearsal is left once V8 has optimized what is done.
+    await task(`Encryption, ${TIMES.toLocaleString("en")} times: ${samples} rounds`, async (detail) => {
+      // A rehearsal makes no difference after V8 has optimized the code.
       const ways = Object.entries(WAYS).filter(([, { rehearses }]) => !rehearses);
       await started(folder, services.plain, async (runtime, ask) => {
         const paths = ways.flatMap(([name, { way }]) => WHATS.map((what) => [name, what, `/${way}/${what}/${TIMES}`]));
@@ -144,7 +144,7 @@ const milliseconds = (values) => {
   return `${shown(middle)} (${shown(low)}–${shown(high)})`;
 };
 
-/** Lines of cells, the heads first. */
+/** Rows of cells, with headers. */
 export const sealingTable = ({ measured }) => [
   ["processor time, ms", "open, first", "open, one of many", "seal, first", "seal, one of many"],
   ...Object.entries(WAYS).map(([name, { about }]) => [
@@ -153,7 +153,7 @@ export const sealingTable = ({ measured }) => [
   ]),
 ];
 
-/** What the table does not say. */
+/** Notes below the table. */
 export function sealingNotes({ bytes, gzipped, plain, measured }) {
   const kb = (count) => `${(count / 1000).toFixed(1)} KB`;
   const warm = (name) => median(measured[name].open.warm);

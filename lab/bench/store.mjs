@@ -1,5 +1,5 @@
-// Workers KV and D1 for the benchmarked Workers, over the protocol of their bindings, in this process: so that the
-// processor time of the workerd process is the Worker's own and the runtime's, and no storage's.
+// KV and D1 for the benchmarked Workers, over the protocols of their bindings. They run in this process, so that the processor time
+// of workerd does not include storage.
 import { once } from "node:events";
 import { readFileSync, readdirSync } from "node:fs";
 import { createServer } from "node:http";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { root } from "../../scripts/lib/paths.mjs";
 
-/** A database with the project's tables, one key, and connections of its account. */
+/** A database with the service's schema, one key, and connections of its account. */
 export function vault(keyRow, connections) {
   const database = new DatabaseSync(":memory:");
   const folder = join(root, "schema");
@@ -37,7 +37,7 @@ export function vault(keyRow, connections) {
   return database;
 }
 
-/** Runs a batch as D1 does: in one transaction. */
+/** Runs a batch in one transaction, as D1 does. */
 function runBatch(database, statements) {
   database.exec("BEGIN");
   try {
@@ -60,7 +60,7 @@ async function read(request) {
 }
 
 /**
- * A server of KV values and of a database on a loopback port.
+ * Serves KV values and a database on a loopback port.
  * @param {(key: string) => Buffer | undefined} valueOf the value of a KV key
  * @param {DatabaseSync} database
  * @returns {Promise<{ port: number, database: DatabaseSync, close: () => void }>}

@@ -1,29 +1,29 @@
-// What the life of connections costs at a size of the vault: events, renewals, checks on schedule, deliveries to webhooks.
-// Every connection of the vault holds credentials, and has an event; platforms and receivers are answered for by this machine.
+// Measures the lifecycle of connections at a size of the vault: events, token refreshes, scheduled checks, webhook deliveries. Every
+// connection has credentials and an event. This process simulates platforms and webhook receivers.
 import { Problem } from "../../scripts/lib/problem.mjs";
 import { ACCOUNT } from "./vault-storage.mjs";
 
 const CONNECTIONS = "/v1/vault/connections";
 const [PLATFORM, DOWN] = ["github", "asana"];
-/** How many connections a run of the schedule checks by itself, and how many a message of the queue names. */
+/** How many connections a scheduled run checks itself, and how many a queue message contains. */
 const [IN_PLACE, IN_MESSAGE] = [7, 8];
 const DAY_MS = 86_400_000;
 
-/** How many rows a statement writes: D1 ends one that takes long. */
-const PORTION = 2000;
+/** Rows per statement: D1 aborts long statements. */
+const BATCH_SIZE = 2000;
 
-/** Credentials for connections that hold none: nobody opens them, and nothing about them is due today. */
-const HELD = `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, check_at, written_by)
+/** Inserts credentials for connections without them. They are never decrypted, and nothing is due today. */
+const INSERT_CREDENTIALS = `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, check_at, written_by)
   SELECT c.account, c.environment, c.id, 'oauth2', 'oauth2', 'bench.AAAA', 1, 1, 0, '[]', '[]', ?1 + (c.seq * 7919) % ${DAY_MS}, 'bench'
-  FROM connections c WHERE c.seq > ?2 AND c.seq <= ?2 + ${PORTION} AND NOT EXISTS (SELECT 1 FROM credentials h
+  FROM connections c WHERE c.seq > ?2 AND c.seq <= ?2 + ${BATCH_SIZE} AND NOT EXISTS (SELECT 1 FROM credentials h
     WHERE h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id)`;
 
-/** Has what is due by `?1` done by then. */
+/** Reschedules everything to `?1`. */
 const NOT_DUE = `UPDATE credentials SET check_at = ?1, next_attempt_at = NULL, handed_until = NULL
   WHERE (account, environment, connection_id) IN
-    (SELECT account, environment, connection_id FROM credentials WHERE due_at < ?1 LIMIT ${PORTION})`;
+    (SELECT account, environment, connection_id FROM credentials WHERE due_at < ?1 LIMIT ${BATCH_SIZE})`;
 
-/** What the machine answers for platforms, whose tokens are all alike or which are down, and for the receiver of webhooks. */
+/** Responses of platforms, which return equal tokens or are down, and of the webhook receiver. */
 export const platforms = (request, Response) => {
   const { hostname, pathname } = new URL(request.url);
   if (hostname.endsWith(`${DOWN}.com`)) return new Response(null, { status: 503 });
@@ -33,13 +33,13 @@ export const platforms = (request, Response) => {
 };
 
 /**
- * Measures. `measure` is (rounds, send, most) => a line of the table; `vault` has, besides `send`, `run(message)`, which runs
- * the schedule or a message of the queue, and `sql(sql, ...values)`, which tells how many rows changed. `size` is how many
- * connections the vault has; a run of the schedule looks at each of its `shards` databases.
+ * Runs the measurements. `measure` is (rounds, send, most) => a row of the table; `vault` has `send`, `run(message)`, which runs
+ * the schedule or a queue message, and `sql(sql, ...values)`, which returns the number of changed rows. `size` is the number of
+ * connections; a scheduled run visits each of the `shards` databases.
  */
 export async function life(vault, measure, { rounds, size, shards }) {
   const tomorrow = Date.now() + DAY_MS;
-  // A key has this scope only when it is named.
+  // Keys do not have this scope by default.
   await vault.sql(
     "UPDATE api_keys SET scopes = scopes || ' credentials:read' WHERE account = ?1 AND instr(scopes, 'credentials:read') = 0",
     ACCOUNT,
@@ -51,10 +51,10 @@ export async function life(vault, measure, { rounds, size, shards }) {
     return answer;
   };
   while ((await vault.sql(NOT_DUE, tomorrow)) > 0);
-  // Those of the seed have the first numbers, without a gap.
-  for (let from = 0; from < size; from += PORTION) await vault.sql(HELD, tomorrow, from);
+  // Seeded connections have consecutive numbers from 1.
+  for (let from = 0; from < size; from += BATCH_SIZE) await vault.sql(INSERT_CREDENTIALS, tomorrow, from);
 
-  // Connections whose credentials can be opened.
+  // Connections with credentials that can be decrypted.
   const connect = async (platform, count) => {
     await ask("PUT", `/v1/oauth-clients/${platform}`, { clientId: "bench", clientSecret: "bench" });
     const ids = [];
@@ -75,14 +75,14 @@ export async function life(vault, measure, { rounds, size, shards }) {
       ACCOUNT,
       JSON.stringify(some),
     );
-  /** A run; asserts how many messages it leaves for the queue. */
+  /** Runs the schedule. Asserts the number of messages that it sends to the queue. */
   const run = async (count, messages, of = ids) => {
     await due(of.slice(0, count));
     const ran = await vault.run();
     if (ran.sent.length !== messages) throw new Problem(`${ran.sent.length} messages instead of ${messages}`);
     return ran;
   };
-  // The first renewal changes the state, too.
+  // The first refresh also changes the state.
   for (const message of (await run(ids.length, ids.length / IN_MESSAGE)).sent) await vault.run(message);
   const { body: feed } = await ask("GET", "/v1/events?limit=1");
   const end = `evt_${"9".repeat(13)}`;
@@ -101,7 +101,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
     "credentials, refreshed": {
       ...(await measure(rounds, () => vault.send(renewal), 36)),
       mostCalls: 3,
-      // Four of these are an entry of the audit.
+      // Four of these are an audit entry.
       mostWritten: 8,
     },
     "a minute, nothing due": {
@@ -124,7 +124,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
     },
   };
   const down = await connect(DOWN, IN_PLACE);
-  // The first failure changes the state, too.
+  // The first failure also changes the state.
   await run(IN_PLACE, 0, down);
   results[`a minute, ${IN_PLACE} renewals that fail`] = {
     ...(await measure(rounds, () => run(IN_PLACE, 0, down), 25 * shards + 43 * IN_PLACE)),
@@ -133,7 +133,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
     mostWritten: 5 * IN_PLACE,
   };
   const message = (await run(ids.length, ids.length / IN_MESSAGE)).sent[1];
-  results[`a message of the queue, ${IN_MESSAGE} renewals`] = {
+  results[`a message of the queue, ${IN_MESSAGE} refreshes`] = {
     ...(await measure(rounds, () => vault.run(message), 10 + 14 * IN_MESSAGE)),
     mostCalls: 1 + 2 * IN_MESSAGE,
     mostWritten: 4 * IN_MESSAGE,

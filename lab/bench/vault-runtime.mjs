@@ -1,18 +1,18 @@
-// The built Worker on Miniflare with a folder of wrangler's local storage: the real local D1, without wrangler between.
+// Runs the built Worker on Miniflare with a folder of wrangler's local storage, without wrangler.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { root } from "../../scripts/lib/paths.mjs";
 
-// wrangler's own.
+// The Miniflare of wrangler.
 const wrangler = createRequire(import.meta.url).resolve("wrangler");
 const { convertV4MiniflareOptions, Miniflare, Response } = createRequire(wrangler)("miniflare");
 
-// What wrangler.toml names: it decides where in the folder the store lies.
+// The id in wrangler.toml, which determines the path in the folder.
 const NAMESPACE = "00000000000000000000000000000000";
 
 /**
- * The Worker, and beside it a way to run its schedule, or a message of its queue, which tells what that asked of D1 and what
- * it sent to the queue.
+ * The Worker, with an additional endpoint that runs its schedule or a queue message, and returns the D1 usage and the messages
+ * sent to the queue.
  */
 const ENTRY = `
 import worker from "./index.js";
@@ -35,7 +35,7 @@ async function run(request, env) {
   const counted = Object.entries(env).map(([name, value]) => [name, isVault(name) ? counting(value, cost) : value]);
   const own = { ...Object.fromEntries(counted), WORK: { sendBatch: keep } };
   const body = await request.text();
-  const retry = () => { throw new Error("the message was not done"); };
+  const retry = () => { throw new Error("the message was not processed"); };
   if (body) await worker.queue({ messages: [{ body, ack() {}, retry }] }, own);
   else await worker.scheduled({}, own);
   return Response.json({ cost, sent });
@@ -46,7 +46,7 @@ export default {
 };
 `;
 
-/** What `server-timing` tells of a request's cost in D1. */
+/** Parses a request's cost in D1 from `server-timing`. */
 function costOf(headers) {
   const [, text] = /d1;desc="([^"]*)"/.exec(headers.get("server-timing")) ?? [];
   return Object.fromEntries(
@@ -63,7 +63,7 @@ export class Vault {
   #secret;
   #binding;
 
-  /** `databases`: their ids by binding; `binding`: that of the key's; `platforms`: what answers for all other services. */
+  /** `databases`: ids by binding; `binding`: that of the key's database; `platforms`: responds for all other services. */
   static async open({ state, databases, binding, secret }, compatibilityDate, platforms) {
     const vault = new Vault();
     const build = join(root, "build");
@@ -94,7 +94,7 @@ export class Vault {
     return this.#runtime.dispose();
   }
 
-  /** Runs the schedule once, or a message of the queue: what it cost in D1, what it sent to the queue, and milliseconds. */
+  /** Runs the schedule once, or a queue message. Returns its cost in D1, messages sent to the queue, and milliseconds. */
   async run(message) {
     const start = performance.now();
     const answer = await fetch(new URL("/bench/run", this.#address), { method: "POST", body: message ?? "" });
@@ -102,7 +102,7 @@ export class Vault {
     return { status: 200, ms: performance.now() - start, ...(await answer.json()) };
   }
 
-  /** Runs a statement on the key's database: tells how many rows it changed. */
+  /** Runs a statement on the key's database. Returns the number of changed rows. */
   async sql(sql, ...values) {
     const database = await this.#runtime.getD1Database(this.#binding);
     const { meta } = await database
@@ -112,7 +112,7 @@ export class Vault {
     return meta.changes;
   }
 
-  /** Sends a request: its status, body, link, cost in D1, and milliseconds. */
+  /** Sends a request. Returns status, body, link, cost in D1, and milliseconds. */
   async send(path, { method = "GET", body, secret = this.#secret } = {}) {
     const headers = { "x-service-secret": secret, ...(body && { "content-type": "application/json" }) };
     const start = performance.now();

