@@ -1,5 +1,5 @@
-// The window in which users connect their accounts, and `vault.connect` of the package, which opens it: in a browser, with
-// the real service and a real authorization server.
+// The connect window and the package's `vault.connect`, which opens it: in a browser, with the real service and a real
+// authorization server.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Connecting } from "./support/connect.mjs";
@@ -18,7 +18,7 @@ import { connectVariables } from "./suites/connect-variables.mjs";
 
 const world = {};
 
-describe("the window to connect", () => {
+describe("the connect window", () => {
   before(async () => {
     world.connect = await Connecting.start("connect-window");
   });
@@ -33,7 +33,7 @@ describe("the window to connect", () => {
   connectPackage(world);
   connectReadme(world);
 
-  test("no secret is in the log, in storage, or in an address", async () => {
+  test("logs, storage and addresses contain no secret", async () => {
     await world.connect.server.stop();
     const [log, stored] = [outputs.join("\n"), bytesBelow(world.connect.state.path)];
     assert.ok(log.includes("/v1/vault/connect"), "the log is the service's");
@@ -50,7 +50,7 @@ describe("the window to connect", () => {
       ["storage", stored],
     ];
     assert.deepEqual(leaks(all, places), []);
-    // A code comes back in an address: RFC 6749 wants it there, for once.
+    // The authorization code is in an address, as RFC 6749 requires.
     assert.deepEqual(leaks(secrets, [["an address", visited.join("\n")]]), []);
   });
 });

@@ -1,5 +1,5 @@
-// The API reference at /docs and the pages about problems, on the real runtime: every code sample and every example is
-// run, and what a browser shows is looked at in both themes.
+// The API reference at /docs and the pages about error codes, on the real runtime. Every code sample and example is
+// run, and the pages are checked in both themes.
 import { after, before } from "node:test";
 import { Reference } from "./support/reference.mjs";
 import { referenceInBrowser } from "./suites/reference-browser.mjs";

@@ -1,4 +1,4 @@
-// The audit in the console: who changed what, found by filters that the address keeps.
+// The audit log in the console, and its filters, which the address keeps.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { App, SCOPES, VAULT_KEY } from "../support/connecting.mjs";
@@ -8,7 +8,7 @@ import { SESSION_SECRET } from "../support/server.mjs";
 
 const SETTINGS = `${SCOPES} keys:write audit:read`;
 
-describe("the console: audit", () => {
+describe("the console: audit log", () => {
   const keys = {
     reader: key({ scopes: "catalog:read connections:read", account: "audited" }),
     auditor: key({ scopes: SETTINGS, account: "audited" }),
@@ -37,7 +37,7 @@ describe("the console: audit", () => {
   const visit = (path, use, options) => world.visit(path, use, { as: keys.auditor, ...options });
   const rows = (page) => page.getByRole("list", { name: "Entries" }).getByRole("listitem");
 
-  test("entries are listed, newest first, with who did what, and older ones on demand", () =>
+  test("lists entries newest first with action and actor, and loads older ones on demand", () =>
     visit("/", async (page) => {
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Audit" }).click();
       await rows(page).first().getByText("API key created").waitFor();
@@ -50,7 +50,7 @@ describe("the console: audit", () => {
       assert.equal(await link.getAttribute("href"), `/connections/${connection}`);
     }));
 
-  test("filters are kept in the address, and combine", () =>
+  test("keeps filters in the address and combines them", () =>
     visit("/audit?action=connection.created", async (page) => {
       await rows(page).getByText("Connection created").waitFor();
       assert.equal(await rows(page).count(), 1);
@@ -68,7 +68,7 @@ describe("the console: audit", () => {
       await page.getByText("No entries").waitFor();
     }));
 
-  test("a key without the scope is told what is missing", () =>
+  test("names the missing scope", () =>
     visit(
       "/audit",
       async (page) => {
@@ -78,7 +78,7 @@ describe("the console: audit", () => {
       { as: keys.reader },
     ));
 
-  test("has nothing that axe finds, light and dark, on a desk and a phone", () =>
+  test("is accessible in both themes and at each width", () =>
     visit("/audit", async (page) => {
       await rows(page).first().waitFor();
       await expectAccessibleEverywhere(page, "the audit log", { widths: [320, 390], others: [390] });

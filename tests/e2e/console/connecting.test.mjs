@@ -1,5 +1,5 @@
-// What the console does for connecting: OAuth clients, connecting an account, the health of a connection, and webhooks; with the
-// real service and a real authorization server.
+// Connecting in the console: OAuth clients, connecting an account, health, and webhooks. With the real service and a
+// real authorization server.
 import { after, before, describe } from "node:test";
 import { consoleConnecting } from "../suites/console-connecting.mjs";
 import { consoleHealth } from "../suites/console-health.mjs";
@@ -9,7 +9,7 @@ import { Connecting } from "../support/connect.mjs";
 
 const world = {};
 
-describe("the console: connecting", () => {
+describe("the console: connecting accounts", () => {
   before(async () => {
     world.connect = await Connecting.start("console-connecting");
   });

@@ -1,5 +1,5 @@
-// The console's view of connections: what it shows is what the API answers, and what is done in it arrives there. One
-// process and one server for all suites; `--test-name-pattern` picks.
+// The console's list of connections. What it shows is compared with the API's responses, and changes are checked there.
+// All suites share one process and server; `--test-name-pattern` selects.
 import { after, before, describe } from "node:test";
 import { Console, SEVERAL_DOCUMENTS } from "../support/console.mjs";
 import { changedInConsole } from "../suites/console-changes.mjs";

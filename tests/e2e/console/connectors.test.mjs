@@ -1,4 +1,4 @@
-// The console's views of the catalog: what they show is what the API answers.
+// The console's views of the catalog, compared with the API's responses.
 import { after, before, describe } from "node:test";
 import { Console, MANY_DOCUMENTS } from "../support/console.mjs";
 import { consoleAction } from "../suites/console-action.mjs";

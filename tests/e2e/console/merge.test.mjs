@@ -1,9 +1,9 @@
-// How the console merges what two people made of one version.
+// How the console merges concurrent edits of one version.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { mergeFields, mergeTags } from "../../../www/src/connections/merge.ts";
 
-/** Base, theirs, mine, and what both together are; a letter is a tag. */
+/** Base, theirs, mine, and the merge. Each letter is a tag. */
 const TAGS = [
   ["ab", "ab", "abc", "abc"],
   ["ab", "abc", "ab", "abc"],
@@ -17,13 +17,13 @@ const TAGS = [
   // Their order, unless only I changed it.
   ["abc", "cba", "abcm", "cbam"],
   ["abc", "abc", "cba", "cba"],
-  // A tag may be there twice.
+  // Duplicate tags are possible.
   ["aa", "aab", "a", "ab"],
   ["a", "ab", "aa", "aba"],
   ["", "a", "b", "ab"],
 ];
 
-/** Base, theirs, mine, both together, and the fields that clash. */
+/** Base, theirs, mine, the merge, and the conflicting fields. */
 const FIELDS = [
   [{ a: 1, b: 1 }, { a: 1, b: 1 }, { a: 2, b: 1 }, { a: 2, b: 1 }, []],
   [{ a: 1, b: 1 }, { a: 1, b: 2 }, { a: 2, b: 1 }, { a: 2, b: 2 }, []],
@@ -34,11 +34,11 @@ const FIELDS = [
 
 describe("a three-way merge", () => {
   for (const [base, theirs, mine, both] of TAGS) {
-    test(`of tags: from "${base}", "${theirs}" and "${mine}" make "${both}"`, () =>
+    test(`of tags "${base}", "${theirs}" and "${mine}" returns "${both}"`, () =>
       assert.equal(mergeTags([...base], [...theirs], [...mine]).join(""), both));
   }
   for (const [base, theirs, mine, merged, conflicts] of FIELDS) {
-    test(`of fields: ${[base, theirs, mine].map((one) => JSON.stringify(one)).join(" ")}`, () =>
+    test(`of fields ${[base, theirs, mine].map((one) => JSON.stringify(one)).join(" ")}`, () =>
       assert.deepEqual(mergeFields(base, theirs, mine), { merged, conflicts }));
   }
 });

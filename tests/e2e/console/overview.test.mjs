@@ -1,4 +1,4 @@
-// The way into the console, its overview, and the frame around every view.
+// The console's sign-in, overview, and the frame around every view.
 import { randomUUID } from "node:crypto";
 import { after, before, describe } from "node:test";
 import { Console } from "../support/console.mjs";
@@ -9,16 +9,16 @@ import { consoleFrame } from "../suites/console-frame.mjs";
 import { COUNTED, consoleOverview } from "../suites/console-overview.mjs";
 import { consoleSignIn } from "../suites/console-sign-in.mjs";
 
-/** One platform more than the overview shows at first, and all of them active. */
+/** One platform more than the overview shows at first, all with active connections only. */
 const THIRTEEN = Array.from({ length: 13 }, (_, n) => ({ ...nth(n), platform: `p-${n}`, active: true }));
-/** What needs each of those who can act, and what needs nobody. */
+/** Something for each actor, and something that needs no action. */
 const ACTING = ["operational", "degraded", "degraded", "failed"].map((state, n) => ({
   ...nth(n),
   ...{ platform: "github", identity: `acting-${n}`, state, active: state !== "failed" },
 }));
 const world = {};
 
-/** What storage has once GitHub has rejected the OAuth client, and a receiver of webhooks has said that it is gone. */
+/** The state in storage after GitHub rejected the OAuth client, and a webhook's receiver returned 410. */
 function ail(database) {
   const then = Date.now() - 3 * 3_600_000;
   return database.batch([

@@ -1,4 +1,4 @@
-// Who is signed in to the console: by a link, in several tabs, and what an end user then sees.
+// Sessions of the console: links, tabs, and the end user's page.
 import { after, before, describe } from "node:test";
 import { Console } from "../support/console.mjs";
 import { ALL, key } from "../support/keys.mjs";
@@ -15,7 +15,7 @@ const MANY = Array.from({ length: 60 }, (_, n) => ({
   identityType: "user",
   active: true,
 }));
-// An account of its own, with a key for each of its environments.
+// A separate account with a key for each environment.
 const accountKeys = {
   everything: key({ account: "whole", scopes: ALL }),
   live: key({ account: "whole", scopes: ALL, environment: "live" }),

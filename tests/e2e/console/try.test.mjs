@@ -1,4 +1,4 @@
-// Running an action from its page in the console: the form, the question before anything may change, and the answer.
+// Running an action from its page in the console: form, confirmation and response.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { folder } from "../support/workspace.mjs";
 const CREATE = "/connectors/called/actions/createThing";
 const GET = "/connectors/called/actions/getThing";
 
-describe("the console: try an action", () => {
+describe("the console: run an action", () => {
   const keys = {
     caller: key({ scopes: `${SCOPES} connections:call`, account: "trying" }),
     empty: key({ scopes: `${SCOPES} connections:call`, account: "nobody" }),
@@ -58,7 +58,7 @@ describe("the console: try an action", () => {
   const button = (within, name) => within.getByRole("button", { name, exact: true });
   const answer = (page) => page.getByRole("region", { name: "Answer" });
 
-  test("an action that only reads runs at once", () =>
+  test("runs a read-only action without confirmation", () =>
     visit(GET, async (page, form) => {
       await form.getByLabel("Connection").selectOption("bob@example.com");
       await form.getByLabel("id", { exact: true }).fill("7");
@@ -72,14 +72,14 @@ describe("the console: try an action", () => {
       await answer(page).getByText("content-type", { exact: true }).waitFor();
     }));
 
-  test("only connections with credentials are offered", () =>
+  test("offers only connections with credentials", () =>
     visit(GET, async (_, form) => {
       await form.getByLabel("Connection").waitFor();
       const options = await form.getByLabel("Connection").locator("option").allInnerTexts();
       assert.deepEqual(options.sort(), ["ann@example.com", "bob@example.com"]);
     }));
 
-  test("one that may change something asks first", () =>
+  test("asks for confirmation before a write", () =>
     visit(CREATE, async (page, form) => {
       await form.getByLabel("owner", { exact: true }).fill("a b");
       await form.getByLabel("tags (optional)").fill('["x", "y"]');
@@ -87,7 +87,7 @@ describe("the console: try an action", () => {
       await form.getByText("1 optional").click();
       await form.getByLabel("size (optional)").fill("3");
       const command = page.getByRole("region", { name: "Run through the vault" }).locator("pre");
-      // The page shows the input a moment after it is typed.
+      // The page updates shortly after typing.
       await command.filter({ hasText: '"size":3' }).waitFor();
       const run = await command.innerText();
       const id = await form.getByLabel("Connection").inputValue();
@@ -110,7 +110,7 @@ describe("the console: try an action", () => {
       assert.deepEqual(JSON.parse(body), { name: "é", size: 3 });
     }));
 
-  test("what is wrong is said at its field", () =>
+  test("shows errors next to the field", () =>
     visit(
       CREATE,
       async (page, form) => {
@@ -136,7 +136,7 @@ describe("the console: try an action", () => {
       { expects: [400] },
     ));
 
-  test("who may not is told why, and so is who has no connection", async () => {
+  test("explains a missing scope and missing connections", async () => {
     for (const [as, text] of [
       [world.keys.catalogOnly, "it lacks the scope connections:read"],
       [world.keys.reader, "it lacks the scope connections:call"],
@@ -152,7 +152,7 @@ describe("the console: try an action", () => {
       );
   });
 
-  test("nothing is in anybody's way, in both themes and at each width", () =>
+  test("fits and is accessible in both themes and at each width", () =>
     visit(CREATE, async (page, form) => {
       await form.getByLabel("owner", { exact: true }).fill("ann");
       await form.getByLabel("name", { exact: true }).fill("n");

@@ -1,4 +1,4 @@
-// What the console does for a whole account: its API keys, its events as they happen, and its two environments.
+// Account-wide features of the console: API keys, events, and the two environments.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
@@ -14,14 +14,14 @@ export function consoleAccount(world) {
   const caller = (as = everything) => world.console.caller(as);
   const use = async (secret) => (await world.console.server.send("/v1/whoami", { method: "GET", secret })).status;
 
-  describe("an account", () => {
-    test("keys are created, rotated and revoked, and each secret is shown once", () =>
+  describe("account settings", () => {
+    test("creates, rotates and revokes keys, and shows each secret once", () =>
       visit("/keys", async (page) => {
         const card = (name) =>
           page.getByRole("listitem").filter({ has: page.getByRole("heading", { name, exact: true }) });
         await page.getByText("your key").waitFor();
         await expectAccessibleEverywhere(page, "the keys");
-        // A key with all scopes has every entry in its menu, on a phone too.
+        // A key with all scopes sees every menu entry, also on a phone.
         await page.setViewportSize({ width: 390, height: 844 });
         const entries = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
         assert.equal(entries.length, 10);
@@ -34,13 +34,13 @@ export function consoleAccount(world) {
         const form = page.getByRole("dialog", { name: "New API key" });
         await expectFocus(form.getByLabel("Name (optional)"));
         await page.keyboard.type("Nightly export");
-        // What hands out more than it seems is chosen on purpose.
+        // Dangerous scopes are not preselected.
         assert.equal(await form.getByRole("checkbox", { name: "keys:write" }).isChecked(), false);
         await form.getByLabel("Expires").selectOption({ label: "30 days" });
         await button(form, "Create key").click();
         const shown = page.getByRole("alertdialog", { name: "The new key" });
         await shown.getByText("it is shown only once").waitFor();
-        // Nothing but its button closes it.
+        // Only its button closes the dialog.
         await page.keyboard.press("Escape");
         await page.keyboard.press("Escape");
         await shown.waitFor();
@@ -68,7 +68,7 @@ export function consoleAccount(world) {
         assert.equal(await use(secret), 401);
       }));
 
-    test("events are followed, filtered, and lead to their connection", () =>
+    test("shows new events live, filters them, and links to their connection", () =>
       visit("/events", async (page) => {
         await heading(page, "Events").waitFor();
         const rows = page.getByRole("list", { name: "Events" }).getByRole("listitem");
@@ -89,7 +89,7 @@ export function consoleAccount(world) {
         await page.waitForURL(`**/connections/${id}`);
       }));
 
-    test("both environments are at hand, and it is clear which one is shown", () =>
+    test("switches between environments and always shows the current one", () =>
       visit("/connections", async (page) => {
         const environment = page.getByRole("group", { name: "Environment" });
         const isShown = (name) => environment.getByRole("button", { name, pressed: true }).waitFor();

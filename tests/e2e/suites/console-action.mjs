@@ -1,4 +1,4 @@
-// One action: its parameters, its body and its responses, as the API answers them.
+// The page of one action, compared with the API's responses.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessible, expectAccessibleEverywhere, readCopied, tabTo } from "../support/console.mjs";
@@ -45,7 +45,7 @@ export function consoleAction(world) {
       .getByRole("listitem")
       .filter({ has: within.page().locator(`:scope > .property-head > .property-name:text-is("${name}")`) })
       .first();
-  /** What requests to the API a page makes. */
+  /** The API requests of a page. */
   const asked = (page) => {
     const paths = [];
     page.on("request", (request) => {
@@ -56,7 +56,7 @@ export function consoleAction(world) {
   };
 
   describe("an action", () => {
-    test("the list of actions leads to it, and back", () =>
+    test("opens from the list of actions, and Back returns to it", () =>
       visit(`${PLANNER}?method=POST`, async (page) => {
         await page.getByRole("link", { name: "Create a task" }).click();
         await page.waitForURL(`**${CREATE}`);
@@ -70,7 +70,7 @@ export function consoleAction(world) {
         await heading.waitFor();
       }));
 
-    test("its facts, how it is authorized, and code to copy: the request to the platform, and to the service", () =>
+    test("shows its details, authorization, and copyable requests to the platform and the service", () =>
       visit(CREATE, async (page) => {
         const facts = page.getByRole("region", { name: "Create a task" });
         await facts.getByText("OAuth 2.0").waitFor();
@@ -110,7 +110,7 @@ export function consoleAction(world) {
         await page.getByRole("region", { name: "List tasks" }).getByText("none needed").waitFor();
       }));
 
-    test("its parameters, those that are required first; and a keyboard opens what a mouse does", () =>
+    test("lists parameters, required ones first; details open by keyboard and mouse", () =>
       visit(CREATE, async (page) => {
         const rows = async (name) => {
           const table = page.getByRole("table", { name });
@@ -132,7 +132,7 @@ export function consoleAction(world) {
         await property(property(body(page), "subtasks"), "title").waitFor();
       }));
 
-    test("its body: what is required, what is allowed, as deep as one wants to go", () =>
+    test("shows the body schema to any depth", () =>
       visit(CREATE, async (page) => {
         const names = () => body(page).locator(".body-schema > .schema > .schema > .properties > li .property-name");
         await names().first().waitFor();
@@ -157,7 +157,7 @@ export function consoleAction(world) {
         }
         await property(body(page), "priority").getByText("One of low high").waitFor();
 
-        // Tasks in tasks in tasks: each is drawn when it is opened.
+        // A recursive schema: each level is rendered when it is opened.
         let within = body(page);
         for (let depth = 1; depth <= 4; depth += 1) {
           const subtasks = property(within, "subtasks");
@@ -182,7 +182,7 @@ export function consoleAction(world) {
         await expectAccessible(page, "an action with open schemas");
       }));
 
-    test("its responses, asked for once somebody opens them", () =>
+    test("loads responses when they are opened", () =>
       visit("/connectors", async (page) => {
         const paths = asked(page);
         await page.goto(world.console.baseUrl + CREATE);
@@ -205,7 +205,7 @@ export function consoleAction(world) {
         await expectAccessible(page, "an action with open responses");
       }));
 
-    test("a large action of a real platform", () =>
+    test("renders a large action of a real platform", () =>
       visit("/connectors/github/actions/pullsCreate", async (page) => {
         const first = body(page).getByRole("listitem").first();
         await first.waitFor();
@@ -216,7 +216,7 @@ export function consoleAction(world) {
         await page.getByText(/properties of repo/).waitFor();
       }));
 
-    test("an unknown action, or one of an unknown platform: what may have been meant", () =>
+    test("suggests similar names for an unknown action or platform", () =>
       visit(
         `${PLANNER}/actions/createTsak`,
         async (page) => {
@@ -231,7 +231,7 @@ export function consoleAction(world) {
         { expects: [404] },
       ));
 
-    test("nothing is in anybody's way, in both themes and at each width", () =>
+    test("fits and is accessible in both themes and at each width", () =>
       visit(CREATE, async (page) => {
         await body(page).getByText("7 properties of subtasks").click();
         await body(page).getByText("Any of 2 variants").first().click();

@@ -1,4 +1,4 @@
-// Tags that are changed in the console, and what happens when somebody else changes them too; connections that are deleted.
+// Editing tags in the console, also concurrently, and deleting connections.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PATH, asked, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";
@@ -10,7 +10,7 @@ export function changedInConsole(world) {
   const caller = () => world.console.caller();
   const patch = async (id, tags) => expectConnection(await caller().patch(id, { tags }));
 
-  /** Opens a new connection's panel, from a list that has it alone. */
+  /** Opens a new connection's panel from a list that contains only that connection. */
   async function edit(use, options) {
     const name = `edited ${Math.random()}`;
     const connection = await newConnection(caller(), { name });
@@ -28,7 +28,7 @@ export function changedInConsole(world) {
   }
 
   describe("tags", () => {
-    test("are added, removed and pasted, and saved as they are shown", () =>
+    test("are added, removed and pasted, and saved as displayed", () =>
       edit(async (page, { panel, field, save, expectChips, said }, { id }) => {
         assert.equal(await save.getAttribute("aria-disabled"), "true");
         await save.focus();
@@ -45,7 +45,7 @@ export function changedInConsole(world) {
         await page.keyboard.press("ControlOrMeta+v");
         await expectChips(["two", "größer als", "a", "b"]);
         assert.equal(await field.inputValue(), "");
-        // What is known already is not added twice, and what is in the field is saved too.
+        // Duplicates are not added, and text still in the field is saved.
         await field.fill("two");
         await field.press("Enter");
         await field.fill("last");
@@ -65,7 +65,7 @@ export function changedInConsole(world) {
         ]);
       }));
 
-    test("can be given back as they were", () =>
+    test("can be reset", () =>
       edit(async (page, { panel, field, expectChips, closed, said }, { id }) => {
         await field.fill("new,");
         await panel.getByRole("button", { name: "Discard changes" }).click();
@@ -76,7 +76,7 @@ export function changedInConsole(world) {
         assert.deepEqual(await tagsOf(caller(), id), ["one", "two"]);
       }));
 
-    test("are held against the service's rules as one types", () =>
+    test("are validated while typing", () =>
       edit(async (_page, { panel, field, save }, { id }) => {
         const rule = panel.getByText("Must have 1 to 128 characters, no comma and no control character.");
         const isOff = async () => (await save.getAttribute("aria-disabled")) === "true";
@@ -100,7 +100,7 @@ export function changedInConsole(world) {
         await panel.getByRole("button", { name: "Discard changes" }).click();
       }));
 
-    test("that are not saved are not lost without being asked", () =>
+    test("are discarded only after confirmation", () =>
       edit(async (page, { panel, field, expectChips, closed }, { id }) => {
         const question = page.getByRole("alertdialog", { name: "Discard your changes?" });
         await field.fill("draft");
@@ -117,7 +117,7 @@ export function changedInConsole(world) {
           assert.equal(await field.inputValue(), "draft");
           assert.equal(asked(page).connection, id);
         }
-        // Whoever leaves to another page finds it again.
+        // The draft survives navigation.
         await panel.getByRole("link").first().click();
         await page.waitForURL("**/connectors/github");
         await page.goBack();
@@ -131,7 +131,7 @@ export function changedInConsole(world) {
         assert.equal(await field.inputValue(), "");
       }));
 
-    test("are kept when they could not be saved", () =>
+    test("are kept when saving fails", () =>
       edit(
         async (page, { panel, field, save, said }, { id }) => {
           await field.fill("kept");
@@ -151,8 +151,8 @@ export function changedInConsole(world) {
       ));
   });
 
-  describe("two who change the same tags", () => {
-    /** Brings a conflict about: theirs are `two, theirs`, mine `one, two, mine`. */
+  describe("conflicting tag edits", () => {
+    /** Creates a conflict: theirs are `two, theirs`, mine `one, two, mine`. */
     const conflict = (use, options) =>
       edit(
         async (page, parts, connection) => {
@@ -174,22 +174,21 @@ export function changedInConsole(world) {
     for (const [button, tags, message] of [
       ["Keep theirs", ["two", "theirs"], "Your changes are discarded."],
       ["Save mine", ["one", "two", "mine"], "Saved."],
-      // What they removed stays removed.
+      // Tags that they removed stay removed.
       ["Save merged", ["two", "theirs", "mine"], "Saved."],
     ]) {
-      test(`see both versions, and may choose: ${button}`, () =>
+      test(`show both versions, and save the choice: ${button}`, () =>
         conflict(async (page, { expectChips, said, closed }, { id }) => {
           await page.getByRole("button", { name: button }).click();
           await said(message);
           await expectChips(tags);
           assert.deepEqual(await tagsOf(caller(), id), tags);
-          // Nothing is left to be asked about.
           await page.keyboard.press("Escape");
           await closed();
         }));
     }
 
-    test("see it with nothing that axe finds, and see the next version when a third one was faster again", () =>
+    test("are accessible, and show the newest version after a third edit", () =>
       conflict(async (page, { said }, { id }) => {
         await expectAccessibleEverywhere(page, "both versions", { others: [390] });
         await patch(id, ["third"]);
@@ -197,11 +196,11 @@ export function changedInConsole(world) {
         await page.getByRole("region", { name: "Theirs, saved" }).getByText("third").waitFor();
         await page.getByRole("button", { name: "Save merged" }).click();
         await said("Saved.");
-        // What was merged before is mine; of that they have removed all but what I added.
+        // The previous merge is now mine. They removed everything except what I added.
         assert.deepEqual(await tagsOf(caller(), id), ["third", "mine"]);
       }));
 
-    test("are not asked when both wanted the same", () =>
+    test("are merged silently when both made the same change", () =>
       edit(
         async (_page, { field, save, said }, { id }) => {
           await patch(id, ["one", "two", "same"]);
@@ -213,7 +212,7 @@ export function changedInConsole(world) {
         { expects: [412] },
       ));
 
-    test("learn that the connection was deleted meanwhile", () =>
+    test("report that the connection was deleted", () =>
       edit(
         async (page, { panel, field, save, closed }, { id }) => {
           await caller().remove(id);
@@ -235,10 +234,10 @@ export function changedInConsole(world) {
       await question(page).waitFor();
     };
 
-    test("names the connection, and does nothing until it is confirmed", async () => {
+    test("names the connection, and waits for confirmation", async () => {
       const connection = await edit(async (page, parts, { key, identity, id }) => {
         await ask(page, parts);
-        // The platform's name comes from the catalog, which is asked last.
+        // The platform's name comes from the catalog, which is loaded last.
         await question(page).getByText("GitHub", { exact: true }).waitFor();
         for (const part of [identity, key]) assert.ok((await question(page).innerText()).includes(part), part);
         await expectAccessibleEverywhere(page, "the question");
@@ -264,7 +263,7 @@ export function changedInConsole(world) {
       assert.equal((await caller().read(connection.id)).status, 404);
     });
 
-    test("of what is deleted already ends as well", () =>
+    test("a deleted connection succeeds", () =>
       edit(
         async (page, parts, { id }) => {
           await caller().remove(id);
@@ -276,7 +275,7 @@ export function changedInConsole(world) {
         { expects: [404] },
       ));
 
-    test("that fails says so, and can be tried again", () =>
+    test("reports a failure, and can be retried", () =>
       edit(
         async (page, parts, { id }) => {
           await ask(page, parts);
@@ -291,7 +290,7 @@ export function changedInConsole(world) {
         { expects: ["ERR_FAILED"] },
       ));
 
-    test("leaves the rest of the list as it was", async () => {
+    test("keeps the rest of the list", async () => {
       const rest = await newConnection(caller(), { name: "the rest" });
       const gone = await newConnection(caller(), { name: "the rest" });
       await visit(`${PATH}?name=the%20rest`, async (page) => {

@@ -1,4 +1,4 @@
-// An account is connected in the console: by what its user enters, or by a link for its user.
+// Connecting an account in the console: with entered credentials, or with a link for the user.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
@@ -9,7 +9,6 @@ import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied }
 export function consoleConnecting(world) {
   const visit = (...given) => world.connect.visit(...given);
   const someone = () => `someone-${randomUUID()}@example.com`;
-  /** The dialog's parts. */
   function dialogOf(page, name) {
     const dialog = page.getByRole("dialog", { name: `Connect an account to ${name}` });
     return {
@@ -24,7 +23,7 @@ export function consoleConnecting(world) {
   }
 
   describe("connecting an account", () => {
-    test("by an API key: what is missing stands at its field, then the connection is there", async () => {
+    test("connects with an API key, and shows missing values next to their fields", async () => {
       const identity = someone();
       await visit("/connectors/keyed", async (page) => {
         const { dialog, field, open, submit } = dialogOf(page, "Keyed");
@@ -51,7 +50,7 @@ export function consoleConnecting(world) {
       });
     });
 
-    test("that is connected already leads to that connection", async () => {
+    test("links to the existing connection", async () => {
       const identity = someone();
       const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
       const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", start);
@@ -73,7 +72,7 @@ export function consoleConnecting(world) {
       );
     });
 
-    test("without an OAuth client leads to its form", async () => {
+    test("links to the form of a missing OAuth client", async () => {
       await world.connect.caller().send("DELETE", "/v1/oauth-clients/login");
       try {
         await visit(
@@ -94,7 +93,7 @@ export function consoleConnecting(world) {
       }
     });
 
-    test("what the service rejects stands at the field that it is about", () =>
+    test("shows rejected values next to their fields", () =>
       visit(
         "/connectors/simple",
         async (page) => {
@@ -124,7 +123,7 @@ export function consoleConnecting(world) {
         { expects: [400] },
       ));
 
-    test("by a link for the user, one of several methods, and the console learns the outcome", async () => {
+    test("shows a link for the user, and then the outcome", async () => {
       const identity = someone();
       await visit("/connectors/both", async (page) => {
         const { dialog, field, open, submit } = dialogOf(page, "Both");
@@ -151,7 +150,7 @@ export function consoleConnecting(world) {
       });
     });
 
-    test("nobody is asked whose host receives the app's secret", async () => {
+    test("does not ask for values that decide which host receives the app's secret", async () => {
       await world.connect.setClient("hosted");
       await visit(
         "/connectors/hosted",
@@ -167,7 +166,7 @@ export function consoleConnecting(world) {
       );
     });
 
-    test("a user who refuses: the reason, another try, and a place among the attempts that failed", () =>
+    test("shows why the user declined, offers a retry, and lists the failed attempt", () =>
       visit("/connectors/login", async (page) => {
         const { dialog, field, open, submit } = dialogOf(page, "Login");
         const identity = someone();
@@ -190,7 +189,7 @@ export function consoleConnecting(world) {
         await expectAccessible(page, "attempts that failed");
       }));
 
-    test("a key without the scope sees which one it needs", async () => {
+    test("names the missing scope", async () => {
       const reader = await world.connect.newKey({ scopes: "catalog:read connections:read" });
       await visit(
         "/connectors/keyed",
@@ -203,7 +202,7 @@ export function consoleConnecting(world) {
       );
     });
 
-    test("nothing is in anybody's way, in both themes and at each width", () =>
+    test("fits and is accessible in both themes and at each width", () =>
       visit("/connectors/login", async (page) => {
         const { dialog, field, open, submit } = dialogOf(page, "Login");
         const fits = (what) => expectAccessibleEverywhere(page, what, { widths: [320], parts: [dialog] });

@@ -1,4 +1,4 @@
-// One connector: its facts, its actions, and its connections.
+// One connector: details, actions and connections.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ export function consoleConnector(world) {
   const { connectors, actions, expectCards, expectActions } = catalogOf(world);
 
   describe("a connector", () => {
-    test("one connector: every field, that nothing is known of how to connect, and copies", () =>
+    test("shows and copies every field, and says when it has no auth method", () =>
       visit("/connectors/github", async (page) => {
         const [row] = (await connectors({ platform: "github" })).rows;
         const facts = page.getByRole("region", { name: /^GitHub v\d+$/ });
@@ -44,7 +44,7 @@ export function consoleConnector(world) {
         await expectCards(page, { category: row.category });
       }));
 
-    test("how users connect, and where its API is", () =>
+    test("shows auth methods and API servers", () =>
       visit("/connectors/acme-store", async (page) => {
         const section = page.getByRole("region", { name: "How users connect" });
         const oauth = section.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "OAuth 2.0" }) });
@@ -58,7 +58,7 @@ export function consoleConnector(world) {
         await expectAccessible(page, "a connector with auth methods");
       }));
 
-    test("its actions, by method and text, page by page", () =>
+    test("lists its actions by method and search, page by page", () =>
       visit("/connectors/github", async (page) => {
         const { rows } = await expectActions(page, {});
         const methods = await page.getByRole("list", { name: "Actions" }).locator(".method").allTextContents();
@@ -84,7 +84,7 @@ export function consoleConnector(world) {
         await page.getByText("No actions match").waitFor();
       }));
 
-    test("no more of its actions than the address asks for", () =>
+    test("sends unknown filter values instead of ignoring them", () =>
       visit("/connectors/github?method=delete", async (page) => {
         const method = page.getByRole("combobox", { name: "Method" });
         await expectActions(page, { method: "DELETE" });
@@ -98,7 +98,7 @@ export function consoleConnector(world) {
         await expectActions(page, {});
       }));
 
-    test("the code for what is shown does what it says", () =>
+    test("shows API requests that return what it displays", () =>
       visit("/connectors/github?method=PUT&q=it's", async (page) => {
         const expected = await actions({ method: "PUT", q: "it's", page: 1 });
         const code = page.getByRole("region", { name: "Actions" });
@@ -111,7 +111,7 @@ export function consoleConnector(world) {
         await code.getByRole("button", { name: "Copy the code" }).click();
         const copied = await readCopied(code);
         assert.equal(copied, await code.locator("pre").innerText());
-        // The package is found from a folder that has it.
+        // Run it where the package can be resolved.
         const place = join(root, "target", "tmp", "snippet");
         mkdirSync(place, { recursive: true });
         writeFileSync(join(place, "main.mjs"), `${copied}\nconsole.log(JSON.stringify({ rows, total }));\n`);
@@ -120,7 +120,7 @@ export function consoleConnector(world) {
         assert.deepEqual(JSON.parse(printed.stdout), { rows: expected.rows, total: expected.total });
       }));
 
-    test("its newest connections, which follow its facts on a desk and a phone, and the way to all of them", () =>
+    test("lists its newest connections, and links to all of them", () =>
       visit("/connectors/github", async (page) => {
         const { rows, total } = (await world.console.caller().list({ platform: "github", limit: 5 })).json;
         const section = page.getByRole("region", { name: "Connections" });
@@ -142,7 +142,7 @@ export function consoleConnector(world) {
         await page.waitForURL("**/connections?platform=github");
       }));
 
-    test("an unknown platform: what may have been meant", () =>
+    test("suggests similar names for an unknown platform", () =>
       visit(
         "/connectors/githb",
         async (page) => {

@@ -1,4 +1,4 @@
-// The catalog's connectors: pages, searches, cards.
+// The catalog's connectors: pages, search and cards.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CONNECTORS, catalogOf } from "../support/console-catalog.mjs";
@@ -10,7 +10,7 @@ export function consoleConnectors(world) {
   const { connectors, counted, expectCards, expectKnown, expectActions } = catalogOf(world);
 
   describe("the connectors", () => {
-    test("what one knows comes first: connected platforms, enabled ones, families; then all others", () =>
+    test("lists connected platforms first, then enabled ones and families, then all others", () =>
       visit("/connectors", async (page) => {
         await expectKnown(page);
         const asked = [];
@@ -18,7 +18,7 @@ export function consoleConnectors(world) {
         await page.reload();
         await expectKnown(page);
         assert.equal(await page.title(), "Connectors · connector-vault");
-        // Beside the catalog, which other pages ask for too: who asks, what is connected and what is enabled.
+        // Requests that the page sends in addition to the catalog's: session, connected platforms, enabled platforms.
         assert.deepEqual(asked.sort(), [
           ...["/v1/available-connectors", "/v1/available-connectors", "/v1/vault/summary", "/v1/whoami"],
         ]);
@@ -35,7 +35,7 @@ export function consoleConnectors(world) {
         await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
       }));
 
-    test("a key that may not read connections sees the same without them", () =>
+    test("shows the rest with a key that can't read connections", () =>
       visit(
         "/connectors",
         async (page) => {
@@ -49,7 +49,7 @@ export function consoleConnectors(world) {
         { as: world.console.keys.catalogOnly },
       ));
 
-    test("what is connected can't be asked for: the rest is shown", () =>
+    test("shows the rest when connections can't be loaded", () =>
       visit(
         "/connectors",
         async (page) => {
@@ -64,7 +64,7 @@ export function consoleConnectors(world) {
         { expects: [400] },
       ));
 
-    test("when all of a small catalog is connected, no more connectors are announced", () =>
+    test("shows no further connectors when all of a small catalog is connected", () =>
       visit("/connectors", async (page) => {
         const { rows } = (await world.console.caller().send("GET", "/v1/available-connectors?limit=2")).json;
         await page.route("**/v1/available-connectors?*", (route) =>
@@ -80,7 +80,7 @@ export function consoleConnectors(world) {
         assert.deepEqual(await page.getByRole("heading", { level: 2 }).allInnerTexts(), ["Connected"]);
       }));
 
-    test("a family has a page of its own, with pages and a search", () =>
+    test("shows a family on its own page, with pages and a search", () =>
       visit("/connectors", async (page) => {
         const { googles } = await expectKnown(page);
         await page
@@ -115,7 +115,7 @@ export function consoleConnectors(world) {
         await expectKnown(page);
       }));
 
-    test("what is found, page by page, there and back", () =>
+    test("lists matches page by page, forwards and back", () =>
       visit("/connectors?q=google", async (page) => {
         const { total } = await expectCards(page, { q: "google" });
         assert.ok(total > 3 * CONNECTORS);
@@ -135,7 +135,7 @@ export function consoleConnectors(world) {
         await expectCards(page, { q: "google" });
       }));
 
-    test("a page past the end leads back", () =>
+    test("links to the first page from beyond the end", () =>
       visit("/connectors?q=google&page=4711", async (page) => {
         await page.getByText("This page does not exist").waitFor();
         await page.getByRole("link", { name: "Go to the first page" }).click();
@@ -146,7 +146,7 @@ export function consoleConnectors(world) {
         await expectKnown(page);
       }));
 
-    test("search as one types asks once one pauses, and ends what is superseded", () =>
+    test("searches after a pause in typing, and cancels superseded requests", () =>
       visit("/connectors", async (page) => {
         await expectKnown(page);
         const asked = [];
@@ -160,7 +160,7 @@ export function consoleConnectors(world) {
           "requestfailed",
           (request) => isSearch(request.url()) && ended.push(new URL(request.url()).searchParams.get("q")),
         );
-        // The first answer is kept until the second one has been given.
+        // Hold the first response until the second one has been sent.
         let release;
         const kept = new Promise((done) => (release = done));
         await page.route(
@@ -180,13 +180,13 @@ export function consoleConnectors(world) {
         assert.deepEqual(asked, ["goog", "google cloud"]);
         assert.deepEqual(ended, ["goog"]);
         assert.match(page.url(), /\?q=google\+cloud$/);
-        // Typing adds nothing to the history.
+        // Typing adds no history entries.
         await search.fill("");
         await expectKnown(page);
         assert.ok(!page.url().includes("?"));
       }));
 
-    test("a search finds actions of all platforms too, and each leads to its page", () =>
+    test("also finds actions of all platforms, with links to their pages", () =>
       visit("/connectors?q=create+github+issue", async (page) => {
         const found = page.getByRole("region", { name: "Actions" });
         const first = found.getByRole("listitem").first();
@@ -197,12 +197,12 @@ export function consoleConnectors(world) {
         await page.waitForURL("**/connectors/github/actions/issuesCreate");
         await page.goBack();
         await found.waitFor();
-        // Filters of connectors say nothing about actions.
+        // Filters for connectors do not apply to actions.
         await page.getByRole("checkbox", { name: "Hosted authorization only" }).check();
         await found.waitFor({ state: "detached" });
       }));
 
-    test("a category, with the number of its connectors, in the address", () =>
+    test("filters by category, shows the number of connectors, and keeps it in the address", () =>
       visit("/connectors?q=google", async (page) => {
         await expectCards(page, { q: "google" });
         const select = page.getByRole("combobox", { name: "Category" });
@@ -225,7 +225,7 @@ export function consoleConnectors(world) {
         assert.equal(await select.inputValue(), "Analytics");
       }));
 
-    test("what is enabled for hosted authorization, and nothing found", () =>
+    test("filters by hosted authorization, and reports no matches", () =>
       visit("/connectors", async (page) => {
         await expectKnown(page);
         const { total } = await connectors({ authkit: "true" });
@@ -238,7 +238,7 @@ export function consoleConnectors(world) {
         await expectKnown(page);
       }));
 
-    test("a card tells what there is to know, and leads on", () =>
+    test("shows each connector's details on a card that links to its page", () =>
       visit("/connectors?q=github", async (page) => {
         const { rows } = await expectCards(page, { q: "github" });
         for (const [at, row] of rows.entries()) {
@@ -251,11 +251,11 @@ export function consoleConnectors(world) {
         await page.getByRole("link", { name: /^GitHub/ }).click();
         await page.waitForURL("**/connectors/github");
         await page.getByRole("heading", { level: 1, name: "GitHub" }).waitFor();
-        // Whoever listens hears where one has come to.
+        // Screen readers announce the position.
         await expectFocus(page.getByRole("heading", { level: 1, name: "GitHub" }));
       }));
 
-    test("no logo is asked of another host: a monogram stands for it", () =>
+    test("shows a monogram instead of loading a logo from another host", () =>
       visit("/connectors?q=google&page=2", async (page) => {
         await expectCards(page, { q: "google", page: 2 });
         const { rows } = (await world.console.caller().send("GET", "/v1/available-connectors?q=google&limit=30")).json;
@@ -265,7 +265,7 @@ export function consoleConnectors(world) {
           assert.equal(new URL(await image.evaluate((shown) => shown.src)).origin, world.console.baseUrl);
       }));
 
-    test("when the service is away: said so, and tried again", () =>
+    test("reports that the service is unreachable, and retries", () =>
       visit(
         "/connectors?q=google",
         async (page) => {
@@ -281,7 +281,7 @@ export function consoleConnectors(world) {
         { expects: ["ERR_CONNECTION_REFUSED"] },
       ));
 
-    test("by keyboard alone: search, a connector, its actions", () =>
+    test("can be used by keyboard alone: search, a connector, its actions", () =>
       visit("/connectors", async (page) => {
         await expectKnown(page);
         await tabTo(page, page.getByRole("searchbox", { name: "Search" }));
@@ -295,7 +295,7 @@ export function consoleConnectors(world) {
         await expectActions(page, { q: "gist" });
       }));
 
-    test("descriptions are cut after a whole line, and no label is broken in two", () =>
+    test("truncates descriptions after a whole line, and breaks no label", () =>
       visit("/connectors", async (page) => {
         await expectKnown(page);
         for (const width of [390, 700, 1024, 1280]) {
@@ -315,11 +315,11 @@ export function consoleConnectors(world) {
         }
       }));
 
-    test("nothing is in anybody's way, in both themes and at each width", () =>
+    test("fits and is accessible in both themes and at each width", () =>
       visit(
         "/connectors",
         async (page) => {
-          // 640 px are 1280 at 200 %.
+          // 1280 px at 200 % zoom.
           const widths = [
             [390, 844],
             [640, 450],

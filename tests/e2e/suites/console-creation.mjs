@@ -1,4 +1,4 @@
-// Connections that are created in the console.
+// Creating connections in the console.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
@@ -9,7 +9,6 @@ export function createdInConsole(world) {
   const visit = (...given) => world.console.visit(...given);
   const caller = () => world.console.caller();
 
-  /** The dialog's parts. */
   function dialogOf(page) {
     const form = page.getByRole("dialog", { name: "Add a record" });
     const field = (name) => form.getByLabel(name, { exact: true });
@@ -25,8 +24,8 @@ export function createdInConsole(world) {
     };
   }
 
-  describe("creating", () => {
-    test("takes all that a connection has, shows the key meanwhile, and what has become of it", async () => {
+  describe("creating a connection", () => {
+    test("sends every field, and previews the key", async () => {
       const identity = `new-${randomUUID()}`;
       await visit(`${PATH}?identity=${identity}`, async (page) => {
         const { form, field, open, fill, create } = dialogOf(page);
@@ -72,13 +71,13 @@ export function createdInConsole(world) {
         await page.goBack();
         await closed();
         assert.deepEqual(asked(page), { identity });
-        // The next one begins from nothing.
+        // The next form starts empty.
         await open();
         assert.equal(await field("Identity").inputValue(), "");
       });
     });
 
-    test("needs two things and one step, by keyboard, and the list has it at once", async () => {
+    test("works by keyboard with only the two required fields, and updates the list at once", async () => {
       const identity = `few-${randomUUID()}`;
       await visit(`${PATH}?identity=${identity}`, async (page) => {
         const { form, open } = dialogOf(page);
@@ -96,7 +95,7 @@ export function createdInConsole(world) {
       });
     });
 
-    test("reports what is wrong at the fields that were touched, and at all when it is to be created", () =>
+    test("shows errors of touched fields, and all errors on submit", () =>
       visit(`${PATH}?new=1`, async (page) => {
         const { form, field, fill, create } = dialogOf(page);
         await form.waitFor();
@@ -128,7 +127,7 @@ export function createdInConsole(world) {
         await expectAccessible(page, "with faults");
       }));
 
-    test("asks for nothing while the platform is none of the catalog", () =>
+    test("sends no request for an unknown platform", () =>
       visit(`${PATH}?new=1`, async (page) => {
         const { form, field, fill, create } = dialogOf(page);
         const sent = [];
@@ -148,7 +147,7 @@ export function createdInConsole(world) {
         await form.locator(".problem").waitFor({ state: "detached" });
       }));
 
-    test("reports at its field what the service alone knows", () =>
+    test("shows errors that only the service finds next to their fields", () =>
       visit(
         `${PATH}?new=1`,
         async (page) => {
@@ -178,7 +177,7 @@ export function createdInConsole(world) {
         { expects: [400] },
       ));
 
-    test("of what is there already leads to it", async () => {
+    test("links to an existing connection", async () => {
       const { id, identity } = await newConnection(caller());
       await visit(
         PATH,
@@ -198,7 +197,7 @@ export function createdInConsole(world) {
       );
     });
 
-    test("keeps what was filled in when it fails, and when the dialog is left", async () => {
+    test("keeps the input after a failure, and after closing the dialog", async () => {
       const identity = `patient-${randomUUID()}`;
       await visit(
         PATH,
@@ -224,7 +223,7 @@ export function createdInConsole(world) {
       );
     });
 
-    test("has nothing that axe finds, light and dark", async () => {
+    test("is accessible in both themes", async () => {
       await visit(`${PATH}?new=1`, async (page) => {
         const { form, field } = dialogOf(page);
         await form.waitFor();

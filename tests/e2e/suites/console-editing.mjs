@@ -1,4 +1,4 @@
-// The state and the name of a connection, changed in its panel; and what becomes of it when somebody else changes it too.
+// Editing a connection's state and name in its panel, also concurrently.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PATH, at, newConnection, panelOf } from "../support/console-connections.mjs";
@@ -8,7 +8,7 @@ export function editedInConsole(world) {
   const visit = (...given) => world.console.visit(...given);
   const caller = () => world.console.caller();
   const stored = async (id) => (await caller().read(id)).json;
-  /** Opens the panel of a new connection, and the form to change a part of it. */
+  /** Opens the panel of a new connection, and the form for one property. */
   async function change(what, use, { connection: more = {}, ...options } = {}) {
     const connection = await newConnection(caller(), {
       name: `edited ${Math.random()}`,
@@ -36,7 +36,7 @@ export function editedInConsole(world) {
   }
 
   describe("the name and the state", () => {
-    test("are shown with a way to change them, by keyboard too", () =>
+    test("are shown with a button to change them, also by keyboard", () =>
       change("name", async (page, { field, save, said, button, panel }, { id }) => {
         await page.waitForFunction(() => document.activeElement?.tagName === "INPUT");
         assert.equal(await save.getAttribute("aria-disabled"), "true", "nothing is changed yet");
@@ -56,7 +56,7 @@ export function editedInConsole(world) {
         assert.equal((await stored(id)).name, null, "an empty name is none");
       }));
 
-    test("are held against the service's rules as one types", () =>
+    test("are validated while typing", () =>
       change("name", async (_page, { form, field, save }, { id, name }) => {
         await field("Name").fill("n".repeat(129));
         await form.locator(".problem").waitFor();
@@ -66,7 +66,7 @@ export function editedInConsole(world) {
         assert.equal((await stored(id)).name, name);
       }));
 
-    test("of what has failed make it inactive, and active again when it works", () =>
+    test("make a failed connection inactive, and active again once it works", () =>
       change("state", async (page, { panel, form, field, save, said, button }, { id }) => {
         await field("State").selectOption("failed");
         assert.equal(await field("Active").isChecked(), false);
@@ -87,13 +87,13 @@ export function editedInConsole(world) {
         await field("State").selectOption("operational");
         assert.equal(await field("Active").isChecked(), true);
         await save.click();
-        // The form tells the meaning of the state that is chosen in it, so the panel's own waits until the form is gone.
+        // The form also shows the meaning of the selected state, so wait until the form is closed.
         await form.waitFor({ state: "detached" });
         await panel.getByText("Healthy and working").waitFor();
         assert.deepEqual([(await stored(id)).state, (await stored(id)).active], ["operational", true]);
       }));
 
-    test("that are not saved are not lost without being asked", () =>
+    test("are discarded only after confirmation", () =>
       change("name", async (page, { form, field, closed, panel }) => {
         await field("Name").fill("half done");
         await page.keyboard.press("Escape");
@@ -111,7 +111,7 @@ export function editedInConsole(world) {
         await closed();
       }));
 
-    test("are kept when they could not be saved", () =>
+    test("are kept when saving fails", () =>
       change(
         "name",
         async (page, { form, field, save, said }, { id }) => {
@@ -128,8 +128,8 @@ export function editedInConsole(world) {
       ));
   });
 
-  describe("two who change one connection", () => {
-    test("are not asked when they changed different things", () =>
+  describe("concurrent edits of a connection", () => {
+    test("are merged silently when they changed different properties", () =>
       change(
         "name",
         async (_page, { field, save, said }, { id }) => {
@@ -144,7 +144,7 @@ export function editedInConsole(world) {
         { expects: [412] },
       ));
 
-    test("are not asked when they changed different fields of the state", () =>
+    test("are merged silently when they changed different fields of the state", () =>
       change(
         "state",
         async (_page, { field, save, said }, { id }) => {
@@ -158,7 +158,7 @@ export function editedInConsole(world) {
         { expects: [412] },
       ));
 
-    test("are not asked about tags either when only the name is new", async () => {
+    test("are merged silently when one changed tags and the other the name", async () => {
       const { id } = await newConnection(caller());
       await visit(
         at(id),
@@ -179,7 +179,7 @@ export function editedInConsole(world) {
       ["Keep theirs", "theirs"],
       ["Save mine", "mine"],
     ]) {
-      test(`choose when both changed the same: ${button}`, () =>
+      test(`ask the user when both changed the same value: ${button}`, () =>
         change(
           "name",
           async (page, { panel, field, save, said, closed }, { id, name: before }) => {
@@ -201,7 +201,7 @@ export function editedInConsole(world) {
         ));
     }
 
-    test("do not delete what the other has just changed without seeing it", async () => {
+    test("are shown before the connection is deleted", async () => {
       const { id, identity } = await newConnection(caller());
       await visit(
         at(id),

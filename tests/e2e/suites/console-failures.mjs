@@ -1,4 +1,4 @@
-// What the view of connections does when the key, the service or the network fails.
+// How the list of connections handles failures of the key, the service and the network.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -21,8 +21,8 @@ export function consoleFailures(world) {
   const visit = (...given) => world.console.visit(...given);
   const caller = () => world.console.caller();
 
-  describe("when something fails", () => {
-    test("an expired key brings one to the sign-in, and back to the panel with what was typed", async () => {
+  describe("failures", () => {
+    test("an expired key leads to sign-in, and then back to the panel with the unsaved input", async () => {
       const { keys } = world.console;
       const doomed = await world.console.newKey({});
       const connection = await newConnection(caller());
@@ -51,7 +51,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("an expired key does not take what was filled in; another account's does", async () => {
+    test("an expired key keeps a form's input, unless another account signs in", async () => {
       const doomed = await world.console.newKey({});
       const other = await world.console.newKey({ account: "others" });
       await visit(
@@ -75,7 +75,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("an expired key brings one back to the page of the list", async () => {
+    test("an expired key leads to sign-in, and then back to the page of the list", async () => {
       const doomed = await world.console.newKey({});
       const [first, second] = [await answered(caller()), await answered(caller(), { page: 2 })];
       await visit(
@@ -86,7 +86,7 @@ export function consoleFailures(world) {
           await page.getByRole("link", { name: "Next" }).click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           await signIn(page, world.console.keys.full);
-          // The cursor was the other key's; the number of the page holds.
+          // The cursor belonged to the other key, but the page number still works.
           await expectRows(page, second.ids);
           assert.equal(asked(page).page, "2");
         },
@@ -94,7 +94,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a list that can't be read says why, and can be asked for again", async () => {
+    test("a list that can't be loaded shows why, and can be retried", async () => {
       const { ids } = await answered(caller(), { platform: "github" });
       await visit(
         PATH,
@@ -113,7 +113,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a panel that can't be read says why, and can be asked for again", async () => {
+    test("a panel that can't be loaded shows why, and can be retried", async () => {
       const { id, identity } = await newConnection(caller(), { active: false });
       await visit(
         PATH,
@@ -132,7 +132,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a service that fails names the request", () =>
+    test("a failure of the service shows the request ID", () =>
       visit(
         PATH,
         async (page) => {
@@ -161,7 +161,7 @@ export function consoleFailures(world) {
         { expects: [503] },
       ));
 
-    test("a view that can't be drawn says what to do, and keeps the frame around it", async () => {
+    test("a view that can't be rendered shows what to do, inside the frame", async () => {
       const {
         rows: [row],
       } = await answered(caller());
@@ -179,7 +179,7 @@ export function consoleFailures(world) {
         for (const part of ["Place: /connections", "TypeError", "Browser: "])
           assert.ok(details.includes(part), `${part} in ${details}`);
         assert.ok(!details.includes(world.console.keys.full.secret));
-        // Another view is not its business.
+        // Not affected.
         await page.getByRole("link", { name: "Connectors", exact: true }).click();
         await page.getByRole("list", { name: "Connectors" }).waitFor();
         await page.goBack();
@@ -190,7 +190,7 @@ export function consoleFailures(world) {
       });
     });
 
-    test("a view that can't be drawn can be left by signing out", () =>
+    test("a view that can't be rendered allows signing out", () =>
       visit("/connectors", async (page) => {
         await page.getByRole("list", { name: "Connectors" }).waitFor();
         await page.route(VAULT, (route) => route.fulfill({ json: { rows: [null], total: 1, pages: 1, page: 1 } }));
@@ -199,7 +199,7 @@ export function consoleFailures(world) {
         await page.getByLabel("API key").waitFor();
       }));
 
-    test("a search that would read too much is explained, at its fields too", async () => {
+    test("a search that is too broad is explained, also next to its fields", async () => {
       const { ids } = await answered(caller());
       await visit(
         PATH,
@@ -241,7 +241,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a page that is too far for its number leads to the first one", async () => {
+    test("a page number that is too far links to the first page", async () => {
       const { ids } = await answered(caller());
       await visit(
         `${PATH}?page=4000`,
@@ -269,7 +269,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("without a network it says so, keeps what is there, and goes on afterwards", async () => {
+    test("offline mode is announced, keeps the data, and recovers", async () => {
       const { ids } = await answered(caller(), { platform: "github" });
       const connection = await newConnection(caller());
       await visit(
@@ -297,13 +297,13 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a key that may not read connections is told so", () =>
+    test("a key that can't read connections gets an explanation", () =>
       visit(
         PATH,
         async (page) => {
           await page.getByText("Your key can't read connections").waitFor();
           await page.getByText("This page needs a key with the scope connections:read.").waitFor();
-          // Once, and with nothing beside it that can't help.
+          // Shown once, without advice that does not help.
           assert.equal(await page.getByText("key").count(), 3);
           assert.equal(await page.locator("main :is(button, input, table, [role=alert])").count(), 0);
           await page.getByRole("link", { name: "the catalog of connectors" }).click();
@@ -312,7 +312,7 @@ export function consoleFailures(world) {
         { as: world.console.keys.catalogOnly },
       ));
 
-    test("a key that may not read the catalog is told so", async () => {
+    test("a key that can't read the catalog gets an explanation", async () => {
       const vaultOnly = await world.console.newKey({ scopes: "connections:read" });
       await visit(
         "/connectors",
@@ -328,7 +328,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("a vault without connections says that it is empty", async () => {
+    test("a vault without connections shows that it is empty", async () => {
       const fresh = await world.console.newKey({ account: "nobody-yet" });
       await visit(
         PATH,
@@ -341,7 +341,7 @@ export function consoleFailures(world) {
       );
     });
 
-    test("what is waited for is said to be on its way", async () => {
+    test("loading is announced", async () => {
       const { ids } = await answered(caller());
       await visit("/", async (page) => {
         await page.locator("h1").waitFor();

@@ -1,4 +1,4 @@
-// What is around every view: the header, the theme, and that all of it fits and is accessible.
+// The frame around every view: header, theme, layout and accessibility.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
@@ -16,7 +16,7 @@ export function consoleFrame(world) {
   const visit = (...given) => world.console.visit(...given);
 
   describe("the frame", () => {
-    test("what gets the focus is not under the header", () =>
+    test("focused elements are not under the header", () =>
       visit(
         "/",
         async (page) => {
@@ -55,7 +55,7 @@ export function consoleFrame(world) {
         { width: 320, height: 640 },
       ));
 
-    test("the theme is chosen with a button, and kept", () =>
+    test("the theme button changes the theme, and stores it", () =>
       visit("/", async (page) => {
         await drawn(page);
         const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
@@ -70,7 +70,7 @@ export function consoleFrame(world) {
         assert.equal(await background(), light);
       }));
 
-    test("a chosen theme is there before a page is drawn", () =>
+    test("a stored theme applies before the first paint", () =>
       visit(
         "/problems/",
         async (page) => {
@@ -91,7 +91,7 @@ export function consoleFrame(world) {
         { expects: [404] },
       ));
 
-    test("nothing is in anybody's way, in both themes and at each width", () =>
+    test("fits and is accessible in both themes and at each width", () =>
       visit(
         "/",
         async (page) => {

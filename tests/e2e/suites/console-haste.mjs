@@ -1,12 +1,12 @@
-// People who press twice, go on before the answer is there, or sign out: what a slow service answers late does them no harm.
+// Users who press twice, leave before the response arrives, or sign out: late responses do no harm.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { PATH, at, choosePlatform, newConnection, panelOf, tagsOf } from "../support/console-connections.mjs";
 
 /**
- * Holds requests of a method back until `go()` is called: what arrives then is as late as can be. `sent` counts them;
- * `arrived()` waits for the first. `before` is done with each at once, `instead` when it may go.
+ * Holds requests of a method until `go()` is called, to respond as late as possible. `sent` counts them; `arrived()`
+ * waits for the first. `before` runs for each at once, `instead` when it is released.
  */
 async function hold(page, method, instead = (route) => route.continue(), before = () => {}) {
   let go;
@@ -28,7 +28,7 @@ async function hold(page, method, instead = (route) => route.continue(), before 
 export function hastyInConsole(world) {
   const visit = (...given) => world.console.visit(...given);
   const caller = () => world.console.caller();
-  /** Lets a held request go; gives the status of its answer once the page has drawn what it makes of that. */
+  /** Releases a held request, and returns the response's status once the page has rendered it. */
   const taken = async (page, method, go) => {
     const answered = page.waitForResponse((response) => response.request().method() === method);
     go();
@@ -41,15 +41,14 @@ export function hastyInConsole(world) {
 
   const form = (page) => page.getByRole("dialog", { name: "Add a record" });
 
-  /** Fills in a new connection. */
   async function fill(page, identity) {
     await page.getByRole("button", { name: "Add a record" }).click();
     await choosePlatform(form(page), "github");
     await form(page).getByLabel("Identity", { exact: true }).fill(identity);
   }
 
-  describe("haste", () => {
-    test("keeps what is changed while it is being saved", async () => {
+  describe("impatient users", () => {
+    test("keep changes that they make during a save", async () => {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
         const { panel, field, save, expectChips, said } = panelOf(page);
@@ -57,7 +56,7 @@ export function hastyInConsole(world) {
         await field.fill("three,");
         await save.dblclick();
         await saving.arrived();
-        // What is under way can't be called back.
+        // A running request can't be cancelled.
         await panel.getByRole("button", { name: "Discard changes", disabled: true }).waitFor();
         await field.fill("four,");
         await field.fill("fi");
@@ -73,17 +72,17 @@ export function hastyInConsole(world) {
       });
     });
 
-    test("shows what was saved, not what was read before and came after", async () => {
+    test("see what was saved, not an older response that arrives later", async () => {
       const { id } = await newConnection(caller());
       await visit(PATH, async (page) => {
         const { field, save, expectChips, said, opened } = panelOf(page);
         const row = page.locator(`a[data-connection="${id}"]`);
         await row.waitFor();
-        // The answers of now, given later: to whoever still waits for them.
+        // Stores the current responses, to send them later.
         const answers = new Map();
         const late = (route) => route.fulfill({ response: answers.get(route) }).catch(() => {});
         const reading = await hold(page, "GET", late, async (route) => answers.set(route, await route.fetch()));
-        // The row of the list is too old by then to be taken for the connection.
+        // By then, the row in the list is too old to be used for the connection.
         await page.clock.install();
         await page.clock.fastForward(60_000);
         await row.click();
@@ -102,14 +101,14 @@ export function hastyInConsole(world) {
       });
     });
 
-    test("creates once, and leads nobody back who has gone on", async () => {
+    test("create once, and are not redirected after leaving", async () => {
       const identity = `hasty-${randomUUID()}`;
       await visit(PATH, async (page) => {
         await fill(page, identity);
         const creating = await hold(page, "POST");
         await form(page).getByRole("button", { name: "Create connection" }).dblclick();
         await creating.arrived();
-        // To close would say that nothing is created.
+        // Closing would suggest that nothing is created.
         await page.keyboard.press("Escape");
         await form(page).getByRole("button", { name: "Creating…" }).waitFor();
         await page.goBack();
@@ -122,7 +121,7 @@ export function hastyInConsole(world) {
       assert.equal((await caller().list({ identity })).json.total, 1);
     });
 
-    test("deletes once, and closes no other connection's panel", async () => {
+    test("delete once, and keep another connection's panel open", async () => {
       const name = `hasty ${randomUUID()}`;
       const [first, second] = [await newConnection(caller(), { name }), await newConnection(caller(), { name })];
       await visit(`${PATH}?name=${encodeURIComponent(name)}`, async (page) => {
@@ -147,7 +146,7 @@ export function hastyInConsole(world) {
       });
     });
 
-    test("signs nobody out whose former key was refused late", async () => {
+    test("stay signed in when the previous key is rejected late", async () => {
       const { id } = await newConnection(caller());
       await visit(
         at(id),
@@ -168,7 +167,7 @@ export function hastyInConsole(world) {
           await field.fill("three,");
           await save.click();
           await saving.arrived();
-          // The panel is in the way of a mouse, as it should be.
+          // The panel covers the row, as it should.
           await page
             .getByRole("button", { name: "Sign out", includeHidden: true })
             .evaluate((button) => button.click());
@@ -186,7 +185,7 @@ export function hastyInConsole(world) {
       );
     });
 
-    test("leaves nothing behind that was typed before signing out", async () => {
+    test("leave no input behind when they sign out", async () => {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
         const { field, expectChips, opened, panel } = panelOf(page);
@@ -201,7 +200,7 @@ export function hastyInConsole(world) {
       });
     });
 
-    test("takes one tag away for each press of Backspace, however long it is held", async () => {
+    test("remove one tag per press of Backspace, however long it is held", async () => {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
         const { field, expectChips, opened } = panelOf(page);

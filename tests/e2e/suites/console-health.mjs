@@ -1,4 +1,4 @@
-// The health of a connection in its panel: why it is in its state, who must act, and reconnecting it.
+// A connection's health in its panel: reason, actor and reconnecting.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
@@ -15,13 +15,13 @@ export function consoleHealth(world) {
   };
   const fact = (state, name) => state.locator(`dt:text-is("${name}") + dd`);
 
-  /** A connection whose credentials the vault holds. */
+  /** A connection with credentials in the vault. */
   async function connected(identity) {
     const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
     return (await world.connect.caller().sendJson("POST", "/v1/vault/connect", start)).json;
   }
 
-  /** Makes the storage what renewals that fail would leave. */
+  /** Sets the state in storage that failed refreshes would leave. */
   async function ail({ id }, state, credentials) {
     const { database } = world.connect;
     const names = Object.keys(credentials);
@@ -34,7 +34,7 @@ export function consoleHealth(world) {
   }
 
   describe("the health of a connection", () => {
-    test("whose credentials are held elsewhere: its state can be reported", async () => {
+    test("can be reported when the vault does not hold its credentials", async () => {
       const identity = someone();
       const { json } = await world.connect.caller().create({ platform: "login", identity, identityType: "user" });
       await visit(`/connections/${json.id}`, async (page) => {
@@ -45,13 +45,13 @@ export function consoleHealth(world) {
       });
     });
 
-    test("says who must act", async () => {
+    test("shows who must act", async () => {
       const connection = await connected(someone());
       const open = (check) =>
         visit(`/connections/${connection.id}`, async (page) => {
           const { state } = partsOf(page, connection.identity);
           await state.getByText("In the vault, encrypted").waitFor();
-          // Who has no say in it is not asked.
+          // A state that does not depend on an actor names none.
           assert.equal(await state.getByRole("button", { name: "Change the state" }).count(), 0);
           await check(state, page);
         });
@@ -101,7 +101,7 @@ export function consoleHealth(world) {
       });
     });
 
-    test("is found out at once", async () => {
+    test("can be checked at once", async () => {
       const identity = someone();
       const connection = await connected(identity);
       await visit(
@@ -136,7 +136,7 @@ export function consoleHealth(world) {
       });
     });
 
-    test("a failed connection is reconnected in place, by a link for its user", async () => {
+    test("can be restored by reconnecting in place, with a link for the user", async () => {
       const identity = someone();
       const { id } = await world.connect.failed(identity, "login");
       await visit(`/connections/${id}`, async (page) => {
@@ -161,7 +161,7 @@ export function consoleHealth(world) {
       });
     });
 
-    test("nothing stands out of the panel, in both themes and at each width", async () => {
+    test("fits in the panel in both themes and at each width", async () => {
       const connection = await connected(someone());
       await visit(`/connections/${connection.id}`, async (page) => {
         const { panel, state } = partsOf(page, connection.identity);

@@ -1,4 +1,4 @@
-// What happened to a connection, in its panel: for keys that may read events.
+// A connection's history in its panel, for keys that can read events.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { at, newConnection, panelOf } from "../support/console-connections.mjs";
@@ -22,7 +22,7 @@ export function consoleHistory(world) {
   const entries = (page) => historyOf(page).getByRole("listitem");
   let watcher;
 
-  /** Writes an event about a connection, as the service does when no request of this test can bring it about. */
+  /** Writes an event to storage, for events that no request of this test can cause. */
   const event = ({ id }, type, { reason = null, call = null }) =>
     world.console.database
       .prepare(
@@ -39,7 +39,7 @@ export function consoleHistory(world) {
       });
     });
 
-    test("says what happened, when and why, latest first", async () => {
+    test("shows what happened, when and why, latest first", async () => {
       const connection = await newConnection(caller(), { name: "history" });
       await happened(connection, "connection.degraded", { reason: REASON });
       await happened(connection, "connection.called", { call: CALL });
@@ -68,7 +68,7 @@ export function consoleHistory(world) {
       );
     });
 
-    test("a change in the panel is in it at once, and older events are shown on demand", async () => {
+    test("includes a change made in the panel at once, and loads older events on demand", async () => {
       const connection = await newConnection(caller(), { name: "long history" });
       const called = Array.from({ length: 50 }, () => event(connection, "connection.called", { call: CALL }));
       await world.console.database.batch(called);
@@ -92,7 +92,7 @@ export function consoleHistory(world) {
       );
     });
 
-    test("is not shown to a key that may not read events", async () => {
+    test("is hidden from a key that can't read events", async () => {
       const connection = await newConnection(caller());
       await visit(at(connection.id), async (page) => {
         await historyOf(page)

@@ -1,4 +1,4 @@
-// OAuth clients in the console: which there are and which are missing, and how they are set and deleted.
+// OAuth clients in the console: listing, setting and deleting.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
@@ -16,7 +16,7 @@ export function consoleIntegrations(world) {
   const form = (page, name) => page.getByRole("dialog", { name });
   const save = (page) => button(page, "Save OAuth client").click();
 
-  /** Uses the platform `both` without a client, which it has again afterwards. */
+  /** Deletes the client of the platform `both`, and restores it afterwards. */
   async function without(use) {
     await world.connect.caller().send("DELETE", "/v1/oauth-clients/both");
     try {
@@ -27,7 +27,7 @@ export function consoleIntegrations(world) {
   }
 
   describe("integrations", () => {
-    test("lists what is missing, then what there is, with the redirect URI", () =>
+    test("list missing OAuth clients, then existing ones, with the redirect URI", () =>
       without(() =>
         visit("/", async (page) => {
           await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Integrations" }).click();
@@ -41,7 +41,7 @@ export function consoleIntegrations(world) {
         }),
       ));
 
-    test("lists missing clients after the catalog was shown, and the catalog after them", () =>
+    test("show missing clients after the catalog, and the catalog after them", () =>
       without(() =>
         visit("/connectors", async (page) => {
           const go = (name) => page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
@@ -54,7 +54,7 @@ export function consoleIntegrations(world) {
         }),
       ));
 
-    test("a missing client is set, changed without its secret, and deleted", () =>
+    test("set a missing client, change it without its secret, and delete it", () =>
       without(() =>
         visit(
           PATH,
@@ -117,7 +117,7 @@ export function consoleIntegrations(world) {
         ),
       ));
 
-    test("a platform is chosen by keyboard, and what is wrong stands at its field", () =>
+    test("choose a platform by keyboard, and show errors next to the field", () =>
       without(() =>
         visit(PATH, async (page) => {
           await button(page, "New OAuth client").click();
@@ -145,7 +145,7 @@ export function consoleIntegrations(world) {
         }),
       ));
 
-    test("the address of an unknown platform, and of one without OAuth", () =>
+    test("explain an unknown platform, and one without OAuth", () =>
       visit(
         `${PATH}?set=logn`,
         async (page) => {
@@ -159,7 +159,7 @@ export function consoleIntegrations(world) {
         { expects: [404] },
       ));
 
-    test("keys that may not change clients, or not even read them", async () => {
+    test("are read-only or hidden, depending on the key's scopes", async () => {
       const reader = await world.connect.newKey({ scopes: `${READS} clients:read` });
       await visit(
         `${PATH}?set=login`,
@@ -183,7 +183,7 @@ export function consoleIntegrations(world) {
       );
     });
 
-    test("nothing is in anybody's way, in both themes and at each width", () =>
+    test("fit and are accessible in both themes and at each width", () =>
       visit(`${PATH}?set=both`, async (page) => {
         const widths = [320, 390];
         const dialog = form(page, "OAuth client for Both");

@@ -1,4 +1,4 @@
-// A link with a token: it opens the console for an end user, and replaces nobody's session without asking.
+// A link with a token opens the console for an end user, and never replaces a session without asking.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -32,7 +32,7 @@ export function consoleLinks(world) {
   const stay = (page) => question(page).getByRole("button", { name: "Stay signed in" });
 
   describe("a link", () => {
-    test("opens an end user's connections, and its token stays in this tab only", async () => {
+    test("opens an end user's connections, and keeps its token in this tab only", async () => {
       const secret = await tokenFor(world.console, ANN);
       await visit(
         `/connections#token=${secret}`,
@@ -49,7 +49,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("leaves the address before anything else happens", async () => {
+    test("is removed from the address at once", async () => {
       const secret = await tokenFor(world.console, ANN);
       await visit(
         "/problems/",
@@ -73,7 +73,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("asks whoever is signed in with a key, naming both; Enter and Escape keep the key", async () => {
+    test("asks a user who is signed in with a key; Enter and Escape keep the key", async () => {
       const {
         row: { account },
         secret,
@@ -89,7 +89,7 @@ export function consoleLinks(world) {
             text.includes(ANN) && text.includes(`in the account ${world.console.keys.maker.row.account}`),
             text,
           );
-          // The safe way.
+          // The safe choice.
           await expectFocus(stay(page));
           assert.equal(await keptSecret(page), secret);
           await page.keyboard.press(leave);
@@ -99,13 +99,13 @@ export function consoleLinks(world) {
           await page.reload();
           await heading(page, "Connections").waitFor();
           assert.equal(await question(page).count(), 0);
-          // The next link is read when the page is loaded.
+          // The next link is read when the page loads.
           await page.goto(`${world.console.baseUrl}/problems/`);
         }
       });
     });
 
-    test("opens instead of a key when one wants it", async () => {
+    test("replaces the key if the user chooses so", async () => {
       const secret = await tokenFor(world.console, ANN);
       await visit(`/connections#token=${secret}`, async (page) => {
         await question(page).getByRole("button", { name: "Open the link" }).click();
@@ -115,7 +115,7 @@ export function consoleLinks(world) {
       });
     });
 
-    test("asks whoever is signed in by another link, and nobody whose own link it renews", async () => {
+    test("asks a user who is signed in with another identity's link, but not with the same identity's", async () => {
       const path = await linkFor(world.console, ANN);
       await visit(
         path,
@@ -138,7 +138,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("asks in a new tab, too, when another one is signed in", async () => {
+    test("also asks in a new tab when another tab is signed in", async () => {
       const path = await linkFor(world.console, ANN);
       await visit("/connections", async (page) => {
         await heading(page, "Connections").waitFor();
@@ -151,14 +151,14 @@ export function consoleLinks(world) {
       });
     });
 
-    test("that is damaged says so, and what to do", () =>
+    test("that is damaged shows an explanation", () =>
       visit(
         "/problems/",
         (page) =>
           withEach(
             DAMAGED.map((damaged) => [`"${damaged}"`, damaged]),
             async (damaged) => {
-              // The first one is read when the page is loaded; the next ones are read when the address changes.
+              // The first link is read when the page loads, the next ones when the address changes.
               await page.goto(`${world.console.baseUrl}/connections#token=${damaged}`);
               await heading(page, "This link is damaged").waitFor();
               assert.equal(page.url(), `${world.console.baseUrl}/connections`);
@@ -171,7 +171,7 @@ export function consoleLinks(world) {
         { as: null },
       ));
 
-    test("that is damaged changes nothing for whoever is signed in", () =>
+    test("that is damaged leaves the current session unchanged", () =>
       visit("/connections#token=st_live_x", async (page) => {
         await page.getByRole("status").getByText("This link is damaged.").waitFor();
         assert.equal(page.url(), `${world.console.baseUrl}/connections`);
@@ -182,7 +182,7 @@ export function consoleLinks(world) {
         await heading(page, "Connections").waitFor();
       }));
 
-    test("that has expired says so, and the next one leads where one was", async () => {
+    test("that has expired shows an explanation, and the next one restores the view", async () => {
       const expired = token(SESSION_SECRET, world.console.keys.maker, { i: ANN, e: Date.now() - 1 });
       await visit(
         `/connections/x#token=${expired}`,
@@ -190,7 +190,7 @@ export function consoleLinks(world) {
           await heading(page, "This link no longer works").waitFor();
           assert.equal(await keptSecret(page), null);
           assert.ok(page.url().endsWith("/connections/x"));
-          // In the very page: only what is behind `#` differs.
+          // In the same page: only the fragment differs.
           await page.evaluate((hash) => (location.hash = hash), `token=${await tokenFor(world.console, ANN)}`);
           await heading(page, "Your connections").waitFor();
           assert.ok(page.url().endsWith("/connections/x"));
@@ -199,7 +199,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("that expires while one looks", async () => {
+    test("that expires during the session shows an explanation", async () => {
       const short = await world.console.newKey({
         scopes: "catalog:read connections:read connections:write sessions:create",
       });
@@ -219,7 +219,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("that can't be tried for now", async () => {
+    test("that can't be verified now can be retried", async () => {
       const path = await linkFor(world.console, ANN);
       await visit(
         "/connectors",
@@ -235,7 +235,7 @@ export function consoleLinks(world) {
       );
     });
 
-    test("its question fits and is accessible, in both themes and on a phone", async () => {
+    test("asks in a dialog that fits and is accessible in both themes and on a phone", async () => {
       const path = await linkFor(world.console, ANN);
       await visit(path, async (page) => {
         await question(page).waitFor();

@@ -1,4 +1,4 @@
-// The list of connections in the console: filters, pages, and how it looks to those who can't see it.
+// The list of connections in the console: filters, pages and accessibility.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PATH, ROWS, answered, asked, choosePlatform, expectRows } from "../support/console-connections.mjs";
@@ -13,7 +13,7 @@ const more = (label, text) => async (page) => {
 };
 const KEYS = ["test::github::default::user-2@example.com", "test::github::default::user-4@example.com"];
 
-/** What is done, what the address then asks, and what the API is asked. */
+/** The action, the address that it leads to, and the API request. */
 const FILTERS = {
   "the beginning of a name": [fill("Search", "ñame 00001"), { q: "ñame 00001" }],
   "a platform, in any case": [platform("GitHub"), { platform: "github" }],
@@ -35,7 +35,7 @@ const FILTERS = {
   "several keys": [more("Keys", KEYS.join(", ")), { key: KEYS.join(",") }],
 };
 
-/** A case, the field, what is done, what is then wrong, and what is right. */
+/** Case, field, input, error, and a valid value. */
 const INVALID = [
   ["a long search", "Search", fill("Search", "x".repeat(101)), "Must have 1 to 100 characters.", "third"],
   ["no tag", "Tags", fill("Tags", "a,,b"), "Contains an empty item.", "third"],
@@ -50,7 +50,7 @@ export function consoleList(world) {
     page.getByText(`${total} ${total === 1 ? "connection" : "connections"}`, { exact: true }).waitFor();
 
   describe("the list", () => {
-    test("shows all fields of each, in a table with headings, and each line is as high as a finger needs it", () =>
+    test("shows all fields in a table with headings and touch-sized rows", () =>
       visit(PATH, async (page) => {
         const { rows, ids, total } = await list();
         await expectRows(page, ids);
@@ -78,7 +78,7 @@ export function consoleList(world) {
         assert.deepEqual([...new Set(heights.map(Math.round))], [44]);
       }));
 
-    test("is filtered by each field, and the address says by what", async () => {
+    test("filters by each field, and keeps the filters in the address", async () => {
       const all = await list();
       await visit(PATH, (page) =>
         withEach(Object.entries(FILTERS), async ([act, query]) => {
@@ -94,7 +94,7 @@ export function consoleList(world) {
           await expectRows(page, all.ids);
           assert.deepEqual(asked(page), {});
           assert.equal(await page.getByRole("link", { name: "Clear filters" }).count(), 0);
-          // The address is the whole truth.
+          // The address determines the view.
           await page.goBack();
           await expectRows(page, found.ids);
           assert.deepEqual(asked(page), query);
@@ -104,7 +104,7 @@ export function consoleList(world) {
     });
 
     for (const what of ["any of several tags", "several keys"])
-      test(`is filtered after a reload as before: ${what}`, async () => {
+      test(`keeps its filter after a reload: ${what}`, async () => {
         const [act, query] = FILTERS[what];
         const found = await list(query);
         await visit(PATH, async (page) => {
@@ -116,7 +116,7 @@ export function consoleList(world) {
         });
       });
 
-    test("is filtered by all that is given, and says when nothing matches", async () => {
+    test("combines filters, and reports no matches", async () => {
       const query = { platform: "github", identityType: "user", q: "user-1" };
       const found = await list(query);
       assert.ok(found.total > 1);
@@ -135,11 +135,11 @@ export function consoleList(world) {
       });
     });
 
-    test("is searched from two characters on; for one, when Enter is pressed", async () => {
+    test("searches from two characters, or from one on Enter", async () => {
       const [all, { ids }] = [await list(), await list({ q: "g" })];
       await visit(PATH, async (page) => {
         await expectRows(page, all.ids);
-        // Only searches: without a text, the list may be read again because its rows have become old.
+        // Searches only: the unfiltered list may be refetched because it has become stale.
         const asked = [];
         page.on("request", (request) => {
           const { pathname, searchParams } = new URL(request.url());
@@ -160,7 +160,7 @@ export function consoleList(world) {
       });
     });
 
-    test("begins near the top of a phone", () =>
+    test("begins near the top on a phone", () =>
       visit(
         PATH,
         async (page) => {
@@ -176,7 +176,7 @@ export function consoleList(world) {
         { width: 390, height: 844 },
       ));
 
-    test("says which are inactive, and only those", async () => {
+    test("marks inactive connections only", async () => {
       const { ids } = await list({ active: "false" });
       await visit(`${PATH}?active=false`, async (page) => {
         await expectRows(page, ids);
@@ -191,7 +191,7 @@ export function consoleList(world) {
       });
     });
 
-    test("of a state has the active ones, and leads to the inactive ones", async () => {
+    test("of a state contains active connections, and links to inactive ones", async () => {
       const [active, inactive] = [await list({ state: "failed" }), await list({ state: "failed", active: "false" })];
       assert.ok(active.total > 0 && inactive.total > 0);
       await visit("/", async (page) => {
@@ -208,7 +208,7 @@ export function consoleList(world) {
       });
     });
 
-    test("tells at once what is wrong with a filter, and asks for nothing", async () => {
+    test("shows an invalid filter's error at once, and sends no request", async () => {
       const { ids } = await list();
       await visit(PATH, async (page) => {
         let requests = [];
@@ -226,18 +226,18 @@ export function consoleList(world) {
           await expectRows(page, ids);
           await page.locator('[aria-busy="true"]').waitFor();
           assert.deepEqual(requests, []);
-          // Valid again: it is asked for.
+          // Valid again, so a request is sent.
           await field.fill(right);
           await page.getByText(fault).waitFor({ state: "detached" });
           await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
           assert.equal(requests.length, 1);
-          // A second one stands where the list is, when nothing matches.
+          // There is a second one in place of the list when nothing matches.
           await page.getByRole("link", { name: "Clear filters" }).first().click();
         });
       });
     });
 
-    test("asks for nothing when an address has what can't be, and says it", () =>
+    test("shows errors of an invalid address, and sends no request", () =>
       visit(`${PATH}?identityType=robot&active=perhaps`, async (page) => {
         await page.getByText("Must be one of user, team, organization, project").waitFor();
         await page.getByText("Must be true or false.").waitFor();
@@ -253,7 +253,7 @@ export function consoleList(world) {
     const here = (page) => page.getByRole("navigation", { name: "Pages" });
     const numbered = (page, n, pages) => here(page).getByText(`Page ${n} of ${pages}`).waitFor();
 
-    test("are walked forth by cursors and back, by buttons and by the history", async () => {
+    test("go forward and back by cursor, by button and by history", async () => {
       const [first, second, third] = [await list(), await list({ page: 2 }), await list({ page: 3 })];
       assert.ok(first.pages >= 4, "there are pages enough");
       await visit(PATH, async (page) => {
@@ -289,7 +289,7 @@ export function consoleList(world) {
       });
     });
 
-    test("by number, as in a link, have neighbours too", async () => {
+    test("opened by number also link to their neighbours", async () => {
       const [second, third] = [await list({ page: 2 }), await list({ page: 3 })];
       await visit(`${PATH}?page=3`, async (page) => {
         await expectRows(page, third.ids);
@@ -299,7 +299,7 @@ export function consoleList(world) {
       });
     });
 
-    test("begin anew with another filter", async () => {
+    test("start over with another filter", async () => {
       const { ids } = await list({ platform: "github" });
       await visit(`${PATH}?page=2`, async (page) => {
         await platform("github")(page);
@@ -308,7 +308,7 @@ export function consoleList(world) {
       });
     });
 
-    test("past the end, or of a cursor that is none, lead to the first one", async () => {
+    test("link to the first page beyond the end or with an invalid cursor", async () => {
       const { ids } = await list();
       await visit(
         `${PATH}?page=999`,
@@ -327,7 +327,7 @@ export function consoleList(world) {
       );
     });
 
-    test("of another key's cursor are found by their number", async () => {
+    test("with another key's cursor are found by their number", async () => {
       const other = await world.console.newKey({});
       const { next } = await list();
       const after = new URLSearchParams(next.split("?")[1]).get("after");
@@ -335,7 +335,7 @@ export function consoleList(world) {
       await visit(`${PATH}?after=${after}&page=2`, (page) => expectRows(page, ids), { as: other, expects: [400] });
     });
 
-    test("have nothing that axe finds, on any screen, light and dark", async () => {
+    test("are accessible on any screen, in both themes", async () => {
       const { ids } = await list();
       await visit(PATH, async (page) => {
         await expectRows(page, ids);

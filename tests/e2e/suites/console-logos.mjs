@@ -1,4 +1,4 @@
-// The logos of well-known brands: the service itself has them, so that nobody else learns which ones are looked at.
+// Logos of well-known brands come from the service itself, so that no third party learns which ones are viewed.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { answeredAll } from "../support/console.mjs";
@@ -7,7 +7,7 @@ import { answeredAll } from "../support/console.mjs";
 export function consoleLogos(world) {
   describe("logos of well-known brands", () => {
     const file = (slug) => `${world.console.baseUrl}/logos/${slug}.svg`;
-    /** Opens a page, and asserts that it asks no other host, not even for images. */
+    /** Opens a page, and asserts that it sends no request to another host, not even for images. */
     const visit = (path, use) =>
       world.console.visit(path, async (page) => {
         const strangers = [];
@@ -20,7 +20,6 @@ export function consoleLogos(world) {
         await answeredAll(page);
         assert.deepEqual(strangers, []);
       });
-    /** Waits until a logo is shown. */
     const shown = async (page, slug) => {
       const image = page.locator(`img.logo[src="${file(slug)}"]`).first();
       await image.scrollIntoViewIfNeeded();
@@ -28,7 +27,7 @@ export function consoleLogos(world) {
       assert.ok((await image.evaluate((element) => element.naturalWidth)) > 0, slug);
     };
 
-    test("are shown from the console's own origin, in both themes", () =>
+    test("are loaded from the console's own origin, in both themes", () =>
       visit("/connectors?q=amazon", async (page) => {
         const shownInBoth = async (slug) => {
           for (const colorScheme of ["light", "dark"]) {
@@ -42,14 +41,14 @@ export function consoleLogos(world) {
         await shownInBoth("slack");
       }));
 
-    test("tell which platforms come first, as do platforms that only the service describes", () =>
+    test("put their platforms first, like platforms that only the service describes", () =>
       world.console.visit("/connectors", async (page) => {
         const isKnown = new Map();
         await page.route("**/v1/available-connectors?*", async (route) => {
           const response = await route.fetch();
           const json = await response.json();
           for (const row of json.rows) {
-            // Others have a folder of that name, too.
+            // Other links may contain that folder's name, too.
             if (row.image.startsWith("https:")) row.image = "https://elsewhere.example/logos/theirs.svg";
             isKnown.set(row.platform, row.image.startsWith(world.console.baseUrl) || row.tools === 0);
           }
@@ -83,7 +82,7 @@ export function consoleLogos(world) {
       assert.ok(own.every(({ image }) => image.length < 100));
     });
 
-    test("are files that caches keep and pages of every origin may show", async () => {
+    test("can be cached, and embedded by any origin", async () => {
       const response = await fetch(file("slack"));
       assert.equal(response.status, 200);
       assert.match(await response.text(), /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg".*<\/svg>$/);

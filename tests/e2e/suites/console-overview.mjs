@@ -1,4 +1,4 @@
-// The overview: its numbers are the service's.
+// The overview's numbers equal the service's.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessible, expectFocus, tabTo } from "../support/console.mjs";
@@ -10,7 +10,7 @@ import { expectConnections } from "../support/vault.mjs";
 const FIRST = 12;
 const STATES = ["operational", "degraded", "failed", "unknown"];
 const TYPES = { Users: "user", Teams: "team", Organizations: "organization", Projects: "project" };
-/** More platforms than the summary names. */
+/** More platforms than the summary lists. */
 export const COUNTED = Array.from({ length: 720 }, (_, n) =>
   n < 120 ? { ...nth(n), platform: "github", identity: `user-${n}@example.com` } : nth(n),
 );
@@ -23,7 +23,7 @@ export function consoleOverview(world) {
   const visit = (...given) => world.console.visit(...given);
   const summaryOf = async (of) => (await world.console.caller(of).summary()).json;
 
-  /** The lines of a chart, as they are told: { [label]: count }. Asserts the shares on the way. */
+  /** The rows of a chart as { [label]: count }. Also asserts the shares. */
   async function told(page, of, total) {
     const table = chart(page, of);
     const labels = await table.getByRole("rowheader").allInnerTexts();
@@ -42,7 +42,7 @@ export function consoleOverview(world) {
   }
 
   describe("overview", () => {
-    test("tells the summary's numbers, in bars as long as they are large", () =>
+    test("shows the summary's numbers, with proportional bars", () =>
       visit("/", async (page) => {
         await drawn(page);
         const summary = await summaryOf();
@@ -85,7 +85,7 @@ export function consoleOverview(world) {
           .slice(0, FIRST)
           .forEach((width, at) => close(width, platforms[at].total / platforms[0].total, platforms[at].platform));
 
-        // Where a reader's own colours take all backgrounds away.
+        // Forced colours, which remove backgrounds.
         await page.emulateMedia({ forcedColors: "active" });
         const [bar, ground, text] = await chart(page, "state")
           .locator("tbody td")
@@ -98,7 +98,7 @@ export function consoleOverview(world) {
         assert.notEqual(bar, ground);
       }));
 
-    test("names the largest platforms, and the others together, with its code", () =>
+    test("shows the largest platforms and the sum of the others, with the API request", () =>
       visit("/", async (page) => {
         const { total, platforms, otherPlatforms } = await summaryOf();
         const of = (rows) => Object.fromEntries(rows.map((row) => [row.platform, row.total]));
@@ -126,7 +126,7 @@ export function consoleOverview(world) {
         assert.ok((await code.innerText()).includes("await vault.connections.summary()"));
       }));
 
-    test("says who must act, and leads to what was counted", () =>
+    test("shows who must act, and links to the connections counted", () =>
       visit("/", async (page) => {
         await drawn(page);
         const count = (holds) => COUNTED.filter(holds).length;
@@ -152,7 +152,7 @@ export function consoleOverview(world) {
         for (const [link, holds] of wanted) {
           const { pathname, search } = new URL(await link.getAttribute("href"), world.console.baseUrl);
           assert.equal(pathname, "/connections");
-          // The view asks the API for what its address says.
+          // The view requests from the API what its address contains.
           const lists = search.includes("active=all")
             ? [true, false].map((active) => search.replace("active=all", `active=${active}`))
             : [search];
@@ -178,7 +178,7 @@ export function consoleOverview(world) {
             `/connections?state=${state}&active=all`,
           );
         await expectAccessible(page, "who must act");
-        // A number and the list that it leads to have the same connections, active or not.
+        // A number and the list that it links to count the same connections, active or not.
         await chart(page, "identity type").getByRole("link", { name: "Teams" }).click();
         await page.waitForURL("**/connections?identityType=team&active=all");
         await heading(page, "Connections").waitFor();
@@ -192,7 +192,7 @@ export function consoleOverview(world) {
         assert.equal(await table.filter({ hasText: "Inactive" }).count(), (await table.count()) - 1);
       }));
 
-    test("of few platforms, all of them active", () =>
+    test("shows few platforms without a remainder", () =>
       visit(
         "/",
         async (page) => {
@@ -204,7 +204,7 @@ export function consoleOverview(world) {
         { as: world.console.keys.thirteen },
       ));
 
-    test("names the OAuth clients that platforms reject, and webhooks that do not work", () =>
+    test("names rejected OAuth clients and disabled webhooks", () =>
       visit(
         "/",
         async (page) => {
@@ -238,7 +238,7 @@ export function consoleOverview(world) {
         { as: world.console.keys.acting },
       ));
 
-    test("says that nobody must act", () =>
+    test("shows that no action is needed", () =>
       visit(
         "/",
         async (page) => {
@@ -247,7 +247,7 @@ export function consoleOverview(world) {
         { as: world.console.keys.quiet },
       ));
 
-    test("says what it could not find out, and tries again", () =>
+    test("shows that the list is incomplete, and retries", () =>
       visit(
         "/connectors?q=github",
         async (page) => {
@@ -265,9 +265,9 @@ export function consoleOverview(world) {
         { as: world.console.keys.acting, expects: [AWAY] },
       ));
 
-    test("asks for nothing but the session, the summary, and then what is in it", () =>
+    test("loads only the session, the summary, and what it shows", () =>
       visit("/", async (page) => {
-        // All that the first visit asks has been asked.
+        // All requests of the first visit have ended.
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         const asked = [];
         page.on(
@@ -293,7 +293,7 @@ export function consoleOverview(world) {
         assert.deepEqual(asked, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
       }));
 
-    test("of an empty vault: what to do", async () => {
+    test("of an empty vault shows the next steps", async () => {
       const create = (page) => page.getByRole("link", { name: "Create the first one" });
       const seeds = (page) => page.getByText("npm run seed -- --account nobody");
       await visit(
@@ -325,20 +325,20 @@ export function consoleOverview(world) {
       );
     });
 
-    test("for a key that may not count", () =>
+    test("explains a missing scope", () =>
       visit(
         "/",
         async (page) => {
           await page.getByText("Your key can't read connections").waitFor();
           await page.getByRole("link", { name: "the catalog of connectors" }).click();
           await page.waitForURL("**/connectors");
-          // An answer that says no would be a fault here.
+          // A forbidden request would fail the test.
           await page.getByRole("list", { name: "Connectors" }).waitFor();
         },
         { as: world.console.keys.catalogOnly },
       ));
 
-    test("for a key that may not see the catalog: identifiers for names", () =>
+    test("shows identifiers instead of names without access to the catalog", () =>
       visit(
         "/",
         async (page) => {
@@ -348,9 +348,9 @@ export function consoleOverview(world) {
         { as: world.console.keys.vaultOnly },
       ));
 
-    test("says what failed, and tries again", () =>
+    test("shows a failure, and retries", () =>
       visit(
-        // A search does not ask for the numbers of the overview.
+        // A search does not request the overview's numbers.
         "/connectors?q=github",
         async (page) => {
           await page.getByRole("list", { name: "Connectors" }).waitFor();
@@ -380,7 +380,7 @@ export function consoleOverview(world) {
         { expects: [500] },
       ));
 
-    test("keeps its numbers when they can't be asked for again", () =>
+    test("keeps stale numbers when a refetch fails", () =>
       visit(
         "/",
         async (page) => {
@@ -390,7 +390,7 @@ export function consoleOverview(world) {
           await page.getByRole("link", { name: "Connectors" }).click();
           await page.getByRole("list", { name: "Connectors" }).waitFor();
           await away(page);
-          // Numbers of just now would not be asked for again.
+          // Fresh numbers would not be refetched.
           await page.clock.fastForward("01:00");
           await page.getByRole("link", { name: "Overview", exact: true }).click();
           const note = page.getByRole("alert").getByText("This may be out of date. The service can't be reached.");
@@ -404,7 +404,7 @@ export function consoleOverview(world) {
         { expects: [AWAY] },
       ));
 
-    test("says when the reader is offline, and when not any more", () =>
+    test("announces that the browser is offline, and online again", () =>
       visit(
         "/",
         async (page) => {
@@ -417,11 +417,11 @@ export function consoleOverview(world) {
           await page.context().setOffline(false);
           await banner.waitFor({ state: "detached" });
         },
-        // The names of platforms may still be on their way.
+        // The platforms' names may still be loading.
         { expects: ["ERR_INTERNET_DISCONNECTED"] },
       ));
 
-    test("by keyboard alone", () =>
+    test("can be used by keyboard alone", () =>
       visit("/", async (page) => {
         await drawn(page);
         const skip = page.getByRole("link", { name: "Skip to content" });

@@ -1,4 +1,4 @@
-// The page of an end user: their own connections, tags, disconnecting, and nothing of an operator's.
+// The end user's page: their connections, tags, disconnecting, and no operator features.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
@@ -22,7 +22,7 @@ export function consoleOwn(world) {
   };
 
   describe("an end user's page", () => {
-    test("connects and reconnects if the link may", async () => {
+    test("connects and reconnects if the link's scopes allow it", async () => {
       const identity = someone();
       await connect(identity, { state: "failed" });
       const scopes = ["catalog:read", "connections:read", "connections:connect"];
@@ -40,7 +40,7 @@ export function consoleOwn(world) {
       );
     });
 
-    test("shows what is theirs, in their words, and nothing of an operator's", async () => {
+    test("shows the user's connections in plain words, and no operator features", async () => {
       const identity = someone();
       for (const state of Object.keys(STATES))
         await connect(identity, { state, name: `my ${state}`, tags: [`tag-${state}`] });
@@ -82,7 +82,7 @@ export function consoleOwn(world) {
       });
     });
 
-    test("changes tags, and gives up what is not saved only on purpose", async () => {
+    test("changes tags, and discards changes only after confirmation", async () => {
       const identity = someone();
       const { id } = await connect(identity, { tags: ["one"] });
       await visit(identity, async (page) => {
@@ -94,7 +94,7 @@ export function consoleOwn(world) {
         await page.keyboard.press("Escape");
         await button(page, "Keep editing").click();
         await dialog.getByRole("button", { name: "Save tags" }).click();
-        // Not the question's "are not saved.".
+        // Not the "are not saved." of the confirmation.
         await dialog.getByRole("status").getByText("Saved.", { exact: true }).waitFor();
         assert.deepEqual(await tagsOf(owner(), id), ["one", "two"]);
         await dialog.getByRole("button", { name: "Close" }).click();
@@ -110,7 +110,7 @@ export function consoleOwn(world) {
       });
     });
 
-    test("disconnects as it was seen, when one means it", async () => {
+    test("disconnects after confirmation", async () => {
       const identity = someone();
       const { id, version } = await connect(identity);
       await visit(identity, async (page) => {
@@ -129,7 +129,7 @@ export function consoleOwn(world) {
       });
     });
 
-    test("asks again when what is to be disconnected has been changed", async () => {
+    test("asks again when the connection has changed", async () => {
       const identity = someone();
       const { id } = await connect(identity);
       await visit(
@@ -151,7 +151,7 @@ export function consoleOwn(world) {
       );
     });
 
-    test("knows what somebody else has disconnected", async () => {
+    test("reports that a connection was already disconnected", async () => {
       const identity = someone();
       const { id } = await connect(identity);
       await visit(
@@ -166,14 +166,14 @@ export function consoleOwn(world) {
       );
     });
 
-    test("that is empty says what to do", () =>
+    test("explains an empty list", () =>
       visit(someone(), async (page) => {
         await page.getByText("Nothing is connected yet").waitFor();
         await page.getByText("Go back to where you got this link").waitFor();
         await expectAccessible(page, "an empty page");
       }));
 
-    test("of a link that only reads offers nothing else, and one that reads nothing says so", async () => {
+    test("offers only what the link's scopes allow", async () => {
       const identity = someone();
       await connect(identity);
       await visit(
@@ -194,7 +194,7 @@ export function consoleOwn(world) {
       );
     });
 
-    test("is where every address of the console leads", async () => {
+    test("replaces every other address of the console", async () => {
       const identity = someone();
       await connect(identity);
       await visit(identity, async (page) => {
@@ -207,7 +207,7 @@ export function consoleOwn(world) {
       });
     });
 
-    test("finds the connection of the address, and knows none of another's", async () => {
+    test("scrolls to the connection in the address, and reports one of another user as not found", async () => {
       const identity = someone();
       const [mine, other] = [await connect(identity), await connect(someone())];
       await visit(identity, (page) => page.locator(".own-card[data-wanted]").waitFor(), {
@@ -223,7 +223,7 @@ export function consoleOwn(world) {
       );
     });
 
-    test("shows many, some at a time", () =>
+    test("loads many connections page by page", () =>
       visit(
         "many@example.com",
         async (page) => {
@@ -236,7 +236,7 @@ export function consoleOwn(world) {
         { wish: { scopes: ["connections:read"] } },
       ));
 
-    test("says what failed, and tries again", async () => {
+    test("shows a failure, and retries", async () => {
       const identity = someone();
       await connect(identity);
       await visit(
@@ -254,7 +254,7 @@ export function consoleOwn(world) {
       );
     });
 
-    test("fits in both themes and on a phone, and is used by keyboard", async () => {
+    test("fits in both themes and on a phone, and can be used by keyboard", async () => {
       const identity = `${someone()}-${"long".repeat(20)}`;
       await connect(identity, {
         name: "a-name-without-any-place-to-break-".repeat(3),

@@ -1,4 +1,4 @@
-// The panel of one connection: how it is opened and left, what it shows, and who may change what.
+// The panel of one connection: opening, closing, content, and permissions.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -20,7 +20,7 @@ export function consolePanel(world) {
     page.evaluate(() => document.activeElement?.dataset.connection ?? document.activeElement?.tagName);
 
   describe("the panel", () => {
-    test("shows everything of a connection, copies it, and leads to its connector", async () => {
+    test("shows and copies every property, and links to the connector", async () => {
       const connection = await newConnection(caller(), { name: "Ann's", label: "work", state: "degraded" });
       await visit(`${PATH}?platform=github`, async (page) => {
         await page.locator(`a[data-connection="${connection.id}"]`).click();
@@ -80,7 +80,7 @@ export function consolePanel(world) {
       });
     });
 
-    test("is opened and left by mouse: by the row, the close button, beside it, and by Back", async () => {
+    test("opens and closes by mouse: row, close button, outside click, Back", async () => {
       const { ids } = await answered(caller());
       await visit(PATH, async (page) => {
         const { panel, opened, closed } = panelOf(page);
@@ -109,7 +109,7 @@ export function consolePanel(world) {
       });
     });
 
-    test("is opened, used and left by keyboard only", async () => {
+    test("opens, works and closes by keyboard alone", async () => {
       const connection = await newConnection(caller(), { name: "keyboard" });
       await visit(`${PATH}?name=keyboard`, async (page) => {
         const { opened, closed, said, expectChips } = panelOf(page);
@@ -144,7 +144,7 @@ export function consolePanel(world) {
         await page.keyboard.press("Enter");
         await said("Saved.");
         assert.deepEqual(await tagsOf(caller(), connection.id), ["two", "three"]);
-        // Whatever is tabbed to is in the dialog, or is the browser's.
+        // The focus stays in the dialog or the browser's own controls.
         for (let steps = 0; steps < 30; steps += 1) {
           await page.keyboard.press("Tab");
           assert.ok(
@@ -159,7 +159,7 @@ export function consolePanel(world) {
       });
     });
 
-    test("opens from a link, for inactive ones too, and gives the focus to the list", async () => {
+    test("opens from a link, also for inactive connections, and returns the focus to the list", async () => {
       const { ids } = await answered(caller(), { active: "false" });
       const {
         ids: [active],
@@ -181,7 +181,7 @@ export function consolePanel(world) {
       }
     });
 
-    test("says that there is no such connection", async () => {
+    test("reports an unknown connection", async () => {
       await visit(
         PATH,
         async (page) => {
@@ -191,7 +191,7 @@ export function consolePanel(world) {
             await page.getByRole("button", { name: "Back to the list" }).click();
             await panelOf(page).closed();
             assert.deepEqual(asked(page), {});
-            // What is wrong with the id may be said before the list has been read.
+            // An invalid id can be reported before the list is loaded.
             await page.locator("tbody a[data-connection]").first().waitFor();
           }
         },
@@ -199,7 +199,7 @@ export function consolePanel(world) {
       );
     });
 
-    test("changes nothing with a key that may only read, and says why", async () => {
+    test("is read-only without the scope, and explains why", async () => {
       const { ids } = await answered(caller());
       await visit(
         PATH,
@@ -231,7 +231,7 @@ export function consolePanel(world) {
       );
     });
 
-    test("has nothing that axe finds, on a phone and a desk, light and dark", async () => {
+    test("is accessible on a phone and a desktop, in both themes", async () => {
       const { ids } = await answered(caller());
       await visit(at(ids[2]), async (page) => {
         const { panel, field, opened } = panelOf(page);

@@ -1,10 +1,10 @@
-// The field for a platform: a combobox that finds platforms by words of their names, and refuses what the catalog lacks.
+// The platform field: a combobox that finds platforms by words of their names, and rejects unknown ones.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PATH, answered, asked, expectRows } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 
-/** What is typed, and the platform that is suggested first. */
+/** The input, and the first suggestion. */
 const FOUND = [
   ["Gmail", "googleapis-gmail"],
   ["gmail google", "googleapis-gmail"],
@@ -30,8 +30,8 @@ export function platformInConsole(world) {
     await page.getByText("GitHub", { exact: true }).first().waitFor();
   };
 
-  describe("the platform", () => {
-    test("is found by words of its name or identifier, and shown with logo and both", () =>
+  describe("the platform field", () => {
+    test("finds platforms by words of their name or identifier, and shows logo, name and identifier", () =>
       visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
         await loaded(page);
@@ -43,7 +43,7 @@ export function platformInConsole(world) {
         }
       }));
 
-    test("is chosen by keyboard, as the ARIA pattern has it, and by mouse, and cleared", async () => {
+    test("follows the ARIA combobox pattern, and can be used by mouse and cleared", async () => {
       const [all, { ids }] = [
         await answered(world.console.caller()),
         await answered(world.console.caller(), { platform: "github" }),
@@ -85,7 +85,7 @@ export function platformInConsole(world) {
       });
     });
 
-    test("that is unknown is refused while somebody types, and nothing is asked for", async () => {
+    test("rejects an unknown platform while typing, and sends no request", async () => {
       const { ids } = await answered(world.console.caller());
       await visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
@@ -109,7 +109,7 @@ export function platformInConsole(world) {
       });
     });
 
-    test("has nothing that axe finds while its list is open, light and dark, on a desk and a phone", async () => {
+    test("is accessible while its list is open, in both themes and at each width", async () => {
       await visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
         const expectHigh = async (where) => {

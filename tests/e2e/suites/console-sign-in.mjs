@@ -1,4 +1,4 @@
-// The way into the console: the key stays where it belongs.
+// Signing in to the console. The key stays in the tab.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { answeredAll, expectFocus } from "../support/console.mjs";
@@ -14,7 +14,7 @@ export function consoleSignIn(world) {
   describe("sign-in", () => {
     const problem = (page, text) => page.getByRole("alert").getByText(text);
 
-    test("of nothing, of a mistyped key, and of an unknown one", () =>
+    test("rejects an empty, a malformed and an unknown key", () =>
       visit(
         "/",
         async (page) => {
@@ -37,14 +37,14 @@ export function consoleSignIn(world) {
           await problem(page, "This key is not valid").waitFor();
           assert.equal(asked.length, 1);
           assert.equal(await page.evaluate(() => sessionStorage.length), 0);
-          // What comes with it from the clipboard does no harm.
+          // Whitespace from the clipboard is ignored.
           await signIn(page, { secret: ` ${world.console.keys.full.secret}\t` });
           await heading(page, "Overview").waitFor();
         },
         { as: null, expects: [401] },
       ));
 
-    test("while offline", () =>
+    test("reports that the browser is offline", () =>
       visit(
         "/",
         async (page) => {
@@ -60,7 +60,7 @@ export function consoleSignIn(world) {
         { as: null, expects: ["ERR_INTERNET_DISCONNECTED"] },
       ));
 
-    test("leads where one wanted to go, and lasts over a reload", () =>
+    test("leads to the requested address, and survives a reload", () =>
       visit(
         "/connectors?q=github",
         async (page) => {
@@ -74,7 +74,7 @@ export function consoleSignIn(world) {
         { as: null },
       ));
 
-    test("is left behind by signing out: nothing is kept, and Back shows nothing", () =>
+    test("ends with signing out: nothing is stored, and Back shows nothing", () =>
       visit(
         "/connectors",
         async (page) => {
@@ -96,7 +96,7 @@ export function consoleSignIn(world) {
         { as: null },
       ));
 
-    test("keeps the key out of the page, its address, and what outlives the tab", () =>
+    test("keeps the key out of the page, its address, and storage that outlives the tab", () =>
       visit(
         "/",
         async (page) => {
@@ -132,10 +132,10 @@ export function consoleSignIn(world) {
         { as: null },
       ));
 
-    test("again, when the key has expired, and back to the same view", async () => {
+    test("appears when the key has expired, and then leads back to the same view", async () => {
       const short = await world.console.newKey({});
       await visit(
-        // A search does not ask for the numbers of the overview.
+        // A search does not request the overview's numbers.
         "/connectors?q=github",
         async (page) => {
           await page.getByRole("list", { name: "Connectors" }).waitFor();
@@ -158,7 +158,7 @@ export function consoleSignIn(world) {
       );
     });
 
-    test("goes on with the key it has, once the service is there again", () =>
+    test("continues with the stored key once the service is reachable", () =>
       visit(
         "/",
         async (page) => {

@@ -1,10 +1,10 @@
-// One session for the tabs of a browser: handed over in messages, and written down nowhere.
+// The tabs of a browser share one session by messages, and never write it to shared storage.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
 import { expectHidden, heading, keptSecret, linkFor, signIn } from "../support/console-session.mjs";
 
-/** Takes note of every sign-in form that is drawn, even for a moment. */
+/** Records every sign-in form that is rendered, even briefly. */
 const watchForms = () => {
   window.forms = 0;
   new MutationObserver(() => (window.forms += document.querySelectorAll(".sign-in").length)).observe(document, {
@@ -26,7 +26,7 @@ export function consoleTabs(world) {
       },
       { as: null, browser, ...options },
     );
-  /** One more tab, opened by hand. */
+  /** Another tab, opened manually. */
   const open = async (page, path = "/connectors") => {
     const tab = await page.context().newPage();
     await tab.goto(world.console.baseUrl + path);
@@ -39,7 +39,7 @@ export function consoleTabs(world) {
     });
     after(() => browser?.close());
 
-    test("a link opened in a new tab is signed in, and no form is drawn", () =>
+    test("share a session with a new tab, without showing a form", () =>
       signedIn(async (page) => {
         await page.context().addInitScript(watchForms);
         const [tab] = await Promise.all([
@@ -55,7 +55,7 @@ export function consoleTabs(world) {
         await heading(tab, "Connections").waitFor();
       }));
 
-    test("the first tab waits for nobody", () =>
+    test("do not delay the first tab", () =>
       world.console.visit(
         "/",
         async (page) => {
@@ -65,7 +65,7 @@ export function consoleTabs(world) {
         { as: null },
       ));
 
-    test("signing in takes along the tabs that ask for a key", () =>
+    test("sign in together", () =>
       world.console.visit(
         "/connectors",
         async (page) => {
@@ -79,7 +79,7 @@ export function consoleTabs(world) {
         { as: null },
       ));
 
-    test("signing out in one signs out all, those that slept, too", () =>
+    test("sign out together, also frozen ones", () =>
       signedIn(async (page) => {
         const [tab, sleeper] = [await open(page), await open(page)];
         for (const each of [tab, sleeper]) await heading(each, "Connectors").waitFor();
@@ -97,12 +97,12 @@ export function consoleTabs(world) {
         assert.equal(await keptSecret(late), null);
       }));
 
-    test("of two sessions a new tab takes that of the tab used last", () =>
+    test("hand the most recently used of two sessions to a new tab", () =>
       signedIn(async (page) => {
         const tab = await open(page, await linkFor(world.console, "ann@example.com", { as: world.console.keys.other }));
         await tab.getByRole("button", { name: "Open the link" }).click();
         await heading(tab, "Your connections").waitFor();
-        // The other tab is as it was.
+        // The other tab is unchanged.
         await page.getByRole("link", { name: "Connections", exact: true }).click();
         await heading(page, "Connections").waitFor();
         await heading(await open(page), "Connectors").waitFor();
@@ -110,7 +110,7 @@ export function consoleTabs(world) {
         await heading(await open(page), "Your connections").waitFor();
       }));
 
-    test("a tab that holds a session and does not answer is not waited for forever", () =>
+    test("are not waited for forever if they do not reply", () =>
       world.console.visit(
         "/problems/",
         async (page) => {
@@ -126,7 +126,7 @@ export function consoleTabs(world) {
         { as: null },
       ));
 
-    test("what is no message of the console does no harm", () =>
+    test("ignore invalid messages", () =>
       signedIn(async (page) => {
         const tab = await open(page, "/problems/");
         await tab.evaluate(() => {
@@ -139,13 +139,13 @@ export function consoleTabs(world) {
         await heading(page, "Connectors").waitFor();
       }));
 
-    test("a key that is refused in one tab leaves the others theirs", async () => {
+    test("keep their own key when another tab's key is rejected", async () => {
       const short = await world.console.newKey({});
       await world.console.visit(
         "/connectors",
         async (page) => {
           await signIn(page, short);
-          // All that this view asks has been answered.
+          // All requests of this view have ended.
           await page.getByRole("list", { name: "Connectors" }).waitFor();
           await world.console.expire(short, page);
           await page.getByRole("link", { name: "Connections", exact: true }).click();

@@ -1,4 +1,4 @@
-// Webhooks in the console: how they are created, changed and tried, what was sent to them, and what is sent again.
+// Webhooks in the console: creating, changing, testing, deliveries and replays.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -46,7 +46,7 @@ export function consoleWebhooks(world) {
       receiver?.close();
     });
 
-    test("one is created by keyboard, and its secret is shown once", () =>
+    test("are created by keyboard, and show their secret once", () =>
       visit("/", async (page) => {
         await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Webhooks" }).click();
         await expectFocus(heading(page, "Webhooks"));
@@ -78,7 +78,7 @@ export function consoleWebhooks(world) {
         assert.partialDeepStrictEqual(webhook, { url, description: "For the tests", active: true });
       }));
 
-    test("one is edited, paused, enabled, tried, and given another secret", () =>
+    test("are edited, paused, enabled, tested, and get a new secret", () =>
       visit(PATH, async (page) => {
         await button(page, `Edit ${url}`).click();
         const dialog = page.getByRole("dialog", { name: "Edit the webhook" });
@@ -114,14 +114,14 @@ export function consoleWebhooks(world) {
         await expectAccessible(page, "the list");
       }));
 
-    test("deliveries are listed, and sent again, one or all from one on", async () => {
+    test("list deliveries, and resend one or all from one onwards", async () => {
       for (const identity of ["ann", "bob"]) await happen(identity);
       const [{ id }] = await listed();
       await visit(PATH, async (page) => {
         await page.getByRole("link", { name: `Deliveries to ${url}` }).click();
         await expectFocus(heading(page, "Deliveries"));
         const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
-        // They are sent right after the response that made them due.
+        // Deliveries are sent right after the response that made them due.
         const until = Date.now() + 30_000;
         while ((await rows.getByText("delivered", { exact: true }).count()) < 2) {
           assert.ok(Date.now() < until, "they arrive");
@@ -144,7 +144,7 @@ export function consoleWebhooks(world) {
       });
     });
 
-    test("what is wrong with a webhook is told", async () => {
+    test("show validation errors", async () => {
       const [{ id }] = await listed();
       const set = (values) =>
         world.connect.database
@@ -160,7 +160,7 @@ export function consoleWebhooks(world) {
       await set({ failing_since: null });
     });
 
-    test("a webhook that the service has disabled says why; what failed is found, and sent again", async () => {
+    test("show why the service disabled them, and resend failed deliveries", async () => {
       const [{ id }] = await listed();
       status = 410;
       await happen("gone");
@@ -200,7 +200,7 @@ export function consoleWebhooks(world) {
       );
     });
 
-    test("a key that may only read changes nothing, and one that may not read is told", async () => {
+    test("are read-only or hidden, depending on the key's scopes", async () => {
       await visit(
         PATH,
         async (page) => {
@@ -231,7 +231,7 @@ export function consoleWebhooks(world) {
       );
     });
 
-    test("nothing is in anybody's way, in both themes and at each width", () =>
+    test("fit and are accessible in both themes and at each width", () =>
       visit(PATH, async (page) => {
         const widths = [320, 390];
         await card(page).waitFor();
@@ -246,7 +246,7 @@ export function consoleWebhooks(world) {
         await expectAccessibleEverywhere(page, "the deliveries", { widths, others: [390] });
       }));
 
-    test("one is deleted after a question", () =>
+    test("are deleted after confirmation", () =>
       visit(PATH, async (page) => {
         await button(page, `Delete ${url}`).click();
         const question = page.getByRole("alertdialog", { name: "Delete this webhook?" });

@@ -1,4 +1,4 @@
-// The reference and the pages about errors in a browser, in both themes.
+// The reference and the pages about error codes in a browser, in both themes.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,14 +10,16 @@ import { CODES, EXAMPLES, keys } from "../support/reference.mjs";
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const THEMES = { light: "rgb(255, 255, 255)", dark: "rgb(17, 19, 26)" };
 const PHONE = { width: 390, height: 844 };
-/** The number of operations or schemas that are open on a page: each click redraws all of them. */
+/** How many operations or schemas are open on one page: each click rerenders all of them. */
 const TOGETHER = 4;
-/** Operations that together show everything that the page can show, and of all schemas every eighth and those with variants. */
+/**
+ * Operations that together cover everything that the page can show, every eighth schema, and all schemas with variants.
+ */
 const REPRESENTATIVE = ["listConnections", "createConnection", "getAction", "runAction"];
 const EVERY = 8;
-/** Pages about errors that together have every element of such a page. */
+/** Pages about error codes that together contain every element of such a page. */
 const PROBLEMS_LOOKED_AT = ["missing_key", "invalid_body", "internal"];
-/** What the theme decides. All other rules find the same in both. */
+/** Rules that depend on the theme. All other rules have the same result in both. */
 const OF_COLOURS = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
 const DESK = { width: 1280, height: 900 };
 
@@ -30,7 +32,7 @@ export function referenceInBrowser(world) {
     });
     after(() => browser?.close());
 
-    /** Opens a page, uses it, and asserts that nothing went wrong in it and nobody else was asked. */
+    /** Opens a page, uses it, and asserts that it caused no error and sent no request to another host. */
     async function look(path, use, script) {
       const { page, faults, close } = await open(browser, `${world.reference.address}${path}`, script);
       try {
@@ -50,7 +52,7 @@ export function referenceInBrowser(world) {
       }
     }
 
-    /** Asserts that the page, or these parts of it, is accessible in both themes, and that it is no wider than a phone. */
+    /** Asserts that the page, or these parts of it, is accessible in both themes and fits on a phone. */
     async function expectFit(page, what, parts) {
       for (const [colorScheme, background] of Object.entries(THEMES)) {
         await page.emulateMedia({ colorScheme });
@@ -82,7 +84,7 @@ export function referenceInBrowser(world) {
       await page.setViewportSize(DESK);
     }
 
-    /** Before a page's own scripts: what its policy forbids becomes an error in the console. */
+    /** Runs before the page's own scripts: a violation of its policy becomes an error in the console. */
     const tellViolations = () =>
       document.addEventListener("securitypolicyviolation", (event) =>
         console.error("policy", event.violatedDirective, event.blockedURI),
@@ -95,7 +97,7 @@ export function referenceInBrowser(world) {
       await block(page, id).locator(".responses-table").waitFor();
     };
 
-    /** Looks at some of `all` on each page: Swagger UI redraws everything that is open on each click. */
+    /** Checks some of `all` on each page: Swagger UI rerenders everything that is open on each click. */
     async function lookAtEach(all, use) {
       for (let at = 0; at < all.length; at += TOGETHER)
         await look("/docs", (page) => use(page, all.slice(at, at + TOGETHER), at), tellViolations);
@@ -178,7 +180,7 @@ export function referenceInBrowser(world) {
 
     test("/docs lists every schema, and shows its members accessibly in both themes", () => {
       const all = world.reference.description.document.components.schemas;
-      // Where an enumeration is used, it is shown, and so is what is named after the schema that has it.
+      // Enumerations, and schemas named after their parent, are shown where they are used.
       const has = (owner, name) => name !== owner && JSON.stringify(all[owner]).includes(`/schemas/${name}"`);
       const isPart = (name) => Object.keys(all).some((owner) => name.startsWith(owner) && has(owner, name));
       const described = Object.entries(all).filter(([name, one]) => !one.enum && !isPart(name));
@@ -205,7 +207,7 @@ export function referenceInBrowser(world) {
           const told = members.flatMap(([member, { description: said }]) =>
             said ? [member, said.replaceAll("`", "")] : [member],
           );
-          // What is behind a reference has a button of its own, which appears when its parent is drawn.
+          // A referenced schema has its own button, which appears when its parent is rendered.
           const toggle = shown.getByRole("button", { name: /^(Expand|Collapse) all$/ }).first();
           await toggle.waitFor();
           const seen = await shown.elementHandle();
@@ -224,7 +226,7 @@ export function referenceInBrowser(world) {
       });
     });
 
-    test("a key opens what is tried out, and stays nowhere", () =>
+    test("a key authorizes requests, and is stored nowhere", () =>
       look(
         "/docs",
         async (page) => {
@@ -260,12 +262,12 @@ export function referenceInBrowser(world) {
         tellViolations,
       ));
 
-    test("/docs has the console's frame, and tries things out with the key that one is signed in with", () =>
+    test("/docs has the console's frame, and uses the session's key for requests", () =>
       look(
         "/problems/",
         async (page) => {
           await page.evaluate((secret) => sessionStorage.setItem("connector-vault.secret", secret), keys.reader.secret);
-          // Logos come from other hosts, which may be out of reach.
+          // Logos come from other hosts, which may be unreachable.
           await page.route(/^https:/, (route) =>
             route.fulfill({ contentType: "image/svg+xml", body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
           );
@@ -311,7 +313,7 @@ export function referenceInBrowser(world) {
           await page.getByLabel("API key", { exact: true }).waitFor();
           await page.getByRole("button", { name: "Use the key that you are signed in with" }).click();
           await page.getByText("Requests use the key that you are signed in with.").waitFor();
-          // The console is where it was, and so is the session.
+          // The console still shows the same view, with the same session.
           await frame.getByRole("link", { name: "Connectors" }).click();
           await page.getByRole("heading", { level: 1, name: "Connectors" }).waitFor();
           await page.getByRole("link", { name: "API", exact: true }).click();
@@ -325,7 +327,7 @@ export function referenceInBrowser(world) {
         tellViolations,
       ));
 
-    test("a path that is none shows a page with the way back", async () => {
+    test("an unknown path shows a page with a link back", async () => {
       const { page, faults, close } = await open(browser, `${world.reference.address}/nothere`, tellViolations);
       try {
         await page.getByRole("heading", { level: 1, name: "This page does not exist" }).waitFor();
@@ -355,7 +357,7 @@ export function referenceInBrowser(world) {
       }
     });
 
-    test("the keyboard opens an operation, and the address tells which", () =>
+    test("the keyboard opens an operation, and the address identifies it", () =>
       look(
         "/docs",
         async (page) => {
@@ -370,11 +372,11 @@ export function referenceInBrowser(world) {
       ));
 
     for (const [choice, background] of Object.entries(THEMES)) {
-      test(`a reader who chose ${choice} gets it, whatever the system has`, () =>
+      test(`a user who chose ${choice} gets it, whatever the system's theme`, () =>
         look(
           "/docs",
           async (page) => {
-            // What has not been answered would fail when the page goes.
+            // Requests still running would fail when the page closes.
             const drawn = () => page.locator(".opblock").first().waitFor();
             await drawn();
             await page.emulateMedia({ colorScheme: choice === "light" ? "dark" : "light" });
@@ -388,7 +390,7 @@ export function referenceInBrowser(world) {
         ));
     }
 
-    test("/problems/ links a page for every code, accessible in both themes", () =>
+    test("/problems/ links to a page for every code, accessible in both themes", () =>
       look(
         "/problems/",
         async (page) => {

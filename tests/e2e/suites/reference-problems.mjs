@@ -1,4 +1,4 @@
-// The examples of the pages about errors: each fails as its page says, and then works.
+// The examples on the pages about error codes: each fails as its page describes, and then works.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CODES, EXAMPLES, JSON_TYPE, keys } from "../support/reference.mjs";
@@ -6,8 +6,8 @@ import { CONNECTIONS } from "../support/vault.mjs";
 
 /** @param {{ reference: import("../support/reference.mjs").Reference }} world */
 export function problemExamples(world) {
-  describe("the examples of the pages about problems", () => {
-    /** Whether an answer has what a page shows of it: `…` stands for any text, and a list of texts may go on. */
+  describe("the examples on the pages about error codes", () => {
+    /** Whether a response matches a page's example: `…` stands for any string, and a list may contain more. */
     function shows(shown, answer) {
       if (typeof shown === "string")
         return new RegExp(
@@ -64,7 +64,7 @@ export function problemExamples(world) {
       });
     }
 
-    test("are there for what can be provoked with one request", () => {
+    test("exist for every error that one request can provoke", () => {
       const without = CODES.filter((code) => !(code in EXAMPLES));
       assert.deepEqual(without, [
         "connection_failed",

@@ -9,10 +9,10 @@ import { Agents } from "../support/agents.mjs";
 import { PROJECT, keys } from "../support/reference.mjs";
 import { one, query } from "../support/vault.mjs";
 
-/** Operations that call a platform, which is not there: `calls.test.mjs` has one. */
+/** Operations that call a platform, which does not exist here. `calls.test.mjs` covers one. */
 const CALLS = /^(runAction|proxy)/;
 
-/** Runs the samples, as modules, one after the other in a process of its own: Node starts once. */
+/** Runs all samples as modules in one process, one after the other: Node starts only once. */
 class Project {
   #child;
 
@@ -52,13 +52,13 @@ process.on("message", async ({ file, env }) => {
   }
 }
 
-/** What an example passes on comes from an agent, so that it shows only the beginning. */
+/** An agent passes this value on, so the example shows only its beginning. */
 const withRequest = (text, { REQUEST }) => text.replace("ar_eyJlIjoi…", () => REQUEST);
 
 /** @param {{ reference: import("../support/reference.mjs").Reference }} world */
 export function referenceSamples(world) {
   describe("the OpenAPI document's samples and examples", () => {
-    test("curl gets what the operation describes", async () => {
+    test("curl samples return what the operation describes", async () => {
       for (const [id, operation] of world.reference.description.operations) {
         if (CALLS.test(id)) continue;
         const [sample] = operation["x-codeSamples"].filter(({ label }) => label === "curl");
@@ -71,7 +71,7 @@ export function referenceSamples(world) {
       }
     });
 
-    test("JavaScript runs, and prints something", async () => {
+    test("JavaScript samples run, and print a result", async () => {
       await using project = new Project(world.reference.address);
       for (const [id, operation] of world.reference.description.operations) {
         if (CALLS.test(id)) continue;
@@ -102,7 +102,7 @@ export function referenceSamples(world) {
       }
     });
 
-    test("the walk over all pages meets every connection once", async () => {
+    test("the sample that walks all pages visits every connection once", async () => {
       const [sample] = world.reference.description.operations
         .get("listConnections")
         ["x-codeSamples"].filter(({ label }) => label === "curl, every page");
@@ -128,7 +128,7 @@ export function referenceSamples(world) {
       }
     });
 
-    test("every example of a body is taken, and of a parameter finds something", async () => {
+    test("every body example is accepted, and every parameter example finds something", async () => {
       const send = world.reference.as(keys.examples);
       let bodies = 0;
       for (const [id, { path, method, requestBody }] of world.reference.description.operations) {

@@ -1,14 +1,14 @@
-// What the tests of the catalog's views find in them, held against what the API answers.
+// Helpers for tests of the catalog's views, which compare them with the API's responses.
 import assert from "node:assert/strict";
 import { query } from "./vault.mjs";
 
-/** As many connectors and actions as a page has. */
+/** The page sizes of connectors and actions. */
 export const CONNECTORS = 48;
 const ACTIONS = 25;
 
 /** @param {{ console: import("./console.mjs").Console }} world */
 export function catalogOf(world) {
-  // Nothing changes a catalog or its connections while these tests run.
+  // The catalog and its connections do not change while these tests run.
   const known = new Map();
   const ask = async (path, filter) => {
     const address = `${path}?${query(filter)}`;
@@ -18,14 +18,14 @@ export function catalogOf(world) {
   const connectors = (filter = {}) => ask("/v1/available-connectors", { limit: CONNECTORS, ...filter });
   const actions = (filter = {}) => ask("/v1/available-actions/github", { limit: ACTIONS, ...filter });
   const textsIn = (page, list, part) => page.getByRole("list", { name: list }).locator(part).allTextContents();
-  /** Waits until a list says that it has so many. */
+  /** Waits until a list announces this count. */
   const counted = (page, total, word) =>
     page
       .getByRole("status")
       .filter({ hasText: new RegExp(`^${total.toLocaleString("en")} ${word}s?$`) })
       .waitFor();
 
-  /** Waits for a filter's answer, and asserts that it is what is shown. */
+  /** Waits for a filter's response, and asserts that the page shows it. */
   async function expectCards(page, filter) {
     const { rows, total } = await connectors(filter);
     await counted(page, total, "connector");
@@ -37,7 +37,7 @@ export function catalogOf(world) {
     return { rows, total };
   }
 
-  /** Waits for the page that nothing is searched on, and asserts that what one knows comes first, and nothing is missing. */
+  /** Waits for the page without a search, and asserts that it is complete and shows highlights first. */
   async function expectKnown(page) {
     const { rows: all, total } = await connectors({ limit: 500 });
     assert.equal(all.length, total);

@@ -1,4 +1,4 @@
-// What the tests of the view of connections find in it.
+// Helpers for tests of the list of connections.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { expectConnection, expectConnections } from "./vault.mjs";
@@ -11,7 +11,7 @@ export const at = (id) => `${PATH}/${id}`;
 export const shownRows = (page) =>
   page.locator("tbody a[data-connection]").evaluateAll((links) => links.map((link) => link.dataset.connection));
 
-/** Waits until the table shows just these connections, in this order. */
+/** Waits until the table shows exactly these connections, in this order. */
 export async function expectRows(page, ids) {
   const are = (wanted) =>
     JSON.stringify(
@@ -22,7 +22,7 @@ export async function expectRows(page, ids) {
 
 const CHIPS = 'dialog.drawer ul[aria-label="Tags"] li > span:first-child';
 
-/** Waits until the panel shows just these tags, in this order. */
+/** Waits until the panel shows exactly these tags, in this order. */
 async function expectChips(page, tags) {
   const are = ({ selector, wanted }) =>
     JSON.stringify([...document.querySelectorAll(selector)].map((chip) => chip.textContent)) === JSON.stringify(wanted);
@@ -31,13 +31,13 @@ async function expectChips(page, tags) {
     .catch(async () => assert.deepEqual(await page.locator(CHIPS).allTextContents(), tags));
 }
 
-/** What the API answers to a filter, as the table should show it. */
+/** The API's response to a filter, as the table should show it. */
 export async function answered(caller, filter = {}) {
   const { rows, ...page } = expectConnections(await caller.list({ limit: ROWS, ...filter }));
   return { ...page, rows, ids: rows.map(({ id }) => id) };
 }
 
-/** A new connection to GitHub; nobody else's test knows it. */
+/** A new connection to GitHub that no other test uses. */
 export async function newConnection(caller, more = {}) {
   const value = {
     platform: "github",
@@ -49,10 +49,10 @@ export async function newConnection(caller, more = {}) {
   return expectConnection(await caller.create(value), {}, { status: 201, headers: undefined }).connection;
 }
 
-/** The tags that the API has. */
+/** The tags according to the API. */
 export const tagsOf = async (caller, id) => (await caller.read(id)).json.tags;
 
-/** Chooses a platform by keyboard: types a text, and takes the first of what is suggested. */
+/** Selects a platform by keyboard: types text, and takes the first suggestion. */
 export async function choosePlatform(scope, text) {
   const field = scope.getByRole("combobox", { name: "Platform", exact: true });
   await field.fill(text);
@@ -60,7 +60,7 @@ export async function choosePlatform(scope, text) {
   await field.press("Enter");
 }
 
-/** The parts of the panel. */
+/** Locators of the panel. */
 export function panelOf(page) {
   const panel = page.locator("dialog.drawer");
   return {
@@ -74,7 +74,7 @@ export function panelOf(page) {
   };
 }
 
-/** What the address asks for: the parameters, and the connection that is opened beside the list. */
+/** The parameters in the address, and the id of the open connection. */
 export function asked(page) {
   const { pathname, searchParams } = new URL(page.url());
   const connection = pathname.slice(at("").length);

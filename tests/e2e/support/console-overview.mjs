@@ -1,16 +1,16 @@
-// What the tests of the overview, the sign-in and the frame around them share.
+// Helpers for tests of the overview, the sign-in and the frame.
 
 export const AWAY = "ERR_CONNECTION_REFUSED";
 
 /** A chart of the overview: by "platform", "state" or "identity type". */
 export const chart = (page, of) => page.getByRole("table", { name: `Connections by ${of}`, exact: true });
-/** Waits until the overview has all its answers: what is still on its way does not outlive a click on a link. */
+/** Waits until the overview has all its responses: pending requests are cancelled by a click on a link. */
 export async function drawn(page) {
   await chart(page, "platform").waitFor();
   await acting(page).getByRole("status").waitFor({ state: "detached" });
 }
 
-/** Takes the service away. */
+/** Makes the service unreachable. */
 export const away = (page, path = "**/v1/**") => page.route(path, (route) => route.abort("connectionrefused"));
 /** What does not work, by who must act on it. */
 export const acting = (page) => page.getByRole("region", { name: "Who must act" });

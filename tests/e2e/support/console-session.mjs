@@ -1,23 +1,23 @@
-// What the tests of sessions share: links as an operator's backend makes them, and where a browser might keep a secret.
+// Helpers for tests of sessions: links as an operator's backend creates them, and places where a browser might store a
+// secret.
 import assert from "node:assert/strict";
 
 export const SECRET = "connector-vault.secret";
 const ALL = ["catalog:read", "connections:read", "connections:write"];
 
-/** A token for an identity, as the service makes it. */
+/** A token for an identity, created by the service. */
 export async function tokenFor(world, identity, { as = world.keys.maker, ...wish } = {}) {
   const made = await world.caller(as).sendJson("POST", "/v1/sessions", { identity, scopes: ALL, ...wish });
   assert.equal(made.status, 201, made.text);
   return made.json.token;
 }
 
-/** A link with it. */
 export const linkFor = async (world, identity, wish) => `/connections#token=${await tokenFor(world, identity, wish)}`;
 
-/** The secret that the tab keeps. */
+/** The secret that the tab stores. */
 export const keptSecret = (page) => page.evaluate((place) => sessionStorage.getItem(place), SECRET);
 
-/** Asserts that a secret is in no place that others see, or that outlives the tab. */
+/** Asserts that a secret is in no place that is shared or outlives the tab. */
 export async function expectHidden(page, secret) {
   const places = await page.evaluate(async () => [
     location.href,

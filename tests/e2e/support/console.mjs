@@ -1,6 +1,5 @@
-// The console in a real browser, served by the real Worker. What a page does is held against four promises whenever it is
-// closed: no error in its console, no error of its own, nothing against the Content-Security-Policy, and no request to
-// another host.
+// The console in a real browser, served by the real Worker. Whenever a page is closed, it must have caused no error in
+// the console, no uncaught error, no violation of the Content-Security-Policy, and no request to another host.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +17,7 @@ const DOCUMENTS = [
   join(openapiDirectory, "api", "github.com", "api.github.com.json"),
 ];
 const GOOGLE = join(openapiDirectory, "api", "googleapis.com");
-/** Services of Google that people look for, and others that have names like theirs, or like GitHub's. */
+/** Popular Google services, and others with names similar to theirs or GitHub's. */
 const LOOKED_FOR = ["calendar", "digitalassetlinks", "drive", "driveactivity", "drivelabels", "gmail"];
 /** The same, and those of a provider with several services. */
 export const SEVERAL_DOCUMENTS = [
@@ -28,13 +27,13 @@ export const SEVERAL_DOCUMENTS = [
 /** The same, and those of a provider with hundreds of services. */
 export const MANY_DOCUMENTS = [...DOCUMENTS, GOOGLE];
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
-/** What WCAG 2.2 AA asks for, and what axe knows beyond. */
+/** What WCAG 2.2 AA requires, and axe's best practices. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-/** What the theme decides: all other rules find the same in both themes. */
+/** Rules that depend on the theme. All other rules have the same result in both. */
 const OF_COLOURS = ["color-contrast", "link-in-text-block"];
-/** What the width of the window decides, where the same elements are shown at each width. */
+/** Rules that depend on the window's width, if the same elements are shown at each width. */
 const OF_SIZES = ["target-size"];
-/** The ground of a page in the light theme, and in the dark one: of the console, and of the window to connect. */
+/** The page's background in the light and the dark theme: of the console, and of the connect window. */
 const GROUNDS = { "rgb(255, 255, 255)": "rgb(17, 19, 26)", "rgb(246, 247, 250)": "rgb(25, 28, 38)" };
 const PHONE = 390;
 const TIMEOUT_MS = 15_000;
@@ -44,7 +43,7 @@ export const CONNECTIONS = Array.from({ length: 130 }, (_, n) =>
   n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` },
 );
 
-/** Runs in the page before its own scripts. A secret is given once: who signs out stays so. */
+/** Runs in the page before its own scripts. Sets a secret once, so that signing out has an effect. */
 function prepare(secret) {
   document.addEventListener("securitypolicyviolation", (event) =>
     console.error(`Content-Security-Policy: ${event.violatedDirective}, ${event.blockedURI}`),
@@ -54,10 +53,10 @@ function prepare(secret) {
   sessionStorage.setItem("connector-vault.secret", secret);
 }
 
-/** The requests of each page that have not ended yet. */
+/** The pending requests of each page. */
 const underWay = new WeakMap();
 
-/** Takes note of the requests that a page sends and that have not ended. */
+/** Tracks a page's pending requests. */
 function watchRequests(page) {
   const requests = new Set();
   underWay.set(page, requests);
@@ -65,7 +64,7 @@ function watchRequests(page) {
   for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => requests.delete(request));
 }
 
-/** Waits until all requests of a page have ended, and the page has asked nothing more once it has drawn their answers. */
+/** Waits until all requests of a page have ended, and rendering the responses caused no new ones. */
 export async function answeredAll(page) {
   const requests = underWay.get(page);
   const until = Date.now() + TIMEOUT_MS;
@@ -75,7 +74,7 @@ export async function answeredAll(page) {
   }
 }
 
-/** Does the same with each of several cases. An error says which case it is of. */
+/** Runs a check for each of several cases. Errors name their case. */
 export async function withEach(cases, use) {
   for (const [name, ...rest] of cases) {
     try {
@@ -138,7 +137,7 @@ export class Console {
     await this.opened?.close();
   }
 
-  /** The origins that its pages may ask. */
+  /** The origins that its pages may send requests to. */
   get origins() {
     return [this.baseUrl];
   }
@@ -148,14 +147,14 @@ export class Console {
     return this.opened.vault;
   }
 
-  /** The API with a key, by plain HTTP. */
+  /** The API with a key, over plain HTTP. */
   caller(of = this.keys.full) {
     return new Caller(this, of);
   }
 
   /**
-   * Lets the key of a page that was just opened expire, once the page has been answered all that it asks: a question still
-   * on its way would be refused, and end the session before the test does anything.
+   * Expires the key of a page that was just opened, once all its requests have ended: a pending one would be rejected,
+   * and end the session before the test starts.
    */
   async expire(of, page) {
     await answeredAll(page);
@@ -165,7 +164,7 @@ export class Console {
       .run();
   }
 
-  /** Stores one more key. */
+  /** Stores another key. */
   async newKey(row) {
     const made = key(row);
     await store(this.database, [made]);
@@ -204,7 +203,7 @@ export class Console {
       },
     );
     await context.addInitScript(prepare, as?.secret);
-    // Of its popups, too.
+    // Also of its popups.
     context.on("request", (request) =>
       this.visited?.push(`${request.url().split("#")[0]} from ${request.headers().referer}`),
     );
@@ -219,7 +218,7 @@ export class Console {
     page.on("pageerror", (error) => faults.push(`page error: ${error.stack ?? error}`));
     page.on("requestfailed", (request) => {
       const reason = request.failure()?.errorText ?? "";
-      // Questions whose answer nobody waits for any more are ended.
+      // Cancelled requests are expected.
       if (reason !== "net::ERR_ABORTED" && !isExpected(reason))
         faults.push(`failed: ${request.method()} ${request.url()}: ${reason}`);
     });
@@ -231,7 +230,7 @@ export class Console {
       });
       assert.deepEqual(faults, []);
     } finally {
-      // A request that a test still holds or fetches then would fail after the test, and with it the file, but no test.
+      // A request that a test still holds or fetches would fail after the test, and fail the file instead of the test.
       const routed = [context, ...context.pages()];
       await Promise.all(routed.map((one) => one.unrouteAll({ behavior: "ignoreErrors" }).catch(unlessClosed)));
       await context.close();
@@ -239,12 +238,12 @@ export class Console {
   }
 }
 
-/** A window that closes itself meanwhile holds nothing any more. */
+/** A window that has closed itself has no pending requests. */
 function unlessClosed(error) {
   if (!error.message.includes("has been closed")) throw error;
 }
 
-/** Runs rules of axe in the page as it is, and asserts that they find nothing. */
+/** Runs some of axe's rules on the page, and asserts that they find nothing. */
 async function expectRules(page, runOnly, what) {
   const isThere = await page.evaluate(() => "axe" in window);
   if (!isThere) await page.evaluate(AXE);
@@ -261,10 +260,10 @@ async function expectRules(page, runOnly, what) {
   return checked;
 }
 
-/** Asserts that axe finds nothing in the page as it is. */
+/** Asserts that axe finds nothing on the page. */
 export const expectAccessible = (page, what) => expectRules(page, { type: "tag", values: RULES }, what);
 
-/** Shows the page in a theme, and runs the rules about colours. The page must be drawn in that theme's colours. */
+/** Shows the page in a theme, and runs the rules about colours. The page must be rendered in that theme's colours. */
 async function expectColours(page, colorScheme, background, what) {
   await page.emulateMedia({ colorScheme });
   assert.equal(
@@ -301,7 +300,7 @@ export async function expectAccessibleEverywhere(page, what, { widths = [PHONE],
         `${where}: ${part} scrolls sideways`,
       );
   };
-  // What is half under the header would be too small to be hit.
+  // A target half under the header would be too small.
   const toTop = () => page.evaluate(() => scrollTo(0, 0));
   const light = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const dark = GROUNDS[light];
@@ -325,7 +324,7 @@ export async function expectAccessibleEverywhere(page, what, { widths = [PHONE],
   await page.setViewportSize(desk);
 }
 
-/** Asserts that nothing has to be scrolled sideways to. */
+/** Asserts that nothing scrolls sideways. */
 export async function expectFits(page, what) {
   const [inner, outer] = await page.evaluate(() => [
     document.documentElement.scrollWidth,
@@ -334,10 +333,10 @@ export async function expectFits(page, what) {
   assert.ok(inner <= outer, `${what}: it is ${inner} px wide, the window ${outer} px`);
 }
 
-/** Waits until what a locator names has the focus, which many things get only once they have been painted. */
+/** Waits until an element has the focus. Many elements get it only after painting. */
 export const expectFocus = (target) => target.and(target.page().locator(":focus")).waitFor();
 
-/** Waits until a button has said that its text is in the clipboard, and reads that. `within`: what the button is in. */
+/** Waits until a copy button reports success, and reads the clipboard. `within`: the button's container. */
 export async function readCopied(within) {
   await within
     .getByRole("status")
@@ -346,7 +345,7 @@ export async function readCopied(within) {
   return within.page().evaluate(() => navigator.clipboard.readText());
 }
 
-/** Presses Tab until the focus, which must be seen, is on what a locator names. */
+/** Presses Tab until an element has the focus, and asserts that the focus is visible. */
 export async function tabTo(page, target, most = 60) {
   for (let pressed = 0; pressed < most; pressed += 1) {
     await page.keyboard.press("Tab");

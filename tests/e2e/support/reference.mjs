@@ -1,4 +1,4 @@
-// A service for the tests of the API reference and of the pages about errors, and a project that runs their samples.
+// A service for tests of the API reference and the pages about error codes, and a project that runs their samples.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync } from "node:fs";
@@ -18,13 +18,13 @@ import { State, build, cli, folder } from "./workspace.mjs";
 export const PROJECT = join(folder, "reference");
 const DOCUMENTS = [
   join(root, "tests", "fixtures", "openapi", "good"),
-  // Platforms that `npm start` serves, too: their documents have an open licence.
+  // Platforms that `npm start` also serves: their documents have an open licence.
   ...["github.com/api.github.com.json", "atlassian.com/jira.json"].map((name) => join(openapiDirectory, "api", name)),
 ];
 const TIMEOUT_MS = 30_000;
 export const JSON_TYPE = ["content-type", "application/json"];
 
-/** Whose answers the samples show, whose connections the examples are, and who asks in the browser. */
+/** The accounts of the sample responses, of the example connections, and of the browser. */
 export const keys = {
   problems: key({ account: "problems", scopes: ALL }),
   samples: key({ account: "samples", scopes: ALL }),
@@ -37,7 +37,7 @@ const PROBLEMS = join(root, "www", "public", "problems");
 export const CODES = [
   ...readFileSync(join(PROBLEMS, "index.html"), "utf8").matchAll(/<a href="\/problems\/(\w+)">/g),
 ].map(([, code]) => code);
-/** What a page shows in elements of a class, by code. */
+/** The content of the elements with a class, by error code. */
 export const EXAMPLES = Object.fromEntries(
   CODES.flatMap((code) => {
     const page = readFileSync(join(PROBLEMS, `${code}.html`), "utf8");
@@ -75,7 +75,10 @@ export class Reference {
       secrets: { SESSION_SECRET, VAULT_KEYS },
       platforms,
     });
-    /** The same storage behind a service that reads few rows for a list: only there is an example's small vault too large. */
+    /**
+     * The same storage with a service that reads few rows for a list: only there is the example's small vault too
+     * large.
+     */
     reference.strict = await Server.start(copy, { name: "strict", variables: { MAX_ROWS_READ: "100" } });
     reference.description = new Description((await reference.server.send("/v1/openapi.json")).json);
     return reference;
@@ -99,7 +102,7 @@ export class Reference {
       });
   }
 
-  /** Creates a connection; gives its id and its entity tag, as the samples have them in their environment. */
+  /** Creates a connection, and returns its id and entity tag under the names of the samples' environment variables. */
   async connection(caller, more = {}) {
     const wish = {
       platform: "github",
@@ -127,7 +130,10 @@ export class Reference {
     }
   }
 
-  /** Begins an attempt to connect, for which there must be an OAuth client; gives its id, as the samples have it, and its link. */
+  /**
+   * Starts a connect attempt, for which an OAuth client must exist, and returns its id under the name of the samples'
+   * environment variable, and its link.
+   */
   async attempt(caller) {
     const wish = { platform: "github", authMethod: "oauth2", identityType: "user" };
     const body = JSON.stringify({ ...wish, identity: `attempt-${(this.#made += 1)}` });
@@ -136,7 +142,7 @@ export class Reference {
     return { ATTEMPT: answer.json.id, link: answer.json.authorizationUrl };
   }
 
-  /** Makes an attempt to connect GitHub that its user declines there. */
+  /** Starts an attempt to connect GitHub that the user declines. */
   async declined(caller) {
     const { link } = await this.attempt(caller);
     const visitor = new Visitor();
@@ -144,7 +150,7 @@ export class Reference {
     await visitor.get(`${this.address}/connect/callback?${new URLSearchParams({ error: "access_denied", state })}`);
   }
 
-  /** Creates a webhook, in place of those that there are. */
+  /** Creates a webhook, replacing all existing ones. */
   async webhook(caller) {
     const send = this.as(caller);
     for (const { id } of (await send("/v1/webhooks")).json.rows) await send(`/v1/webhooks/${id}`, { method: "DELETE" });
@@ -162,7 +168,7 @@ export class Reference {
     return { API_KEY: answer.json.id };
   }
 
-  /** What a sample of an operation needs in its environment. */
+  /** The environment variables that a sample of an operation needs. */
   async environment(id, caller) {
     const webhook = /Webhook|Deliveries|replayEvents/.test(id) ? await this.webhook(caller) : {};
     if (/^(rotate|revoke)Key$/.test(id)) return this.key(caller);
@@ -171,18 +177,18 @@ export class Reference {
     if (id === "createAgentGrant") return { REQUEST: (await agents.request()).request };
     if (/AgentGrants?$/.test(id)) return { GRANT: await agents.grant() };
     const connection = await this.connection(caller);
-    // Who reports a state holds the credentials.
+    // Only the holder of the credentials reports a state.
     if (id === "setConnectionState") return connection;
     await this.connect(caller, connection.ID);
     if (id === "listAttempts") await this.declined(caller);
     if (id === "listAudit") await this.as(caller)(`${CONNECTIONS}/${connection.ID}/credentials`);
-    // Storing credentials is a change of the connection.
+    // Storing credentials changes the connection.
     const { etag } = Object.fromEntries((await this.as(caller)(`${CONNECTIONS}/${connection.ID}`)).headers);
     const { ATTEMPT } = await this.attempt(caller);
     return { ...connection, ETAG: etag, ATTEMPT, ...webhook };
   }
 
-  /** Runs a program in the project; gives what it prints, byte for byte. */
+  /** Runs a program in the project, and returns its exact output. */
   async printed(program, args, env) {
     const options = {
       cwd: PROJECT,
@@ -195,12 +201,12 @@ export class Reference {
     return stdout;
   }
 
-  /** Runs a shell's commands, with nobody's settings. */
+  /** Runs shell commands without user settings. */
   shell(source, env) {
     return this.printed("bash", ["--norc", "-c", source], env);
   }
 
-  /** Runs a shell sample; its `curl` prints the answer as it came. */
+  /** Runs a shell sample. Its `curl` prints the unmodified response. */
   async answered(source, env) {
     const curl = 'curl() { command curl -i --raw -H "connection: close" "$@"; }';
     return new Answer(await this.shell(`${curl}\n${source}`, env), this.server.port);

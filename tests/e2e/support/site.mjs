@@ -1,4 +1,4 @@
-// Serves a folder's files over HTTP, each site on a port and so with an origin of its own.
+// Serves files over HTTP, each site on its own port and origin.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
@@ -36,7 +36,7 @@ export class Site {
 async function answer(folder, headers, request, response) {
   const { pathname } = new URL(request.url, "http://site");
   const path = normalize(decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname));
-  // Browsers ask for it by themselves, and complain when there is none.
+  // Browsers request it by themselves, and log an error without it.
   if (path === "/favicon.ico") return response.writeHead(204, headers).end();
   const body = await readFile(join(folder, path)).catch(() => undefined);
   if (body === undefined)

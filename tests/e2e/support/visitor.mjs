@@ -1,5 +1,4 @@
-// A person's browser, as far as connecting an account needs one: it keeps cookies, follows redirects, and says from which
-// page a form is sent.
+// A minimal browser for connecting an account: it stores cookies, follows redirects, and sends the origin of forms.
 import assert from "node:assert/strict";
 import { send } from "./http.mjs";
 
@@ -7,10 +6,10 @@ const MAX_REDIRECTS = 20;
 
 export class Visitor {
   #jars = new Map();
-  /** Every answer that this browser has got: { method, url, answer }. */
+  /** Every response that this browser received: { method, url, answer }. */
   seen = [];
 
-  /** Sends one request; `url` is absolute. Cookies belong to the port, which real browsers do not tell apart. */
+  /** Sends one request to an absolute `url`. Cookies are stored per port, unlike in real browsers. */
   async request(method, url, { headers = [], body } = {}) {
     const { port, pathname, search } = new URL(url);
     const jar = this.#jars.get(port) ?? new Map();
@@ -29,7 +28,7 @@ export class Visitor {
 
   get = (url) => this.request("GET", url);
 
-  /** Sends a form of a page of the same site. */
+  /** Submits a form of a page of the same site. */
   submit(url, fields = {}) {
     const { origin } = new URL(url);
     const headers = [
@@ -40,7 +39,7 @@ export class Visitor {
     return this.request("POST", url, { headers, body: new URLSearchParams(fields).toString() });
   }
 
-  /** Goes where an answer redirects to, until a page comes; or until `stop` is true of the next address, which it returns. */
+  /** Follows redirects until a page is returned, or until `stop` is true for the next address, which is returned. */
   async follow(answer, url, stop = () => false) {
     for (let left = MAX_REDIRECTS; answer.status >= 300 && answer.status < 400; left -= 1) {
       assert.ok(left > 0, "too many redirects");
@@ -51,7 +50,6 @@ export class Visitor {
     return { url, answer };
   }
 
-  /** The value of a cookie, if there is one. */
   cookie(port, name) {
     return this.#jars.get(String(port))?.get(name);
   }
@@ -65,14 +63,14 @@ export class Visitor {
 const ENTITIES = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
 const plain = (html) => html.replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]);
 
-/** Asserts that an answer is one of the service's own pages, and returns what it says. */
+/** Asserts that a response is one of the service's own pages, and returns its text. */
 export function readPage(answer) {
   assert.equal(answer.header("content-type"), "text/html; charset=utf-8", answer.text.slice(0, 300));
   assert.equal(answer.header("cache-control"), "private, no-store");
   assert.equal(answer.header("x-frame-options"), "DENY");
   assert.match(answer.header("content-security-policy"), /^default-src 'none'; script-src 'self'; /);
   const html = answer.text;
-  // Whatever a page says, it has these elements only: nothing that anybody sent became markup.
+  // Pages contain these elements only: no user input became markup.
   const allowed = /^\/?(html|meta|title|link|script|header|span|main|h1|p|form|button|a|img)$/;
   for (const [tag, name] of html.matchAll(/<(?!!doctype)([^\s>]*)[^>]*>/g)) assert.match(name, allowed, tag);
   for (const [tag] of html.matchAll(/<img[^>]*>/g))
