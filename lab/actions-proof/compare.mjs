@@ -1,15 +1,15 @@
-// Whether two requests are the same on the wire, but for what a client says of itself and of its connection.
+// Compares two requests on the wire, ignoring headers about the client and its connection.
 
-/** Headers that are not of the action: of the connection, of the client, of who calls. */
+/** Headers that do not come from the action. */
 const OF_A_CLIENT = new Set([
   ...["host", "connection", "content-length", "transfer-encoding", "user-agent", "accept", "accept-encoding"],
   ...["accept-language", "sec-fetch-mode", "authorization"],
-  // What `fetch` adds to a request with a condition.
+  // `fetch` adds these to conditional requests.
   ...["cache-control", "pragma"],
 ]);
 const BOUNDARY = /^multipart\/form-data; ?boundary=(.*)$/;
 
-/** A request as text that can be compared. */
+/** A normalized request for comparison. */
 export function shown({ method, url, headers, body }, action) {
   const own = new Set(action.parameters.filter((one) => one.in === "header").map((one) => one.name.toLowerCase()));
   const kept = headers.filter(([name]) => !name.startsWith("cf-") && (!OF_A_CLIENT.has(name) || own.has(name)));
@@ -23,5 +23,5 @@ export function shown({ method, url, headers, body }, action) {
   return { line: `${method} ${url}`, headers: lines.sort().join("\n"), body: bytes };
 }
 
-/** Which parts differ. */
+/** The parts that differ. */
 export const differing = (ours, theirs) => Object.keys(ours).filter((part) => ours[part] !== theirs[part]);

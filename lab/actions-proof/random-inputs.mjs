@@ -1,29 +1,29 @@
-// Random inputs of real platforms' actions: what the service takes is what npm's Prism takes, by the platform's document.
+// Sends random inputs for actions of real platforms. The service must accept the same inputs as npm's Prism.
 import { files, standing as stood } from "./documents.mjs";
 import { validator } from "./inputs.mjs";
 import { Prism } from "./prism.mjs";
 import { reasonOfAnswer } from "./reasons.mjs";
-import { chance, randomValue, spoilt } from "./random.mjs";
+import { chance, randomValue, corrupted } from "./random.mjs";
 import { sendTheirs } from "./theirs.mjs";
 import { MOST_LINES, reasons } from "./requests.mjs";
 import { Standing } from "./standing.mjs";
 
-/** How often a valid input is tried to be made up, and how often one is spoilt. */
+/** How often to try generating a valid input, and how often to corrupt one. */
 const TRIES = 4;
 const SPOILT = 3;
-/** Characters of an input. The service takes 64 KiB. */
+/** The maximum length of an input in characters. The service accepts 64 KiB. */
 const LARGEST = 20_000;
-/** Of actions whose input can't be made up. */
+/** The maximum number of actions without a generated input. */
 const MOST_ACTIONS = 60;
 const CANDIDATES = 3;
 
 /**
- * @param {{ platforms: number, each: number, seed: number, tell?: (text: string) => void }} options `each`: valid inputs of a
+ * @param {{ platforms: number, each: number, seed: number, tell?: (text: string) => void }} options `each`: valid inputs per
  *   platform
  */
 export async function proveRandom({ platforms: wanted, each, seed, tell = () => {} }) {
   const random = chance(seed);
-  // Prism has no way to tell operations apart whose paths end in a query or a fragment.
+  // Prism cannot distinguish operations whose paths end in a query or a fragment.
   const chosen = [];
   for (const found of files((text) => !/"\/[^"]*[#?][^"]*": ?\{/.test(text)))
     if (chosen.push(found) === wanted * CANDIDATES) break;
@@ -88,7 +88,7 @@ async function one({ result, name, prism, run, document, action, input, random }
   if (answer.status === 200 && found?.length === 0) result.accepted += 1;
   else differs(true, input, answer, found);
   for (let times = SPOILT; times > 0; times -= 1) {
-    const bad = spoilt(input, random);
+    const bad = corrupted(input, random);
     if (!bad) return;
     await sendTheirs(document, action, bad).catch(() => {});
     const [faults = []] = prism.take();
@@ -101,12 +101,12 @@ async function one({ result, name, prism, run, document, action, input, random }
   }
 }
 
-/** What was found, in lines, and whether it proves the service. */
+/** The results as lines, and whether the service passes. */
 export function judgedAnswers({ platforms, valid, accepted, refused, alike, differences }) {
   const strange = differences.filter(({ why }) => !why);
   const lines = [
-    `${valid} random valid inputs of ${platforms} platforms, of which Prism takes ${accepted}`,
-    `${refused} random inputs that Prism refuses, of which the service refuses ${alike} before anything is sent`,
+    `${valid} random valid inputs of ${platforms} platforms, of which Prism accepts ${accepted}`,
+    `${refused} random inputs that Prism rejects, of which the service rejects ${alike} before sending anything`,
     `${differences.length - strange.length} differ for a reason:`,
     ...reasons(differences),
     `${strange.length} differ without one`,

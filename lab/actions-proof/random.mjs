@@ -1,10 +1,10 @@
-// Random inputs of an action, valid ones and others, the same in every run.
+// Generates random inputs of an action, valid and invalid, deterministically.
 import jsf from "json-schema-faker";
 
-// Bytes are given in base64.
+// Binary values are base64.
 jsf.format("binary", () => "aGk=");
 
-/** Numbers from 0 to 1 that look random (mulberry32). */
+/** A pseudorandom number generator (mulberry32). */
 export function chance(seed) {
   let state = seed;
   return () => {
@@ -15,7 +15,7 @@ export function chance(seed) {
   };
 }
 
-/** A value that a schema is meant to take; undefined when none can be made up. */
+/** A random value for a schema; undefined if none can be generated. */
 export function randomValue(schema, random) {
   jsf.option({
     random,
@@ -36,19 +36,19 @@ export function randomValue(schema, random) {
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Every way to a value within another one. */
-function ways(value, way = []) {
+/** The paths of all values in a value. */
+function paths(value, way = []) {
   const own = isObject(value) ? Object.keys(value) : Array.isArray(value) ? [...value.keys()] : [];
-  return [...(way.length > 1 ? [way] : []), ...own.flatMap((name) => ways(value[name], [...way, name]))];
+  return [...(way.length > 1 ? [way] : []), ...own.flatMap((name) => paths(value[name], [...way, name]))];
 }
 
 const OTHERS = ["no such word", -1.5, true, [], {}, [[]], { strange: { value: 1 } }];
 
-/** The input with one value left out or replaced by another one; undefined when it has none. */
-export function spoilt(input, random) {
+/** The input with one value removed or replaced; undefined if it has none. */
+export function corrupted(input, random) {
   const pick = (list) => list[Math.floor(random() * list.length)];
-  // Without a part of its path there is no request.
-  const way = pick(ways(input).filter(([place]) => place !== "path"));
+  // Path parameters are always needed to build the request.
+  const way = pick(paths(input).filter(([place]) => place !== "path"));
   if (!way) return undefined;
   const copy = structuredClone(input);
   const holder = way.slice(0, -1).reduce((value, name) => value[name], copy);

@@ -1,11 +1,11 @@
-// Why a request may differ from that of npm's `swagger-client`, and an answer from that of npm's Prism.
+// Known reasons for differences from the requests of npm's `swagger-client` and the validation of npm's Prism.
 
 const query = (line, change) => line.replace(/\?(.*)$/, (_, text) => `?${text.split("&").flatMap(change).join("&")}`);
 const isForm = ({ headers }) => headers.includes("content-type: application/x-www-form-urlencoded");
 const decoded = (text) => text.replaceAll(/(?:%[\dA-F]{2})+/g, (escapes) => decodeURIComponent(escapes));
 const decodedName = (pair) => pair.replace(/^[^=]*/, (name) => decodeURIComponent(name));
 
-/** A pair, decoded: JSON as a pair for each value in it, names without the brackets and indexes of lists. */
+/** Decodes a pair: JSON becomes a pair for each of its values, and names lose brackets and list indexes. */
 function flat(pair) {
   const [name, ...value] = decoded(pair).split("=");
   return pairs(name.replaceAll(/\[\d*\]/g, ""), value.join("="));
@@ -26,21 +26,21 @@ function parsed(text) {
   }
 }
 
-/** Each with what makes both requests equal where it is the only difference. */
+/** Each reason has a function that makes both requests equal if it is the only difference. */
 const OF_REQUESTS = [
   {
-    why: "swagger-client leaves out a parameter whose value is empty",
+    why: "swagger-client omits parameters with an empty value",
     plain: ({ line, ...rest }) => ({
       line: query(line, (pair) => (pair.endsWith("=") ? [] : [pair])).replace(/\?$/, ""),
       ...rest,
     }),
   },
   {
-    why: "swagger-client leaves reserved characters of a name as they are, where `allowReserved` speaks of its value",
+    why: "swagger-client also applies `allowReserved` to names, not only to values",
     plain: ({ line, ...rest }) => ({ line: query(line, (pair) => [decodedName(pair)]), ...rest }),
   },
   {
-    why: "OpenAPI leaves open what stands in a `deepObject`: swagger-client repeats a list's name, and writes the rest as JSON",
+    why: "OpenAPI does not define nested values in a `deepObject`: swagger-client repeats the name of a list, and writes other values as JSON",
     plain: ({ line, body, ...rest }) => ({
       line: query(line, flat),
       body: isForm(rest) ? body.split("&").flatMap(flat).join("&") : body,
@@ -49,19 +49,19 @@ const OF_REQUESTS = [
   },
 ];
 
-/** The reason for which two requests differ; undefined when there is none. */
+/** The known reason why two requests differ; undefined if there is none. */
 export function reasonOfRequest(ours, theirs) {
   const same = (plain) => JSON.stringify(plain(ours)) === JSON.stringify(plain(theirs));
   return OF_REQUESTS.find(({ plain }) => same(plain))?.why;
 }
 
 const LEFT_OUT = "Left out, since the schema would be too large.";
-// Prism adds a pattern of its own to the format `byte`.
+// Prism adds its own pattern to the format `byte`.
 const FORMAT = /must match (format|pattern "\^\[\\w\\d\+\\\/=\]\*\$")/;
 const isText = (type = "") => !/json|form-urlencoded|form-data/.test(type) && type !== "*/*";
 const all = (list, fits) => list.length > 0 && list.every(fits);
 
-/** Why the service and Prism disagree on an input: `answer` is the service's, `found` what Prism finds wrong. */
+/** Why the service and Prism disagree on an input: `answer` is the response of the service, `found` the errors of Prism. */
 export function reasonOfAnswer(document, action, { input, valid, answer, found = [] }) {
   const [mediaType] = action.requestBody?.contentTypes ?? [];
   const refusals = (answer.json?.errors ?? []).map(({ detail }) => detail);
@@ -98,10 +98,10 @@ export function reasonOfAnswer(document, action, { input, valid, answer, found =
   return undefined;
 }
 
-/** Whether a form has no members but empty lists. */
+/** Whether all members of a form are empty lists. */
 const isEmpty = (form) => form && Object.values(form).every((value) => Array.isArray(value) && value.length === 0);
 
-/** Whether a member of an exploded object in the query is itself a list or an object. Prism writes names in lower case. */
+/** Whether a member of an exploded object in the query is a list or an object. Prism writes names in lower case. */
 function isNested(action, input, [, name, member] = []) {
   const isNamed = (one) => one.in === "query" && one.name.toLowerCase() === name && one.style === "form" && one.explode;
   const given = input.query?.[action.parameters.find(isNamed)?.name];
@@ -117,7 +117,7 @@ const TYPES = {
   object: (value) => typeof value === "object" && !Array.isArray(value),
 };
 
-/** Whether a document has a parameter or a property of this name with an `enum` of which no value has the type. */
+/** Whether a document has a parameter or property of this name whose `enum` has no value of its type. */
 function contradicts(document, name) {
   const isTorn = (given) => {
     const schema = document.resolved(given) ?? {};
@@ -132,7 +132,7 @@ function contradicts(document, name) {
   return name !== undefined && search(document.api);
 }
 
-/** Whether two paths of a document differ in nothing but the names of their parameters. */
+/** Whether two paths of a document differ only in the names of their parameters. */
 function isAmbiguous(document, { path }) {
   const plain = (one) => one.replace(/\{[^}]*\}/g, "{}");
   return Object.keys(document.api.paths).filter((one) => plain(one) === plain(path)).length > 1;

@@ -1,8 +1,8 @@
-// A platform that answers everything alike, and keeps what it was sent.
+// A platform that sends the same response to every request, and records requests.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-/** How long a connection is kept without a request. */
+/** How long idle connections stay open. */
 export const KEPT_MS = 600_000;
 
 export class Recorder {
@@ -18,7 +18,7 @@ export class Recorder {
       recorder.last = { method, url, headers, body: Buffer.concat(chunks) };
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     });
-    // A connection that it closes while a request is on its way would look like a failure.
+    // Closing a connection while a request arrives would look like a failure.
     recorder.http.keepAliveTimeout = KEPT_MS;
     recorder.http.listen(0, "127.0.0.1");
     await once(recorder.http, "listening");
@@ -26,7 +26,7 @@ export class Recorder {
     return recorder;
   }
 
-  /** What was sent since the last call. */
+  /** Returns the requests since the last call. */
   take() {
     const { last } = this;
     this.last = undefined;

@@ -1,4 +1,4 @@
-// Actions of real platforms, each run by the service and sent by npm's `swagger-client`: on the wire, both are the same.
+// Runs actions of real platforms through the service and through npm's `swagger-client`. The requests must be equal.
 import { differing, shown } from "./compare.mjs";
 import { files } from "./documents.mjs";
 import { ofExamples } from "./inputs.mjs";
@@ -7,11 +7,11 @@ import { Recorder } from "./recorder.mjs";
 import { sendTheirs } from "./theirs.mjs";
 import { Standing } from "./standing.mjs";
 
-/** Actions of one platform. */
+/** The maximum number of actions per platform. */
 const MOST = 10;
-/** Of differences that are shown. */
+/** The maximum number of differences to print. */
 export const MOST_LINES = 20;
-/** Not every document with examples has one for all that an action needs. */
+/** Candidates per wanted platform, because some documents lack required examples. */
 const CANDIDATES = 3;
 
 /**
@@ -49,7 +49,7 @@ export async function proveActions({ platforms: wanted, largest, tell = () => {}
   return result;
 }
 
-/** What differs; undefined when nothing does. */
+/** The difference; undefined if there is none. */
 async function compared(recorder, run, document, action, input) {
   const answer = await run(action, input);
   const ours = recorder.take();
@@ -66,12 +66,12 @@ async function compared(recorder, run, document, action, input) {
   return { parts, why: reasonOfRequest(one, other), ours: one, theirs: other };
 }
 
-/** What was found, in lines, and whether it proves the service. */
+/** The results as lines, and whether the service passes. */
 export function judgedRequests({ platforms, actions, equal, differences }) {
   const strange = differences.filter(({ why }) => !why);
   const lines = [
     `${actions} actions of ${platforms} platforms`,
-    `${equal} requests are equal to those of swagger-client, byte by byte but for the order of headers`,
+    `${equal} requests are equal to those of swagger-client, byte by byte except for the order of headers`,
     `${differences.length - strange.length} differ for a reason:`,
     ...reasons(differences),
     `${strange.length} differ without one`,
@@ -80,7 +80,7 @@ export function judgedRequests({ platforms, actions, equal, differences }) {
   return { lines, isProven: strange.length === 0 };
 }
 
-/** How many differ for which reason. */
+/** The number of differences by reason. */
 export function reasons(differences) {
   const known = [...new Set(differences.map(({ why }) => why))].filter(Boolean);
   return known.map((why) => `  ${differences.filter((one) => one.why === why).length}: ${why}`);

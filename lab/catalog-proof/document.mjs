@@ -1,5 +1,4 @@
-// A document as the proof reads it: by itself, without a line of the importer's code, and with the references followed
-// by @apidevtools/swagger-parser.
+// Reads a document independently of the importer's code. @apidevtools/swagger-parser resolves the references.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import SwaggerParser from "@apidevtools/swagger-parser";
@@ -15,7 +14,7 @@ const letters = (text) => text.replace(/[^A-Za-z0-9]/g, "").toLowerCase();
 export class Document {
   #refs;
 
-  /** Reads the document at `path`. Everything in the directory is one file. */
+  /** Reads the document at `path`. Each document in the directory is one file. */
   static async read(path) {
     const document = new Document();
     document.path = path;
@@ -47,18 +46,18 @@ export class Document {
     return operations;
   }
 
-  /** The operation that an action was made from. */
+  /** The operation of an action. */
   operation(action) {
     const found = this.operations.get(`${action.method.toLowerCase()} ${action.path}`) ?? [];
     if (found.length < 2) return found[0];
-    // Amazon's protocols have one path for all operations, told apart by a fragment.
+    // Amazon's protocols have one path for all operations, which fragments distinguish.
     const key = letters(action.key);
     const ids = ({ operationId = "" }) => [operationId, operationId.replace(/^(GET|POST)_/, "")].map(letters);
     const isOf = (fits) => found.find(({ operation }) => ids(operation).some(fits));
     return isOf((id) => id === key) ?? isOf((id) => id !== "" && key.startsWith(id));
   }
 
-  /** What a value is, or what it refers to: an object, or undefined. */
+  /** The value, or the target of its reference, if that is an object. */
   resolved(value) {
     let target = value;
     for (let left = MAX_CHAIN; left > 0 && isObject(target); left -= 1) {
@@ -68,7 +67,7 @@ export class Document {
     return undefined;
   }
 
-  /** What a reference leads to, or undefined. */
+  /** The target of a reference; undefined if there is none. */
   target(reference) {
     try {
       return this.#refs.get(`${join(root, this.path)}${reference}`);
@@ -78,7 +77,7 @@ export class Document {
   }
 }
 
-/** The parameters of an operation and of its path, each once; those of the operation win. */
+/** The parameters of an operation and its path, without duplicates. Those of the operation take precedence. */
 export function parameters(document, { item, operation }) {
   const seen = new Map();
   for (const given of [operation.parameters, item.parameters]) {

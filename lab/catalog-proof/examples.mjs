@@ -1,10 +1,10 @@
-// The example values that a document holds for what an operation takes.
+// The examples in a document for the input of an operation.
 import { isObject, parameters } from "./document.mjs";
 
 const PLACES = new Set(["path", "query", "header", "cookie"]);
 const MAX_EACH = 20;
 
-/** The values of `example` and `examples`, however the version of OpenAPI writes them. */
+/** The values of `example` and `examples`, in any version of OpenAPI. */
 function given(document, holder) {
   const values = [];
   if (!isObject(holder)) return values;
@@ -20,12 +20,12 @@ function given(document, holder) {
   return values.filter((value) => value !== undefined && value !== null).slice(0, MAX_EACH);
 }
 
-/** Those of a holder and of its schema. */
+/** The examples of a holder and of its schema. */
 function all(document, holder, schema) {
   return [...given(document, holder), ...given(document, document.resolved(schema))];
 }
 
-/** The schema and the holder of the body's examples, in the media type that the catalog prefers. */
+/** The schema of the body and the holder of its examples, in the media type that the catalog prefers. */
 export function body(document, found, action) {
   const mediaType = action.requestBody?.contentTypes[0];
   if (mediaType === undefined) return undefined;
@@ -38,8 +38,8 @@ export function body(document, found, action) {
   return name !== undefined && { holder: content[name], schema: content[name]?.schema, mediaType };
 }
 
-/** What an example of a body means: JSON that is written as a text is what it says. */
-function meant(value, mediaType, schema) {
+/** Decodes an example of a body: parses JSON that is written as a string. */
+function decodedBody(value, mediaType, schema) {
   if (typeof value !== "string" || !/json/i.test(mediaType) || schema?.type === "string") return value;
   try {
     return JSON.parse(value);
@@ -48,10 +48,10 @@ function meant(value, mediaType, schema) {
   }
 }
 
-/** The same for an example of a member, which may be declared as anything but a text. */
-function inWords(value, { type }) {
+/** Decodes an example of a member that is not declared as a string. */
+function decodedMember(value, { type }) {
   const types = [type].flat();
-  return types[0] === undefined || types.includes("string") ? value : meant(value, "json");
+  return types[0] === undefined || types.includes("string") ? value : decodedBody(value, "json");
 }
 
 const OF_TEXT = {
@@ -59,12 +59,12 @@ const OF_TEXT = {
   number: (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined),
   boolean: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
 };
-// What stands between the values of a list, by OpenAPI's `style` and by Swagger's `collectionFormat`.
+// The separators of lists, by OpenAPI's `style` and by Swagger's `collectionFormat`.
 const BETWEEN = { spaceDelimited: " ", pipeDelimited: "|", ssv: " ", tsv: "\t", pipes: "|" };
 
 /**
- * What an example of a parameter means. A parameter is text in the request, and OpenAPI has examples "in the correct format
- * as specified in the parameter encoding": `1,2` is a list, `"5"` may be a number, and `5` a text.
+ * Decodes an example of a parameter. OpenAPI has examples "in the correct format as specified in the parameter encoding": `1,2` is a
+ * list, `"5"` can be a number, and `5` a string.
  */
 function sent(document, parameter, given, value) {
   const schema = document.resolved(given) ?? {};
@@ -86,7 +86,7 @@ function sent(document, parameter, given, value) {
   return value;
 }
 
-/** Every example: `{ at, instance, schema, value }`, where `at` points to the value in the instance. */
+/** All examples: `{ at, instance, schema, value }`, where `at` points to the value in the instance. */
 export function examples(document, found, action) {
   const list = [];
   const names = new Set(action.parameters.map((one) => `${one.in} ${one.name}`));
@@ -97,32 +97,32 @@ export function examples(document, found, action) {
     const schema = document.isOld ? withoutOwn(parameter) : (parameter.schema ?? content?.schema ?? {});
     const values = document.isOld ? given(document, parameter) : all(document, parameter, schema);
     for (const one of values) {
-      // What has a media type is written in that form.
+      // Examples of a parameter with a media type are in that format.
       const value = content
-        ? meant(one, Object.keys(parameter.content)[0], document.resolved(schema))
+        ? decodedBody(one, Object.keys(parameter.content)[0], document.resolved(schema))
         : sent(document, parameter, schema, one);
       list.push({ at: [place, parameter.name], instance: { [place]: { [parameter.name]: value } }, schema, value });
     }
   }
   const taken = body(document, found, action);
-  // Other media types write their examples in their own form.
+  // Examples of other media types are in their own formats.
   if (taken && /json/i.test(taken.mediaType)) {
     const schema = document.resolved(taken.schema);
     for (const example of all(document, taken.holder, taken.schema)) {
-      const value = meant(example, taken.mediaType, schema);
+      const value = decodedBody(example, taken.mediaType, schema);
       list.push({ at: ["body"], instance: { body: value }, schema: taken.schema ?? {}, value });
     }
     const isPlain = schema && !schema.allOf && !schema.anyOf && !schema.oneOf;
     for (const [name, property] of Object.entries((isPlain && schema.properties) || {}))
       for (const one of given(document, document.resolved(property))) {
-        const value = inWords(one, document.resolved(property));
+        const value = decodedMember(one, document.resolved(property));
         list.push({ at: ["body", name], instance: { body: { [name]: value } }, schema: property, value });
       }
   }
   return list;
 }
 
-/** The schema that a parameter of Swagger 2 is: `required` says something else there. */
+/** The schema of a Swagger 2 parameter, whose `required` has another meaning. */
 function withoutOwn({ required, ...schema }) {
   return schema;
 }

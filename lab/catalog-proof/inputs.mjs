@@ -1,15 +1,15 @@
-// Holds an action's `input` against a validator, and the document's examples against both.
+// Compiles an action's `input` with a validator, and validates the document's examples.
 import { Script, createContext } from "node:vm";
 import Ajv2020 from "ajv/dist/2020.js";
 import { examples } from "./examples.mjs";
 import { plainSchema } from "./plain-schema.mjs";
 
-// The most milliseconds that a pattern may take for a text.
+// The maximum time of a pattern match in milliseconds.
 const MAX_MATCH = 2_000;
 const room = createContext({});
 const matching = new Script("pattern.test(text)");
 
-/** A pattern that backtracks without end, as some in the documents do, refuses the text instead. */
+/** A pattern with a time limit: some patterns in documents backtrack exponentially, and then do not match. */
 function regExp(source, flags) {
   const pattern = new RegExp(source, flags);
   const test = (text) => {
@@ -19,12 +19,12 @@ function regExp(source, flags) {
       return false;
     }
   };
-  // What tells a validator's patterns apart: without it, one stands for all.
+  // The validator caches patterns by this string.
   return { test, toString: () => String(pattern) };
 }
 regExp.code = "regExp";
 
-// `format` only describes in JSON Schema 2020-12.
+// `format` is only an annotation in JSON Schema 2020-12.
 const OPTIONS = {
   strict: false,
   validateFormats: false,
@@ -35,21 +35,21 @@ const OPTIONS = {
 
 const pointer = (steps) => steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** The inputs of a platform's actions. */
+/** Validates the inputs of a platform's actions. */
 export class Inputs {
-  // A validator keeps what it compiled, whatever is removed: a new one for each platform keeps memory small.
+  // A new validator for each platform limits memory, because validators never free compiled schemas.
   #ajv = new Ajv2020(OPTIONS);
   #definitions = new Map();
   #isAlone;
 
-  /** `isAlone`: an action's definitions are compiled with it, instead of once for all actions that share them. */
+  /** `isAlone`: compile definitions for each action, instead of once for all actions that share them. */
   constructor({ isAlone }) {
     this.#isAlone = isAlone;
   }
 
   /**
-   * What is wrong with the action: `{ fault }`, or `{ examples, refused: […], validate }`, where `validate(value)` says
-   * whether the input accepts a value.
+   * Checks an action. Returns `{ fault }`, or `{ examples, refused: […], validate }`, where `validate(value)` returns whether the
+   * input accepts a value.
    */
   check(document, found, action) {
     let validate;
@@ -74,37 +74,37 @@ export class Inputs {
     }
   }
 
-  /** Adds an input's definitions to those of all actions. Returns false when one differs: it is cut short in one action. */
+  /** Adds an input's definitions to the shared ones. Returns false if one differs, because it was truncated in an action. */
   #share({ $defs = {} }) {
     const texts = Object.entries($defs).map(([name, schema]) => [name, JSON.stringify(schema)]);
     if (texts.some(([name, text]) => (this.#definitions.get(name) ?? text) !== text)) return false;
     for (const [name, text] of texts) {
       if (this.#definitions.has(name)) continue;
       this.#definitions.set(name, text);
-      this.#ajv.addSchema(apart(text), `defs:/${name}`);
+      this.#ajv.addSchema(withSharedDefinitions(text), `defs:/${name}`);
     }
     return true;
   }
 
   #shared({ $defs, ...input }) {
-    return this.#once(apart(JSON.stringify(input)));
+    return this.#once(withSharedDefinitions(JSON.stringify(input)));
   }
 
-  /** Whether the document's own schema refuses the example as well. */
+  /** Whether the document's own schema also rejects the example. */
   #isOwnFault(document, { schema, value }) {
     try {
       return !this.#once(plainSchema(document, schema))(value);
     } catch {
-      // A schema that no validator reads says nothing of its example.
+      // A schema that cannot be compiled proves nothing about its example.
       return false;
     }
   }
 }
 
-/** A schema whose references lead to definitions that are schemas of their own. */
-const apart = (text) => JSON.parse(text.replaceAll('"$ref":"#/$defs/', '"$ref":"defs:/'));
+/** Rewrites references to definitions, which become separate schemas. */
+const withSharedDefinitions = (text) => JSON.parse(text.replaceAll('"$ref":"#/$defs/', '"$ref":"defs:/'));
 
-/** Why a value is refused at a place, and by which keyword, or undefined. What the rest of the instance lacks does not count. */
+/** Why a value is rejected, and by which keyword; undefined if it is not. Ignores errors in other parts of the instance. */
 function refusal(validate, instance, at) {
   if (validate(instance)) return undefined;
   const here = validate.errors.filter(({ instancePath }) => `${instancePath}/`.startsWith(`${at}/`));

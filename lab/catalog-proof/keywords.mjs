@@ -1,9 +1,9 @@
-// Which keywords of JSON Schema the catalog's inputs have, so that the service checks all that do.
+// Lists the JSON Schema keywords in the catalog's inputs, all of which the service must check.
 const ONE = new Set(["additionalProperties", "items", "not", "contains", "propertyNames", "if", "then", "else"]);
 const MANY = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
 const NAMED = new Set(["properties", "patternProperties", "$defs", "dependentSchemas"]);
 
-/** The keywords of a schema and of all schemas in it. */
+/** The keywords of a schema and its subschemas. */
 export function keywords(schema, found = new Set()) {
   if (typeof schema !== "object" || schema === null) return found;
   for (const [keyword, value] of Object.entries(schema)) {

@@ -1,5 +1,5 @@
-// The document's own schema for a validator, kept as the document writes it: to say whether an example that the catalog
-// refuses is refused by its document too. Written without a look at the importer's translation.
+// Converts the document's own schema for a validator, to find out whether it also rejects an example that the catalog rejects.
+// Written independently of the importer.
 import { isObject } from "./document.mjs";
 
 const KEPT = [
@@ -7,7 +7,7 @@ const KEPT = [
   "minItems maxItems uniqueItems minProperties maxProperties required",
 ].flatMap((line) => line.split(" "));
 
-/** A JSON Schema of `schema`, with the definitions that it reaches. */
+/** The JSON Schema of `schema`, with the definitions that it references. */
 export function plainSchema(document, schema) {
   const $defs = {};
   const names = new Map();
@@ -37,7 +37,7 @@ function written(schema, name) {
   if (typeof schema.$ref === "string") return { $ref: `#/$defs/${name(schema.$ref)}` };
   const out = {};
   for (const key of KEPT) if (schema[key] !== undefined) out[key] = schema[key];
-  // One faulty pattern would keep a validator from reading the rest.
+  // One invalid pattern would make the whole schema invalid.
   if (!isPattern(out.pattern)) delete out.pattern;
   for (const key of ["allOf", "anyOf", "oneOf", "prefixItems"])
     if (Array.isArray(schema[key])) out[key] = schema[key].map((one) => written(one, name));

@@ -1,21 +1,21 @@
-// Proves a catalog against the documents that it was made from: what every action takes compiles, accepts the documents' own
-// examples, and agrees with what another reader finds; and the service checks inputs as another validator does.
+// Verifies a catalog against its documents: every input compiles, accepts the documents' examples, and agrees with another OpenAPI
+// parser; and the service validates inputs as another validator does.
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 
-// Some documents have more than the catalog keeps of an action, such as YouTube's 200 media types of an upload.
+// The catalog limits the size of an action, which some documents exceed, such as YouTube's 200 media types of an upload.
 const MAX_DIFFERENT = 0.0002;
 const MAX_REFUSED = 0.02;
-// The service does not match a text with a pattern for which that may take too long.
+// The service skips patterns that could take too long to match.
 const MAX_UNCHECKED = 0.001;
-// The most characters of a line about one action.
+// The maximum length of a line about an action.
 const MAX_LINE = 200;
 const COUNTS = ["actions", "withExamples", "examples", "compared", "invalid"];
 const LISTS = ["faults", "refused", "differences", "disagreed"];
 
-/** The documents of a catalog by platform, as the import's report lists them. */
+/** The documents of a catalog by platform, from the import's report. */
 function documents(catalog) {
   const report = readFileSync(join(catalog, "report.txt"), "utf8");
   const [, listed] = report.split(/^imported: \d+\n/m);
@@ -71,7 +71,7 @@ const REASONS = {
   additionalProperties: "an object with a member that is not allowed",
 };
 
-/** Why examples are refused, each reason with the number of actions that have one, as lines of a table in Markdown. */
+/** The reasons for rejected examples with the number of actions, as rows of a Markdown table. */
 export function reasons({ refused }) {
   const counts = new Map();
   for (const { name, refused: all } of refused) {
@@ -84,17 +84,17 @@ export function reasons({ refused }) {
   }
   const rows = [...counts].sort(([, one], [, other]) => other.count - one.count);
   return [
-    "| where | the example is | refused by its document too | actions | such as |",
+    "| where | the example is | also rejected by its document | actions | such as |",
     "|---|---|---|---:|---|",
     ...rows.map(([key, { count, first }]) => `| ${key} | ${count} | \`${first}\` |`),
   ];
 }
 
-/** What was found, in lines, and whether it proves the catalog. */
+/** The results as lines, and whether the catalog passes. */
 export function judged(found) {
   const { platforms, actions, withExamples, examples, faults, refused, differences } = found;
   const { compared, invalid, disagreed, keywords } = found;
-  // An example that its own document's schema refuses says nothing of the catalog.
+  // An example that its own document's schema rejects does not count against the catalog.
   const isOurs = ({ refused }) => refused.some(({ isOwnFault }) => !isOwnFault);
   const ours = refused.filter(isOurs);
   const share = (count, of) => `${((100 * count) / Math.max(of, 1)).toFixed(2)} %`;
@@ -102,13 +102,13 @@ export function judged(found) {
   const lines = [
     `${actions} actions from ${platforms} documents`,
     `${actions - faults.length} inputs compile (${share(actions - faults.length, actions)})`,
-    `${withExamples} actions have examples, ${examples} in all`,
-    `${withExamples - ours.length} of them accept each, or their own document's schema refuses it too (${share(withExamples - ours.length, withExamples)})`,
-    `  ${good} accept all (${share(good, withExamples)}); ${refused.length - ours.length} have one that their own document refuses`,
-    `  ${ours.length} have one that only the input refuses (${share(ours.length, withExamples)})`,
-    `${actions - differences.length} actions are what @apidevtools/swagger-parser reads (${share(actions - differences.length, actions)})`,
-    `${compared} random inputs, of which ajv refuses ${invalid}: the service and ajv disagree on ${disagreed.length}`,
-    "Inputs with each keyword of JSON Schema:",
+    `${withExamples} actions have examples, ${examples} in total`,
+    `${withExamples - ours.length} of them accept all, or their own document's schema also rejects them (${share(withExamples - ours.length, withExamples)})`,
+    `  ${good} accept all (${share(good, withExamples)}); ${refused.length - ours.length} have one that their own document rejects`,
+    `  ${ours.length} have one that only the input rejects (${share(ours.length, withExamples)})`,
+    `${actions - differences.length} actions are equal to those of @apidevtools/swagger-parser (${share(actions - differences.length, actions)})`,
+    `${compared} random inputs, of which ajv rejects ${invalid}: the service and ajv disagree on ${disagreed.length}`,
+    "Number of inputs by JSON Schema keyword:",
     ...Object.entries(keywords).map(([keyword, count]) => `  ${keyword} ${count}`),
     ...[...faults, ...differences].slice(0, 20).map(({ name, why }) => `  ${name}: ${why}`),
     ...ours.slice(0, 20).map(({ name, refused: [{ at, why }] }) => `  ${name}: ${at}: ${why}`),

@@ -1,12 +1,12 @@
-// Compares an action with what @apidevtools/swagger-parser reads in its document.
+// Compares an action with its operation, as @apidevtools/swagger-parser reads it.
 import { isObject, parameters } from "./document.mjs";
 import { body } from "./examples.mjs";
 
-// OpenAPI 3 says to ignore parameters of these names: the body and the security schemes say the same.
+// OpenAPI 3 ignores header parameters of these names: the body and the security schemes define them.
 const OWN_HEADERS = new Set(["accept", "content-type", "authorization"]);
 const MAX_DEPTH = 12;
 
-/** Every difference, as a text. */
+/** All differences, as strings. */
 export function differences(document, found, action, connector) {
   if (!found) return [`no operation ${action.method} ${action.path}`];
   return [
@@ -23,7 +23,7 @@ function compare(what, wanted, got) {
   return lacks.length + more.length === 0 ? [] : [`${what}: lacks [${lacks}], has besides [${more}]`];
 }
 
-/** Whether a parameter is the cookie of a key, which comes with the connection. */
+/** Whether a parameter is the cookie of an API key, which the connection supplies. */
 const isKey = (parameter, connector) =>
   parameter.in === "cookie" && connector.authMethods.some((one) => one.in === "cookie" && one.name === parameter.name);
 
@@ -39,7 +39,7 @@ function documented(document, found) {
       continue;
     known.add(line(place, name, required === true || place === "path"));
   }
-  // What the path has and the document forgot to declare must be given all the same.
+  // Undeclared path parameters are required too.
   for (const name of template) known.add(line("path", name, true));
   return known;
 }
@@ -87,14 +87,14 @@ function requiredBody(wanted, action) {
 function members(document, schema, action) {
   const wanted = flat(schema, (reference) => document.target(reference));
   const { body: taken } = action.input.properties;
-  // XML and the like are taken as a string: then only `requestBody` has the members.
+  // XML and similar bodies are strings: then only `requestBody` has the members.
   const own = taken?.type === "string" ? action.requestBody.schema : taken;
   return compare("body", wanted, flat(own, local(action.input)));
 }
 
 const local = (input) => (reference) => input.$defs?.[reference.replace(/^#\/(input\/)?\$defs\//, "")];
 
-/** The members of an object, those of all alternatives among them, and which of them must be there. */
+/** The members of an object, including those of all alternatives, and which of them are required. */
 function flat(schema, target) {
   const names = new Set();
   const required = new Set();
@@ -106,7 +106,7 @@ function flat(schema, target) {
   };
   const add = (given, isWhole, left) => {
     const one = resolved(given);
-    // What may be null as well need not have the members.
+    // A nullable object does not require the members.
     const isSure = isWhole && !(typeof given?.$ref === "string" && given.nullable === true);
     if (!isObject(one) || left === 0) return;
     const own = isObject(one.properties) ? one.properties : {};
@@ -128,7 +128,7 @@ function flat(schema, target) {
   return new Set([...names].map((name) => line("", name, required.has(name))));
 }
 
-/** What a scheme is for those who connect: the types of the methods that may stand for it. */
+/** The types of auth methods that can represent a security scheme. */
 function types(scheme) {
   switch (String(scheme.type).toLowerCase()) {
     case "apikey":
@@ -136,17 +136,17 @@ function types(scheme) {
     case "basic":
       return ["basic"];
     case "http":
-      // Of the others, such as `mutual`, there is no method.
+      // Other schemes, such as `mutual`, have no method.
       return { bearer: ["bearer", "api_key"], basic: ["basic"] }[String(scheme.scheme).toLowerCase()] ?? [];
     default:
       return ["oauth2"];
   }
 }
 
-/** Scopes, each once. */
+/** Sorts scopes and removes duplicates. */
 const all = (scopes) => [...new Set(scopes)].sort().join(" ");
 
-/** Each way to authorize must be one of the document's, with its scopes, and each of the document's that is usable one. */
+/** Compares the ways to authorize with the usable security requirements of the document, including scopes. */
 function security(document, { operation }, action, connector) {
   const schemes = document.api.components?.securitySchemes ?? document.api.securityDefinitions ?? {};
   const given = operation.security ?? document.api.security;
@@ -162,7 +162,7 @@ function security(document, { operation }, action, connector) {
   }));
   const fits = (one) => wanted.some(({ types, scopes }) => types.has(one.type) && scopes === one.scopes);
   const usable = wanted.filter(({ types }) => [...kinds.values()].some((type) => types.has(type)));
-  // Without a usable scheme, any method of the connector may do.
+  // Without a usable scheme, any method of the connector is acceptable.
   if (usable.length === 0) return [];
   const strange = got.filter((one) => !fits(one)).map(({ type, scopes }) => `${type} (${scopes})`);
   const lacking = usable.filter(

@@ -1,15 +1,15 @@
-// Compares what the service says of inputs with what ajv says of them: random values that are meant to be valid, and these with
-// one value left out or replaced.
+// Compares the validation of the service with that of ajv: random values that should be valid, and copies of them with one value
+// removed or replaced.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { chance, spoilt } from "../actions-proof/random.mjs";
 
-// How many random values an action's input is given, and how many times each is spoilt.
-const [VALUES, SPOILT] = [2, 3];
-// How deep made-up values are at most, and how long their texts.
+// Random values per action, and corrupted copies of each.
+const [VALUES, CORRUPTED] = [2, 3];
+// The maximum depth of generated values, and the maximum length of their strings.
 const [DEEPEST, LONGEST] = [8, 200];
 
-/** A number that follows from a text (FNV-1a). */
+/** Hashes a string to a number (FNV-1a). */
 function seed(text) {
   let hash = 0x811c9dc5;
   for (const unit of text) hash = Math.imul(hash ^ unit.codePointAt(0), 0x01000193);
@@ -17,12 +17,11 @@ function seed(text) {
 }
 
 /**
- * A value that is likely to be valid by a schema; what it is does not matter, as long as it looks like an input. Libraries that
- * make up values take minutes for some patterns.
+ * A random value that is likely to be valid by a schema. Libraries that generate values take minutes for some patterns.
  */
-function madeUp(schema, definitions, random, depth = 0) {
+function generate(schema, definitions, random, depth = 0) {
   const pick = (list) => list[Math.floor(random() * list.length)];
-  const next = (inner) => madeUp(inner, definitions, random, depth + 1);
+  const next = (inner) => generate(inner, definitions, random, depth + 1);
   if (typeof schema !== "object" || depth > DEEPEST) return "text";
   const { $ref, allOf, anyOf, properties = {}, required = [] } = schema;
   if ($ref) return next(definitions[$ref.slice("#/$defs/".length)]);
@@ -52,14 +51,14 @@ function madeUp(schema, definitions, random, depth = 0) {
   }
 }
 
-/** Values for an action's input, the same in every run. */
+/** Deterministic values for an action's input. */
 function values(name, input) {
   const random = chance(seed(name));
   const found = [];
   for (let nth = 0; nth < VALUES; nth += 1) {
-    const value = madeUp(input, input.$defs, random);
+    const value = generate(input, input.$defs, random);
     found.push(value);
-    for (let time = 0; time < SPOILT; time += 1) found.push(spoilt(value, random));
+    for (let time = 0; time < CORRUPTED; time += 1) found.push(spoilt(value, random));
   }
   return found.filter((value) => value !== undefined);
 }
@@ -68,18 +67,18 @@ export class Verdicts {
   #child;
   #lines;
 
-  /** @param {string} program the operator's command line, which checks inputs as the service does */
+  /** @param {string} program the operator's command line, which validates inputs as the service does */
   constructor(program) {
     this.#child = spawn(program, ["check-inputs"], { stdio: ["pipe", "pipe", "inherit"] });
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 
-  /** How many values were compared, how many of them ajv refuses, and those on which the service and ajv disagree. */
+  /** Returns how many values were compared, how many of them ajv rejects, and those on which the service and ajv disagree. */
   async compare(name, input, validate) {
     const asked = values(name, input);
     this.#child.stdin.write(`${JSON.stringify({ schema: input, values: asked })}\n`);
     const { value: line, done } = await this.#lines.next();
-    if (done) throw new Error(`\`check-inputs\` ended before ${name}`);
+    if (done) throw new Error(`\`check-inputs\` exited before ${name}`);
     const theirs = asked.map((value) => validate(value));
     const disagreed = JSON.parse(line).flatMap((faults, nth) =>
       (faults === 0) === theirs[nth] ? [] : [{ value: asked[nth], isTaken: faults === 0 }],

@@ -1,4 +1,4 @@
-// Proves some platforms of a catalog; run by prove.mjs in threads.
+// Verifies some platforms of a catalog, in a thread of prove.mjs.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { parentPort, workerData } from "node:worker_threads";

@@ -1,32 +1,32 @@
-// What the vault should answer while several callers change it. Each caller changes connections of an identity of its own, at
-// a platform that no other list is about, so that every answer is certain.
+// A model of the vault while several callers change it. Each caller changes connections of its own identity, at a platform that the
+// other lists exclude, so that every response is predictable.
 import { isDeepStrictEqual } from "node:util";
 import { randomInt, randomUUID } from "node:crypto";
 import { Problem } from "../../scripts/lib/problem.mjs";
 
 export const CONNECTIONS = "/v1/vault/connections";
 const LIMIT = 20;
-/** The lists are those by these fields of a connection. */
+/** The fields that lists filter by. */
 const LISTED = ["platform", "identity", "key"];
 
 export const oneOf = (list) => list[randomInt(list.length)];
 
-/** Fails unless an answer is what it should be. */
+/** Fails unless a response is as expected. */
 export function expectSame(what, is, should) {
   if (isDeepStrictEqual(is, should)) return;
-  const told = (value) => (JSON.stringify(value) ?? "nothing").slice(0, 2000);
-  throw new Problem(`A wrong answer: ${what}`, { output: `is:        ${told(is)}\nshould be: ${told(should)}` });
+  const shown = (value) => (JSON.stringify(value) ?? "nothing").slice(0, 2000);
+  throw new Problem(`Wrong response: ${what}`, { output: `is:        ${shown(is)}\nshould be: ${shown(should)}` });
 }
 
 export class Model {
-  /** All connections that were there before: nobody changes them. In the service's order. */
+  /** The existing connections, which are not changed, in the service's order. */
   rows = [];
-  /** The platform of those that are changed. */
+  /** The platform of the changed connections. */
   #platform;
-  /** The active ones by what is asked for: "platform=github" → [connection]. */
+  /** Active connections by query: "platform=github" → [connection]. */
   #lists = new Map();
 
-  /** Reads a vault from its first page to its last; `platform` is the one of what will be changed. */
+  /** Reads all pages of a vault; `platform` is that of the connections to change. */
   static async read(ask, platform) {
     const model = new Model();
     model.#platform = platform;
@@ -48,10 +48,10 @@ export class Model {
     return model;
   }
 
-  /** Asks for one page of a list, and compares it. */
+  /** Requests a page of a list, and compares it. */
   async list(ask) {
     const row = oneOf(this.rows);
-    // Nobody knows what the platform's list has meanwhile.
+    // The list of this platform changes concurrently.
     const name = oneOf(row.platform === this.#platform ? ["identity", "key"] : LISTED);
     const filter = `${name}=${encodeURIComponent(row[name])}`;
     const all = this.#lists.get(filter) ?? [];
@@ -67,7 +67,7 @@ export class Model {
     });
   }
 
-  /** Asks for one connection, and compares it. */
+  /** Requests a connection, and compares it. */
   async read(ask) {
     const known = oneOf(this.rows);
     expectSame(known.id, (await ask(`${CONNECTIONS}/${known.id}`)).body, known);
@@ -78,9 +78,9 @@ export class Model {
   }
 }
 
-/** One who creates, changes and deletes, and knows what is there. */
+/** A caller that creates, changes and deletes connections, and knows their state. */
 class Caller {
-  /** Latest first. */
+  /** The newest first. */
   #own = [];
   #platform;
   #identity;
@@ -112,7 +112,7 @@ class Caller {
     this.#own[at] = body;
   }
 
-  /** Compares all that should be there now. */
+  /** Compares the list with the expected connections. */
   async expectAll(ask) {
     const path = `${CONNECTIONS}?identity=${this.#identity}&active=true&limit=500`;
     const { body } = await ask(path);

@@ -1,4 +1,4 @@
-// What platforms answer to a service that schemathesis asks: everything they are asked, they take.
+// The responses of platforms while schemathesis runs: they accept every request.
 export default function answer(_, Response) {
   return Response.json({ id: 583231, login: "octocat" });
 }

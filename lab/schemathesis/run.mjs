@@ -1,4 +1,4 @@
-// schemathesis, which makes up requests from the OpenAPI document, against the service on the real runtime.
+// Runs schemathesis, which generates requests from the OpenAPI document, against the service on the real runtime.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,12 +9,12 @@ import { pythonPackages, pythonProgram } from "../../scripts/setup/python.mjs";
 import { Reference, keys } from "../../tests/e2e/support/reference.mjs";
 
 const HERE = join("lab", "schemathesis");
-/** Of a line: a request that it made up may be long. */
+/** The maximum length of a printed line, because generated requests can be long. */
 const SHOWN = 1000;
 
-/** Runs it to its end; gives what it says, or fails with that. */
+/** Runs schemathesis. Returns its output, or fails with it. */
 async function tested(args, detail) {
-  // Its cache of what failed before would make one run depend on others.
+  // Its cache of earlier failures would make runs depend on each other.
   const cwd = join(root, "target", "python", "schemathesis");
   const child = spawn(pythonProgram("schemathesis", "st"), args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "close");
@@ -30,10 +30,10 @@ async function tested(args, detail) {
 }
 
 /**
- * Starts a service whose vault has something of each kind, and has schemathesis ask it.
- * @param {{ examples: number, seed: number, detail?: (text: string) => void }} options how many requests of an operation are
- *   made up in each of two phases; the others make as many as the document gives cause for
- * @returns {Promise<string>} what schemathesis says in the end; it fails when there is a fault
+ * Starts a service whose vault has a resource of each kind, and runs schemathesis against it.
+ * @param {{ examples: number, seed: number, detail?: (text: string) => void }} options the number of generated requests per
+ *   operation in each of two phases; the number in other phases depends on the document
+ * @returns {Promise<string>} the summary of schemathesis; rejects if it finds an error
  */
 export async function schemathesis({ examples, seed, detail }) {
   await pythonPackages("schemathesis", join(HERE, "requirements.txt"));

@@ -1,25 +1,25 @@
-// A deployment of many databases, made up from a seed: where accounts go, how busy each database is, and what it costs.
+// Simulates a deployment of many databases from a seed: the placement of accounts, the load of each database, and the cost.
 
 const WEEK_DAYS = 7;
 const DAY_S = 86_400;
 const MONTH_DAYS = 30;
 
-/** What was measured or is public, with where it stands in the docs. */
+/** Measured or public values, with their source in the docs. */
 export const COSTS = {
   /** Bytes of a connection and of an event, with indexes (scaling.md). */
   connectionBytes: 1_845,
   eventBytes: 800,
-  /** What D1 takes for a query, in milliseconds. On this machine: the whole request of a page of 20 (contributing.md). */
+  /** The time of a query in D1, in milliseconds. Measured locally: a request of a page of 20 (contributing.md). */
   readMs: 3.2,
-  /** A write, and each statement of a renewal, taken as two reads: not measured. */
+  /** A write, and each statement of a token refresh, assumed to cost two reads. Not measured. */
   writeMs: 6.4,
-  /** Batches of a renewal: the read, the lease, the new token. */
+  /** Batches of a token refresh: the read, the lease, the new token. */
   renewalBatches: { reads: 1, writes: 2 },
-  /** Rows read by a request, and written by a renewal and an event (operating.md). */
+  /** Rows read by a request, and written by a token refresh and an event (operating.md). */
   requestRows: 25,
   renewalRows: 10,
   eventRows: 3,
-  /** Cloudflare's prices in US dollars, read on 2026-11-21 (operating.md): a million, or a GB and month. */
+  /** Cloudflare's prices in US dollars, as of 2026-11-21 (operating.md): per million, or per GB and month. */
   requestPrice: 0.3,
   rowsReadPrice: 0.001,
   rowsWrittenPrice: 1,
@@ -27,22 +27,22 @@ export const COSTS = {
   planPrice: 5,
 };
 
-/** What is supposed, of each connection. Nothing of it was measured. */
+/** Assumptions about each connection. None of them was measured. */
 export const SUPPOSED = {
-  /** Requests and changes a day. */
+  /** Requests and changes per day. */
   requests: 1,
   events: 0.1,
-  /** Renewals a day: one check of each with OAuth 2.0, which four of ten have. */
+  /** Token refreshes per day: one check of each connection with OAuth 2.0, which is 40 % of them. */
   renewals: 0.4,
   /** Days for which events are kept. */
   eventDays: 30,
-  /** How much larger the busiest hour is than the mean one. */
+  /** The ratio of the busiest hour to the average one. */
   peak: 3,
-  /** What an account grows in a week at most, as a share of its size. */
+  /** The maximum growth of an account per week, as a share of its size. */
   growth: 0.02,
 };
 
-/** Random numbers from 0 to 1 that follow from a seed. */
+/** A seeded pseudorandom number generator. */
 export function random(seed) {
   let state = seed >>> 0;
   return () => {
@@ -53,7 +53,7 @@ export function random(seed) {
   };
 }
 
-/** The sizes of accounts whose nth is `1 / n ** exponent` of the largest, in a random order; together `connections`. */
+/** Sizes of accounts by Zipf's law (`1 / n ** exponent`) in random order, with `connections` in total. */
 export function zipf(accounts, connections, exponent, next) {
   const weights = Array.from({ length: accounts }, (_, at) => 1 / (at + 1) ** exponent);
   const all = weights.reduce((sum, weight) => sum + weight, 0);
@@ -65,11 +65,11 @@ export function zipf(accounts, connections, exponent, next) {
   return sizes;
 }
 
-/** The bytes of so many connections, with their events. */
+/** The size of connections with their events, in bytes. */
 const bytesOf = (connections) =>
   connections * (COSTS.connectionBytes + SUPPOSED.events * SUPPOSED.eventDays * COSTS.eventBytes);
 
-/** The databases, each with its accounts and bytes. */
+/** The databases, with their accounts and sizes. */
 class Databases {
   constructor(count, limit) {
     this.limit = limit;
@@ -87,12 +87,12 @@ class Databases {
     database.bytes += bytesOf(account.size);
   }
 
-  /** Moves accounts out of databases above `from` of the limit until they are below; returns how many, and their sizes. */
+  /** Moves accounts out of databases that exceed the share `from` of the limit. Returns their number and sizes. */
   rebalance(from) {
     const moved = [];
     for (const database of this.all) {
       database.accounts.sort((a, b) => b.size - a.size);
-      // The largest account that fits elsewhere goes first, so that few have to move.
+      // Largest first, so that few accounts have to move.
       for (let at = 0; database.bytes > from * this.limit && at < database.accounts.length; ) {
         const account = database.accounts[at];
         const to = this.emptiest();
@@ -110,7 +110,7 @@ class Databases {
   }
 }
 
-/** The share of time for which a database is busy in the busiest hour, and the time of its queries. */
+/** The utilization of a database in the busiest hour, and the times of its queries. */
 function load(connections) {
   const perSecond = (aDay) => (connections * aDay * SUPPOSED.peak) / DAY_S;
   const { reads, writes } = COSTS.renewalBatches;
@@ -121,7 +121,7 @@ function load(connections) {
   return { kinds, busy: kinds.reduce((sum, { rate, ms }) => sum + (rate * ms) / 1000, 0) };
 }
 
-/** The 99th percentile of how long a query waits for others, in ms, when a database runs one at a time. */
+/** The 99th percentile of the waiting time of a query in ms, if a database runs one query at a time. */
 export function wait(kinds, next, queries = 200_000) {
   const rate = kinds.reduce((sum, kind) => sum + kind.rate, 0);
   if (rate === 0) return 0;
@@ -137,20 +137,19 @@ export function wait(kinds, next, queries = 200_000) {
   return quantile(waits, 0.99);
 }
 
-/** A quantile of numbers. */
 export function quantile(numbers, share) {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }
 
-/** One deployment, in `weeks` weeks of growth. A database is to be filled up to the share `from` of its limit. */
+/** Simulates a deployment with `weeks` weeks of growth. Databases are filled up to the share `from` of their limit. */
 export function simulate({ seed, databases: count, connections, accounts, exponent, limit, weeks, from = 0.8 }) {
   const next = random(seed);
   const sizes = zipf(accounts, connections, exponent, next);
   const most = Math.floor((from * limit) / bytesOf(1));
   const tooLarge = sizes.filter((size) => size > most);
   const databases = new Databases(count, limit);
-  // An account that is larger than that counts as several: as if it were split.
+  // Splits an account that is larger than that into several.
   for (const size of sizes) {
     const parts = size > most ? Math.ceil(size / (most / 4)) : 1;
     for (let part = 0; part < parts; part += 1) databases.put({ size: size / parts });

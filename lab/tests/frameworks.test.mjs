@@ -1,5 +1,5 @@
-// The package in apps of frameworks: a production build of Next.js with a route in each of its runtimes and a page, by both
-// of its bundlers, and Vitest's plugin for Workers. Edge functions and Workers may not compile WebAssembly from bytes.
+// The npm package in frameworks: a production build of Next.js with a route in each runtime and a page, with both of its bundlers;
+// and Vitest's plugin for Workers. Edge functions and Workers cannot compile WebAssembly from bytes.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { cpSync, readFileSync, readdirSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ import { build, folder } from "../../tests/e2e/support/workspace.mjs";
 const FRAMEWORKS = join(root, "lab", "frameworks");
 const NEXT = join(FRAMEWORKS, "next");
 const program = (name) => join(FRAMEWORKS, "node_modules", ".bin", name);
-/** The edge functions that each bundler can build, by their paths in the manifest, and where they are served. */
+/** The edge functions that each bundler can build: the path in the manifest, and the URL path. */
 const EDGE = {
   turbopack: { "/edge/route": "edge", "/api/edge": "api/edge" },
   webpack: { "/api/edge": "api/edge" },
@@ -25,10 +25,10 @@ const env = { NEXT_TELEMETRY_DISABLED: "1", CI: "1" };
 const READY_MS = 30_000;
 const POLL_MS = 50;
 
-/** Serves the app that was built last while `use` asks it. */
+/** Serves the built app while `use` runs. */
 async function serving(use) {
   const port = await freePort();
-  // Where Next runs edge functions, it refuses then what their platform refuses.
+  // Makes Next's local edge runtime reject compilation of WebAssembly, as the real one does.
   const NODE_OPTIONS = `--require=${join(NEXT, "no-compiling.cjs")}`;
   const started = spawn(program("next"), ["start", "--port", String(port), "--hostname", "127.0.0.1"], {
     cwd: NEXT,
@@ -64,7 +64,7 @@ describe("the package in frameworks", { timeout: 600_000 }, () => {
   });
 
   for (const [bundler, edge] of Object.entries(EDGE)) {
-    test(`Next.js with ${bundler} runs it in edge functions, in Node and in pages`, async () => {
+    test(`the package runs in edge functions, Node and pages of Next.js with ${bundler}`, async () => {
       await run(program("next"), ["build", `--${bundler}`], { cwd: NEXT, env: { ...env, BUNDLER: bundler } });
       const manifest = JSON.parse(readFileSync(join(NEXT, ".next", "server", "middleware-manifest.json"), "utf8"));
       for (const path of Object.keys(edge)) assert.equal(manifest.functions[path].wasm.length, 1, path);
@@ -88,7 +88,7 @@ describe("the package in frameworks", { timeout: 600_000 }, () => {
     });
   }
 
-  test("Vitest runs it in Workers, as the README says", async () => {
+  test("the package runs in Vitest's plugin for Workers, as in the README", async () => {
     const readme = readFileSync(join(root, "npm", "README.md"), "utf8");
     const config = readFileSync(join(FRAMEWORKS, "vitest", "vitest.config.mjs"), "utf8");
     const shown = /const byWorkerd = \{[^]*?\n\};/;

@@ -1,4 +1,4 @@
-// The Worker that the benchmarks compare ours with answers the same: every request of a table goes to both.
+// The Hono Worker of the benchmarks returns the same responses as ours: sends each request of a table to both.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -41,12 +41,12 @@ const patch = (path, body, { who = "full", headers = [JSON_TYPE] } = {}) => ({
 });
 const tags = (...list) => JSON.stringify({ tags: list });
 
-/** The part of the contract that both serve. */
+/** The requests that both support. */
 const TABLE = [
   get("/health"),
   get("/v1/whoami"),
   get("/v1/whoami?x=1"),
-  // 1. Who asks, and for what.
+  // 1. Authentication and authorization.
   ...[CONNECTORS, ACTIONS, VAULT, ID, "/v1/nothing"].flatMap((path) => [
     { path, headers: [] },
     ...["revoked", "expired", "unknown", "catalogOnly", "readOnly", "otherAccount", "live"].map((who) =>
@@ -173,8 +173,8 @@ const TABLE = [
   get(ID),
 ];
 
-/** An answer as far as both owe it: texts for people, ids of requests and names of versions are each one's own. */
-function owed(answer) {
+/** The comparable parts of a response: messages for people, request ids and version names differ. */
+function comparable(answer) {
   const headers = Object.fromEntries(
     ["content-type", "cache-control", "vary", "allow", "www-authenticate", "x-content-type-options"].map((name) => [
       name,
@@ -184,7 +184,7 @@ function owed(answer) {
   const hasTag = answer.header("etag") !== undefined;
   if (answer.body.length === 0) return { status: answer.status, headers, hasTag };
   const { requestId, detail, errors, suggestions, ...body } = answer.json;
-  // Of an unknown parameter the contract also wants the nearest valid one.
+  // For an unknown parameter, the nearest valid one is also compared.
   const places = errors?.map(({ parameter, pointer, suggestion }) => ({
     parameter,
     pointer,
@@ -193,15 +193,15 @@ function owed(answer) {
   return { status: answer.status, headers, hasTag, body, places, suggests: suggestions?.length };
 }
 
-describe("the Worker that ours is compared with", () => {
+describe("the Hono Worker of the benchmarks", () => {
   const runtimes = {};
   const storages = [];
 
   before(async () => {
     await build();
-    const state = new State("opponent-catalog");
+    const state = new State("hono-catalog");
     await state.publish(await smallCatalog());
-    const place = join(folder, "opponent");
+    const place = join(folder, "hono");
     mkdirSync(place);
     const start = async (name, values, make) => {
       const storage = await serveStorage((asked) => values.get(asked), vault(keys.full.row, 30));
@@ -233,16 +233,16 @@ describe("the Worker that ours is compared with", () => {
       const sent = [...(who ? [["x-service-secret", keys[who].secret]] : []), ...headers];
       const ask = async (name) => {
         const answer = await send({ port: runtimes[name].ports[name], method, path, headers: sent, body });
-        return owed(answer);
+        return comparable(answer);
       };
       const [expected, answered] = [await ask("ours"), await ask("hono")];
-      // The origin names the port.
+      // URLs contain the port.
       const same = (value) => JSON.parse(JSON.stringify(value).replace(/127\.0\.0\.1:\d+/g, "host"));
       assert.deepEqual(same(answered), same(expected));
     });
   }
 
-  test("an entity tag that was sent is known", async () => {
+  test("a matching entity tag returns 304", async () => {
     for (const name of ["ours", "hono"]) {
       for (const path of [CONNECTORS, `${ACTIONS}?q=pet`]) {
         const ask = (headers) =>

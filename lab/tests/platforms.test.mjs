@@ -1,7 +1,6 @@
-// The laboratory of platforms on the real runtime: the journeys of tests/platforms, with the same rows and the same stand-in,
-// through the built Worker. That program says over a socket what users and apps send, and answers for platforms; here, its
-// requests are sent to the Worker, and what the Worker sends to platforms is handed to it. Whole hours pass by the Worker's
-// clock, which requests move.
+// The laboratory of platforms on the real runtime: runs the journeys of tests/platforms through the built Worker. The Rust test
+// program sends the requests of users and apps over a socket, and simulates the platforms. This test forwards its requests to the
+// Worker, and the Worker's requests to it. Requests move the Worker's clock forward by hours.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -18,7 +17,7 @@ import { ALL, key, store } from "../../tests/e2e/support/keys.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "../../tests/e2e/support/server.mjs";
 import { State, build, folder, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
 
-/** At least as many as there are journeys. */
+/** At least the number of journeys. */
 const ACCOUNTS = 400;
 const ANSWERS = join(root, "lab", "platforms", "answers.mjs");
 const JOURNEYS = ["test", "--features", "cli", "--test", "platforms", "--", "--ignored", "on_the_real_runtime"];
@@ -29,7 +28,7 @@ const listening = async (server) => {
   return server.address().port;
 };
 
-/** All platforms that this project describes, as an operator imports them. */
+/** Imports all platforms that this project describes. */
 function catalog() {
   const sources = join(folder, "platforms-documents");
   mkdirSync(sources, { recursive: true });
@@ -45,14 +44,14 @@ describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000
     for (const close of closed.reverse()) await close();
   });
 
-  test("every journey of every platform goes well", async () => {
+  test("every journey of every platform succeeds", async () => {
     await build();
     const state = new State("platforms");
     await state.migrate();
     await state.publish(await catalog());
     const keys = Array.from({ length: ACCOUNTS }, (_, nth) => key({ account: `account-${nth}`, scopes: ALL }));
     await state.use(({ vault }) => store(vault, keys));
-    // What the stand-in knows the app by.
+    // The client secret of the app at the simulated platforms.
     secrets.add("app-secret-1");
 
     let journeys;

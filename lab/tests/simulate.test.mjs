@@ -1,4 +1,4 @@
-// The simulator of many databases.
+// Tests of the simulator.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,28 +10,28 @@ import { random, simulate, wait, zipf } from "../simulate/model.mjs";
 const small = { seed: 7, databases: 20, connections: 1e6, accounts: 500, exponent: 1, limit: 1e9, weeks: 10 };
 
 describe("the simulator", () => {
-  test("follows from its seed", () => {
+  test("is deterministic for a seed", () => {
     assert.deepEqual(simulate(small), simulate(small));
     assert.notDeepEqual(simulate(small), simulate({ ...small, seed: 8 }));
   });
 
-  test("makes accounts of Zipf sizes", () => {
+  test("generates accounts with sizes by Zipf's law", () => {
     const sizes = zipf(1000, 1e6, 1, random(1)).sort((a, b) => b - a);
     assert.ok(Math.abs(sizes.reduce((sum, size) => sum + size, 0) - 1e6) < 1000);
     assert.ok(Math.abs(sizes[0] / sizes[9] - 10) < 0.01);
   });
 
-  test("fills no database beyond the mark while there is room, and loses no connection", () => {
+  test("fills no database beyond its limit while others have room, and loses no connection", () => {
     const { placed, after, connections, movesAWeek } = simulate(small);
     assert.ok(placed.most <= 0.8 && after <= 0.8, `${placed.most} ${after}`);
     assert.ok(connections >= 1e6 && connections < 1e6 * 1.02 ** 10);
     assert.equal(simulate({ ...small, databases: 2000 }).movesAWeek < movesAWeek + 1, true);
   });
 
-  test("waits as queueing theory says", () => {
+  test("waiting times agree with queueing theory", () => {
     const next = random(1);
     assert.equal(wait([{ rate: 0, ms: 5 }], next), 0);
-    // One kind that is served in fixed time, busy for half of it: 99 of 100 wait less than 3.6 services (M/D/1).
+    // One kind of query with a fixed duration, at 50 % utilization: the 99th percentile is below 3.6 durations (M/D/1).
     const half = wait([{ rate: 50, ms: 10 }], next);
     assert.ok(half > 33 && half < 40, String(half));
     assert.ok(wait([{ rate: 90, ms: 10 }], next) > 3 * half);

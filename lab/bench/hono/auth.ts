@@ -1,4 +1,4 @@
-// API keys: their shape, their rows, and what an isolate remembers of them.
+// API keys: format, rows, and the cache of an isolate.
 import type { Environment, Principal, Statement } from "./types";
 import { Problem } from "./problem";
 import { createMiddleware } from "hono/factory";
@@ -35,7 +35,7 @@ const remembered = new Map<string, { principal: Principal; since: number }>();
 
 export const KEY_SQL = "SELECT account, environment, scopes, expires_at, revoked_at FROM api_keys WHERE hash = ?1";
 
-/** The principal of a key's row. */
+/** Converts the row of a key to a principal. */
 export function principalOf(row: Record<string, unknown> | undefined, secret: string): Principal {
   const environment = secret.slice(3, 7);
   const isOver = typeof row?.expires_at === "number" && row.expires_at <= Date.now();
@@ -54,7 +54,7 @@ export function authorize({ scopes }: Principal, scope: string): void {
   if (!scopes.includes(scope)) throw new Problem("insufficient_scope", `This API key lacks the scope \`${scope}\`.`);
 }
 
-/** Takes the key's hash; whoever asks D1 anyway asks for the key's row in the same batch. */
+/** Hashes the key. Handlers that query D1 read the key's row in the same batch. */
 export const readKey = createMiddleware<Environment>(async (c, next) => {
   const secret = c.req.header("x-service-secret");
   if (!secret)
@@ -66,7 +66,7 @@ export const readKey = createMiddleware<Environment>(async (c, next) => {
   await next();
 });
 
-/** Knows the principal of a key, by what the isolate remembers for 30 s if `recent` will do. */
+/** Authenticates the key; with `recent`, from the isolate's cache of 30 s. */
 export const authenticate = (recent: boolean) =>
   createMiddleware<Environment>(async (c, next) => {
     const [secret, hash] = [c.get("secret"), c.get("hash")];

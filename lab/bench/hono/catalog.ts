@@ -1,4 +1,4 @@
-// The two lists of the catalog: rows as JSON in KV, parsed once an isolate.
+// The two lists of the catalog: rows as JSON in KV, parsed once per isolate.
 import type { Context } from "hono";
 import type { z } from "zod";
 import { nearest } from "./nearest";
@@ -95,7 +95,7 @@ function page<T>(
   });
 }
 
-/** The answer's entity tag; undefined after the caller was told that nothing changed. */
+/** Sets the entity tag. Returns whether the caller already has this version. */
 function isKnown(c: Context<Environment>, etag: string): boolean {
   const sent = c.req.header("if-none-match");
   return sent?.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));

@@ -1,5 +1,5 @@
-// What connector-vault is compared with: the Worker that one would write in TypeScript for the catalog and for the vault's
-// list, read and PATCH. README.md beside this file says what it leaves out.
+// The reference implementation for benchmarks: a TypeScript Worker for the catalog and for the vault's list, read and PATCH. See
+// README.md for what it does not include.
 import { Hono } from "hono";
 import { authenticate, authorize, readKey } from "./auth";
 import { listActions, listConnectors } from "./catalog";

@@ -1,4 +1,4 @@
-/** Edits that turn one text into the other. */
+/** The edit distance of two strings. */
 function distance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i += 1) {
@@ -12,7 +12,7 @@ function distance(a: string, b: string): number {
   return previous[b.length]!;
 }
 
-/** The names that are most like a text. One that differs in more than a third of its letters is nothing like it. */
+/** The names that are most similar to a string: at most a third of their letters may differ. */
 export function nearest(text: string, names: string[], most: number): string[] {
   const asked = text.slice(0, 64).toLowerCase();
   const scored = names.map((name) => ({ name, score: distance(asked, name.toLowerCase()) }));

@@ -42,7 +42,7 @@ export class Problem extends Error {
     super(detail);
   }
 
-  /** A problem with all faults of a request; its code is the first one's. */
+  /** A problem with all errors of a request, with the code of the first one. */
   static of([first, ...more]: [Fault, ...Fault[]]): Problem {
     const errors = [first, ...more].map(({ code, ...fault }) => fault);
     return new Problem(

@@ -1,5 +1,5 @@
-// The proxy that one would write: one batch of D1 for the key, the connection and its credentials; WebCrypto to open these;
-// the platform's address from KV, which the isolate remembers; headers dropped in both directions.
+// The proxy: one D1 batch for the key, the connection and its credentials; WebCrypto to decrypt them; the platform's URL from KV,
+// cached per isolate; headers removed in both directions.
 import type { Context } from "hono";
 import { KEY_SQL, authorize, principalOf } from "./auth";
 import { Problem } from "./problem";
@@ -47,8 +47,8 @@ const text = new TextEncoder();
 const servers = new Map<string, string>();
 const keys = new Map<string, Promise<CryptoKey>>();
 
-/** The parts, each after its length in eight bytes. */
-function apart(...parts: string[]): Uint8Array {
+/** Concatenates the parts, each preceded by its length in eight bytes. */
+function lengthPrefixed(...parts: string[]): Uint8Array {
   const pieces = parts.flatMap((part) => {
     const bytes = text.encode(part);
     const length = new Uint8Array(8);
@@ -67,13 +67,18 @@ function apart(...parts: string[]): Uint8Array {
 const decoded = (base64: string) =>
   Uint8Array.from(atob(base64.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
 
-/** The key of an account and an environment, which the isolate remembers. */
+/** The key of an account and an environment, cached per isolate. */
 function keyOf(masters: string, id: string, account: string, environment: string): Promise<CryptoKey> {
   const name = `${id} ${account} ${environment}`;
   let key = keys.get(name);
   if (!key) {
     const master = masters.split(",").find((entry) => entry.startsWith(`${id}:`)) ?? "";
-    const hkdf = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: apart(FORMAT, account, environment) };
+    const hkdf = {
+      name: "HKDF",
+      hash: "SHA-256",
+      salt: new Uint8Array(),
+      info: lengthPrefixed(FORMAT, account, environment),
+    };
     key = crypto.subtle
       .importKey("raw", decoded(master.slice(id.length + 1)), "HKDF", false, ["deriveKey"])
       .then((base) => crypto.subtle.deriveKey(hkdf, base, { name: "AES-GCM", length: 256 }, false, ["decrypt"]));
@@ -89,7 +94,7 @@ async function opened(c: Context<Environment>, sealed: string, id: string): Prom
   const parameters = {
     name: "AES-GCM",
     iv: bytes.subarray(0, NONCE_LENGTH),
-    additionalData: apart(FORMAT, keyId, account, environment, "connection", id),
+    additionalData: lengthPrefixed(FORMAT, keyId, account, environment, "connection", id),
   };
   const key = await keyOf(c.env.VAULT_KEYS, keyId, account, environment);
   const plain = await crypto.subtle.decrypt(parameters, key, bytes.subarray(NONCE_LENGTH));

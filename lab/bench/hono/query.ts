@@ -1,4 +1,4 @@
-// Query strings, checked by zod; every fault is named.
+// Query strings, validated with zod. Reports all errors.
 import * as z from "zod";
 import { nearest } from "./nearest";
 import { type Fault, Problem } from "./problem";
@@ -74,7 +74,7 @@ function decoded(raw: string): string | undefined {
   }
 }
 
-/** Reads a URL's query string. */
+/** Parses the query string of a URL. */
 export function readQuery<T extends z.ZodObject>(url: string, schema: T): z.infer<T> {
   const at = url.indexOf("?");
   const values: Record<string, string> = {};

@@ -1,13 +1,13 @@
-// Ranked search: every word must occur; exact before prefix before word start before inside, the first field before others.
+// Ranked search: every word must occur. Order: exact match, prefix, start of a word, inside a word; the first field before others.
 
 const ABSENT = 255;
 const ALPHANUMERIC = /[\p{Alphabetic}\p{N}]/u;
 
-/** A row's folded values: the first field's, then all others'. */
+/** The case-folded values of a row: of the first field, then of all others. */
 export type Searchable = [string[], string[]];
 
-/** 0: the whole value, 2: its beginning, 4: the beginning of a word, 6: inside a word. */
-function placeIn(value: string, word: string): number {
+/** 0: the whole value, 2: its start, 4: the start of a word, 6: inside a word. */
+function matchRank(value: string, word: string): number {
   let best = ABSENT;
   for (let at = value.indexOf(word); at >= 0; at = value.indexOf(word, at + 1)) {
     if (at === 0) return value.length === word.length ? 0 : 2;
@@ -20,16 +20,16 @@ function placeIn(value: string, word: string): number {
 
 function rankOf([first, others]: Searchable, word: string): number {
   let best = ABSENT;
-  for (const value of first) best = Math.min(best, placeIn(value, word));
-  for (const value of others) best = Math.min(best, placeIn(value, word) + 1);
+  for (const value of first) best = Math.min(best, matchRank(value, word));
+  for (const value of others) best = Math.min(best, matchRank(value, word) + 1);
   return Math.min(best, ABSENT);
 }
 
-/** The rows that hold every word of `q`, best first. `shared` is a value that all of them have. */
+/** The rows that contain every word of `q`, best first. `shared` is a value of all rows. */
 export function search<T>(rows: T[], values: Searchable[], q: string, shared = ""): T[] {
   const words = [...new Set(q.toLowerCase().split(/\s+/).filter(Boolean))];
   const all = q.toLowerCase().trim().split(/\s+/);
-  const everywhere = words.map((word) => (shared ? Math.min(placeIn(shared, word) + 1, ABSENT) : ABSENT));
+  const everywhere = words.map((word) => (shared ? Math.min(matchRank(shared, word) + 1, ABSENT) : ABSENT));
   const found: { row: T; rank: number }[] = [];
   rows.forEach((row, at) => {
     let rank = 0;

@@ -1,8 +1,8 @@
-// What the runtime gives the Worker, as far as it is used.
+// The bindings of the Worker.
 export interface Bindings {
   CATALOG: { get<T>(key: string, type: "json"): Promise<T | null> };
   VAULT: Database;
-  /** What seals credentials: `<id>:<32 bytes in base64>`, comma-separated. */
+  /** The keys that encrypt credentials: `<id>:<32 bytes in base64>`, comma-separated. */
   VAULT_KEYS: string;
 }
 
@@ -15,7 +15,7 @@ export interface Statement {
   bind(...values: (string | number | null)[]): Statement;
 }
 
-/** On whose behalf a request asks. */
+/** The principal of a request. */
 export interface Principal {
   account: string;
   environment: string;

@@ -1,4 +1,4 @@
-// Connections in D1: prepared statements, one batch a request, with the key's row in it.
+// Connections in D1: prepared statements in one batch per request, which includes the key's row.
 import type { Context } from "hono";
 import * as z from "zod";
 import { KEY_SQL, authorize, principalOf } from "./auth";
@@ -9,7 +9,7 @@ import type { Environment } from "./types";
 const MAX_BODY = 64 << 10;
 const COLUMNS =
   "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at";
-// A connection of the key's own account and environment, and nothing when the key is not valid.
+// Connections of the key's account and environment; none if the key is invalid.
 const OWN = `FROM api_keys k CROSS JOIN connections c ON c.account = k.account AND c.environment = k.environment
   WHERE k.hash = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3)`;
 
@@ -35,7 +35,7 @@ function connection(row: Row) {
   };
 }
 
-/** Conditions with numbered parameters; the first three are the key's. */
+/** Conditions with numbered parameters. The first three belong to the key. */
 class Where {
   sql = "";
   readonly params: (string | number)[];
@@ -83,7 +83,7 @@ export async function listConnections(c: Context<Environment>): Promise<Response
   try {
     query = readQuery(c.req.url, connectionQuery);
   } catch (problem) {
-    // The key comes first, whatever the query says.
+    // An invalid key is reported before an invalid query.
     const [key] = await VAULT.batch([VAULT.prepare(KEY_SQL).bind(c.get("hash"))]);
     authorize(principalOf(key?.results[0], c.get("secret")), "connections:read");
     throw problem;
@@ -176,7 +176,7 @@ async function readBody(c: Context<Environment>): Promise<z.infer<typeof patch>>
   throw Problem.of(faults as [Fault, ...Fault[]]);
 }
 
-/** The versions that `If-Match` takes; undefined for any. */
+/** The versions in `If-Match`; undefined for any. */
 function versionsOf(header: string | undefined, id: string): number[] | undefined {
   if (header === undefined || header.trim() === "*") return undefined;
   const own = new RegExp(`^"${id}-([1-9]\\d*)"$`);
