@@ -47,7 +47,7 @@ export function Header() {
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <header class="top" data-environment={session?.who.environment}>
+      <header class="site-header" data-environment={session?.who.environment}>
         <Link
           href={isEndUser ? "/connections" : "/"}
           class="brand"
@@ -119,8 +119,8 @@ function Account({ session: { who } }: { session: Session }) {
   const owner = who.identity ?? who.account;
   const remainingMs = Date.parse(who.expiresAt ?? "") - useNow(who.expiresAt);
   return (
-    <div class="who">
-      <span class="who-account">
+    <div class="user">
+      <span class="user-account">
         <span class="visually-hidden">{who.identity === undefined ? "Account" : "Connections of"} </span>
         <strong title={owner}>{owner}</strong>{" "}
         {who.identity === undefined ? (

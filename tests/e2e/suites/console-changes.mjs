@@ -85,7 +85,7 @@ export function changedInConsole(world) {
         assert.equal(await field.getAttribute("aria-invalid"), "true");
         assert.ok(await isOff());
         await field.press("Enter");
-        assert.equal(await panel.locator("li[data-wrong]").count(), 1);
+        assert.equal(await panel.locator("li[data-invalid]").count(), 1);
         assert.equal(await field.getAttribute("aria-invalid"), "false", "it is the chip that is wrong");
         await save.dispatchEvent("click");
         await panel.getByRole("button", { name: `Remove ${"x".repeat(129)}` }).click();

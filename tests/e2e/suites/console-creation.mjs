@@ -103,22 +103,22 @@ export function createdInConsole(world) {
           await field("Platform").evaluate((input) => input === document.activeElement),
           "one can type at once",
         );
-        assert.equal(await form.locator(".problem").count(), 0, "nobody has done anything wrong yet");
+        assert.equal(await form.locator(".field-error").count(), 0, "nobody has done anything wrong yet");
         await fill({ Identity: "a,b" });
         await field("Identity").and(page.locator('[aria-invalid="true"]')).waitFor();
-        assert.equal(await form.locator(".problem").count(), 1);
+        assert.equal(await form.locator(".field-error").count(), 1);
         await fill({ Identity: "ab", "Label (optional)": "Big" });
         await form.getByText("Must be 1 to 64 of a-z, 0-9 and -.").waitFor();
-        assert.equal(await form.locator(".problem").count(), 1);
+        assert.equal(await form.locator(".field-error").count(), 1);
         await fill({
           "Platform version (optional)": "1",
           "Name (optional)": "n".repeat(129),
           "Tags (optional)": "t".repeat(129),
         });
-        assert.equal(await form.locator(".problem").count(), 4);
+        assert.equal(await form.locator(".field-error").count(), 4);
         await create();
         await form.getByText("Is required.").waitFor();
-        assert.equal(await form.locator(".problem").count(), 5);
+        assert.equal(await form.locator(".field-error").count(), 5);
         await page.waitForFunction(
           () =>
             document.activeElement?.role === "combobox" &&
@@ -144,7 +144,7 @@ export function createdInConsole(world) {
         assert.equal(await field("Identity").inputValue(), "kept");
         assert.deepEqual(sent, []);
         await fill({ Platform: "github" });
-        await form.locator(".problem").waitFor({ state: "detached" });
+        await form.locator(".field-error").waitFor({ state: "detached" });
       }));
 
     test("shows errors that only the service finds next to their fields", () =>

@@ -59,7 +59,7 @@ export function editedInConsole(world) {
     test("are validated while typing", () =>
       change("name", async (_page, { form, field, save }, { id, name }) => {
         await field("Name").fill("n".repeat(129));
-        await form.locator(".problem").waitFor();
+        await form.locator(".field-error").waitFor();
         assert.equal(await save.getAttribute("aria-disabled"), "true");
         await save.dispatchEvent("click");
         await form.getByRole("button", { name: "Cancel" }).click();

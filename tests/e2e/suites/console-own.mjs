@@ -14,7 +14,7 @@ export function consoleOwn(world) {
   const owner = () => world.console.caller(world.console.keys.maker);
   const connect = (identity, more = {}) => newConnection(owner(), { identity, label: randomUUID(), ...more });
   const someone = () => `own-${randomUUID()}@example.com`;
-  const cards = (page) => page.locator(".own-card");
+  const cards = (page) => page.locator(".end-user-card");
   const button = (page, name) => page.getByRole("button", { name, exact: true });
   const visit = async (identity, use, { wish, path = "", ...options } = {}) => {
     const link = await linkFor(world.console, identity, wish);
@@ -210,7 +210,7 @@ export function consoleOwn(world) {
     test("scrolls to the connection in the address, and reports one of another user as not found", async () => {
       const identity = someone();
       const [mine, other] = [await connect(identity), await connect(someone())];
-      await visit(identity, (page) => page.locator(".own-card[data-wanted]").waitFor(), {
+      await visit(identity, (page) => page.locator(".end-user-card[data-selected]").waitFor(), {
         path: `/${mine.id}`,
       });
       await visit(

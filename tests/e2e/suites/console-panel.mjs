@@ -31,7 +31,7 @@ export function consolePanel(world) {
         const details = Object.fromEntries(
           await panel
             .getByRole("region", { name: "Details" })
-            .locator("dl.facts")
+            .locator("dl.description-list")
             .evaluate((list) =>
               [...list.querySelectorAll("dt")].map((term) => [
                 term.textContent,

@@ -157,7 +157,7 @@ export function referenceInBrowser(world) {
               having.set(name, [...(having.get(name) ?? []), status]);
           }
           const shown = await block(page, id)
-            .locator(".answer-headers tbody tr")
+            .locator(".response-headers tbody tr")
             .evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[2].textContent]));
           const statusesOf = (text) => {
             if (!text.startsWith("every response")) return text.split(", ");

@@ -137,7 +137,7 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
     ));
   return (
     <>
-      <form class="section try" aria-label={`Try ${title}`} onSubmit={run} noValidate>
+      <form class="section try-it-form" aria-label={`Try ${title}`} onSubmit={run} noValidate>
         <Select
           label="Connection"
           value={connectionId}
@@ -180,7 +180,7 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
       {confirming && (
         <Modal title={`Run ${title}?`} kind="alert" onClose={() => setConfirming(undefined)}>
           <div class="section">
-            <p class="named">
+            <p class="break-words">
               This sends a <code>{method}</code> request to the platform as{" "}
               <strong>{confirming.connection.identity}</strong>. It may change or delete data there.
             </p>
@@ -258,7 +258,7 @@ function RunResult({ answer: { status, headers, body, bodyTooLarge } }: { answer
       </p>
       <details class="more">
         <summary>Headers</summary>
-        <dl class="facts">
+        <dl class="description-list">
           {Object.entries(headers).map(([name, value]) => [
             <dt key={`${name}-name`}>{name}</dt>,
             <dd key={name}>{value}</dd>,

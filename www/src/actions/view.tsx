@@ -122,7 +122,7 @@ function Detail({ action, methods, headers }: DetailProps) {
 function ActionFacts({ action, methods }: { action: ActionDetail; methods: AuthMethod[] | undefined }) {
   const { title, key, method, modelName, path, server, description, documentationUrl } = action;
   return (
-    <section class="card facts-card" aria-label={title}>
+    <section class="card details-card" aria-label={title}>
       <p class="endpoint">
         <MethodBadge method={method} /> <code>{path}</code> <CopyButton text={path} label="Copy the path" />
       </p>
@@ -131,9 +131,9 @@ function ActionFacts({ action, methods }: { action: ActionDetail; methods: AuthM
           <InlineMarkdown text={description} />
         </p>
       )}
-      <dl class="facts">
+      <dl class="description-list">
         <dt>Key</dt>
-        <dd class="copied">
+        <dd class="copyable">
           <code>{key}</code> <CopyButton text={key} label="Copy the key" />
         </dd>
         {modelName && (

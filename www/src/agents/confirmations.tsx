@@ -27,7 +27,7 @@ export function RevokeGrant({ grant, onDone, ...rest }: Props & { grant: AgentGr
         onDone();
       }}
     >
-      <p class="named">
+      <p class="break-words">
         <strong>{agentName(grant)}</strong> will no longer have access to the connections of{" "}
         <strong>{grant.identity}</strong>. To get access again, it must ask the user.
       </p>

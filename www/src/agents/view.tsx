@@ -12,7 +12,6 @@ import { useSession } from "../session/session";
 import { RevokeGrant, DisableSignIn, agentName } from "./confirmations";
 import { SignInForm } from "./form";
 import { useGrants, useSignIn } from "./hooks";
-import "../webhooks/webhooks.css";
 import "../keys/keys.css";
 
 type Dialog = { what: "form" } | { what: "off" } | { what: "end"; grant: AgentGrant };
@@ -98,19 +97,19 @@ export function AgentsView() {
 function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => void) | undefined }) {
   const { endpoint, type, issuer, clientId, identityClaim, redirectUri, url, updatedAt } = signIn;
   const copied = (text: string, what: string) => (
-    <dd class="copied">
+    <dd class="copyable">
       <code>{text}</code> <CopyButton text={text} label={`Copy the ${what}`} />
     </dd>
   );
   return (
-    <section class="card webhook" aria-label="Sign-in">
-      <div class="webhook-head">
+    <section class="card list-card" aria-label="Sign-in">
+      <div class="list-card-head">
         <h2>{type === "oidc" ? "Your OpenID provider" : "Your own app"}</h2>
         <span class="badge dot" data-tone="good">
           on
         </span>
       </div>
-      <dl class="facts">
+      <dl class="description-list">
         <dt>Address for agents</dt>
         {copied(endpoint, "address for agents")}
         {issuer !== null && (
@@ -194,8 +193,8 @@ function Row({ grant, onEnd }: { grant: AgentGrant; onEnd: ((grant: AgentGrant) 
   const { identity, platforms, access, actions, connections, confirm, client, createdAt, lastUsedAt, expiresAt } =
     grant;
   return (
-    <li class="card webhook">
-      <div class="webhook-head">
+    <li class="card list-card">
+      <div class="list-card-head">
         <h3>{agentName(grant)}</h3>
         <div class="chips">
           <span class="badge">{access === "read" ? "read only" : "read and write"}</span>
@@ -204,7 +203,7 @@ function Row({ grant, onEnd }: { grant: AgentGrant; onEnd: ((grant: AgentGrant) 
           )}
         </div>
       </div>
-      <p class="named">
+      <p class="break-words">
         For <strong>{identity}</strong>. Tokens are sent to <span class="mono">{client.redirectUri}</span>
         {client.name !== null && client.url === null && "; its name is not verified"}.
       </p>

@@ -118,8 +118,8 @@ export function Combobox({
   return (
     <Field label={label} hint={hint} fault={fault}>
       {(ties) => (
-        <div class="combobox" data-lead={prefix !== undefined || undefined}>
-          {prefix && <span class="combobox-lead">{prefix}</span>}
+        <div class="combobox" data-prefix={prefix !== undefined || undefined}>
+          {prefix && <span class="combobox-prefix">{prefix}</span>}
           <input
             {...ties}
             ref={field}

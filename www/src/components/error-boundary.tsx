@@ -35,8 +35,8 @@ export class ErrorBoundary extends Component<Props, State> {
     if (error === undefined) return children;
     const details = detailsOf(error, place);
     return (
-      <div class="failure" role="alert">
-        <h1 class="failure-title">This page can't be shown</h1>
+      <div class="error-message" role="alert">
+        <h1 class="error-message-title">This page can't be shown</h1>
         <p>The console failed to display it. Your data is not affected.</p>
         <p>Reload the page. If it fails again, copy the details and send them to the operator of this service.</p>
         <div class="buttons">
@@ -50,7 +50,7 @@ export class ErrorBoundary extends Component<Props, State> {
           )}
           <CopyButton text={details} label="Copy the details" showLabel />
         </div>
-        <details class="failure-details">
+        <details class="error-message-details">
           <summary>Details</summary>
           <pre tabIndex={0}>
             <code>{details}</code>

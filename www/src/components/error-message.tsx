@@ -66,8 +66,8 @@ export const isTransient = (error: unknown) =>
 export function ErrorMessage({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { title, detail, helpUrl, requestId } = explainError(error);
   return (
-    <div class="failure" role="alert">
-      <p class="failure-title">{title}</p>
+    <div class="error-message" role="alert">
+      <p class="error-message-title">{title}</p>
       <p>{detail}</p>
       <FaultList error={error} />
       {(helpUrl || requestId) && (
@@ -98,7 +98,7 @@ function FaultList({ error }: { error: unknown }) {
   const faults = faultsOf(error);
   if (faults.length === 0) return null;
   return (
-    <ul class="failure-faults">
+    <ul class="error-message-faults">
       {faults.map((fault, at) => (
         <li key={at}>
           {(fault.parameter ?? fault.pointer) && (

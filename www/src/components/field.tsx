@@ -29,7 +29,7 @@ export function Field({ label, hint, fault, children }: Props) {
       {children({ id, "aria-invalid": fault !== undefined, "aria-describedby": described || undefined })}
       <div aria-live="polite">
         {fault && (
-          <p class="problem" id={`${id}-fault`}>
+          <p class="field-error" id={`${id}-fault`}>
             {fault}
           </p>
         )}

@@ -28,7 +28,7 @@ export function Page({ title, breadcrumb, count, actions, children }: Props) {
   return (
     <div class="page">
       {breadcrumb && (
-        <nav class="above" aria-label="Breadcrumb">
+        <nav class="breadcrumb" aria-label="Breadcrumb">
           {breadcrumb}
         </nav>
       )}

@@ -18,7 +18,7 @@ export const SecretDialog = ({ title, secret, onClose, fallbackFocus, children }
       <p>
         {children} Store it now: <strong>it is shown only once.</strong>
       </p>
-      <p class="copied whole">
+      <p class="copyable full-width">
         <code>{secret}</code> <CopyButton text={secret} label="Copy the secret" />
       </p>
       <div class="buttons">

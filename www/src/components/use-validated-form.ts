@@ -18,7 +18,7 @@ export function useValidatedForm(change: Mutation, localFaults: readonly Fault[]
   const [isSubmitted, setSubmitted] = useState(false);
   const { error } = change;
   const focusFirstFault = () =>
-    setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-wrong] input')?.focus());
+    setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid] input')?.focus());
   useEffect(() => {
     if (faultsOf(error).length > 0) focusFirstFault();
   }, [error]);

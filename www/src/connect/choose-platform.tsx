@@ -57,7 +57,7 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
               <li key={id}>
                 <button type="button" class="choice" onClick={() => onChoose(platform, id)}>
                   <PlatformLogo connector={connector} platform={platform} />
-                  <span class="choice-words">
+                  <span class="choice-text">
                     <span class="choice-name">Reconnect {connector?.name ?? capitalize(platform)}</span>
                     <span class="muted small">
                       {[name ?? (account ? undefined : identity), account && accountName(account)]
@@ -80,7 +80,7 @@ export function ChoosePlatform({ session: { service, may, who }, app, announce, 
             <li key={connector.platform}>
               <button type="button" class="choice" onClick={() => onChoose(connector.platform)}>
                 <PlatformLogo connector={connector} platform={connector.platform} />
-                <span class="choice-words">
+                <span class="choice-text">
                   <span class="choice-name">{connector.name}</span>
                   <span class="muted small">{connector.category}</span>
                 </span>

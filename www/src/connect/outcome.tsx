@@ -40,7 +40,7 @@ const adviceFor = (actor: Actor, app: string) =>
     : "This is not your fault. Try again in a few minutes.";
 
 export const StatusIcon = ({ tone, children }: { tone: "good" | "warn" | "bad"; children: ComponentChildren }) => (
-  <span class="sign" data-tone={tone} aria-hidden="true">
+  <span class="status-icon" data-tone={tone} aria-hidden="true">
     {children}
   </span>
 );

@@ -30,11 +30,11 @@ export function CheckNow({ connection: { id }, onGone }: { connection: Connectio
       <button type="button" aria-disabled={isPending} onClick={check}>
         {isPending ? "Checking…" : "Check now"}
       </button>
-      <div role="status" class="checked">
+      <div role="status" class="check-result">
         {data && !isPending && <CheckResult state={data.state} />}
       </div>
       {error && (
-        <p class="note checked" data-tone="warn" role="alert">
+        <p class="note check-result" data-tone="warn" role="alert">
           {errorText(error)}
         </p>
       )}

@@ -338,7 +338,7 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
             Send this link to the user, or open it yourself if the account is yours. It works once and expires{" "}
             <RelativeTime at={expiresAt} />.
           </p>
-          <p class="copied whole">
+          <p class="copyable full-width">
             <code>{authorizationUrl}</code> <CopyButton text={authorizationUrl} label="Copy the link" />
           </p>
         </>
@@ -389,7 +389,7 @@ function Done({ connection: { id, identity }, name, isReconnected, onClose }: Do
   useEffect(() => message.current?.focus(), []);
   return (
     <div class="section">
-      <p class="note named" data-tone="good" role="status" ref={message} tabIndex={-1}>
+      <p class="note break-words" data-tone="good" role="status" ref={message} tabIndex={-1}>
         <strong>{identity}</strong> is {isReconnected ? "connected to" : "now connected to"} {name}
         {isReconnected ? " again" : ""}.
       </p>

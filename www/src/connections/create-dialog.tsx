@@ -88,7 +88,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
           onChange={edit}
           onBlur={(name) => touch(name)}
         />
-        <p class="named small key-preview">
+        <p class="break-words small key-preview">
           <span class="muted">Key</span>{" "}
           <code>
             {previewKey(who.environment, unknownPlatform === undefined ? request : { ...request, platform: "" })}

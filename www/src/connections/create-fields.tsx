@@ -30,7 +30,7 @@ export function CreateFields({ form, fault, faults, platforms, who, onChange, on
   });
   return (
     <div class="create-fields">
-      <div class="whole">
+      <div class="full-width">
         <PlatformField
           label="Platform"
           isRequired
@@ -85,7 +85,7 @@ export function CreateFields({ form, fault, faults, platforms, who, onChange, on
         />{" "}
         Active
       </label>
-      <div class="whole">
+      <div class="full-width">
         <TagsInput label="Tags (optional)" tags={form.tags} text={form.text} faults={faults} onChange={onChange} />
       </div>
     </div>

@@ -50,11 +50,11 @@ export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props
       }
       onClose={onClose}
     >
-      <p class="named">
+      <p class="break-words">
         The {identityType} <strong>{identity}</strong> will no longer be connected to <strong>{platform}</strong>. This
         can't be undone.
       </p>
-      <p class="named">
+      <p class="break-words">
         <code>{key}</code>
       </p>
       {changes && !isPending && (

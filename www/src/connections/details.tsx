@@ -56,9 +56,9 @@ export function Details({ connection, name }: { connection: Connection; name: Co
   return (
     <section class="section" aria-labelledby="facts-title">
       <h3 id="facts-title">Details</h3>
-      <dl class="facts">
+      <dl class="description-list">
         <DescriptionItem name="Identity">
-          <span class="copied">
+          <span class="copyable">
             {identity}
             <CopyButton text={identity} label="Copy the identity" />
           </span>
@@ -71,13 +71,13 @@ export function Details({ connection, name }: { connection: Connection; name: Co
           <RelativeTime at={createdAt} showExact />
         </DescriptionItem>
         <DescriptionItem name="Key">
-          <span class="copied">
+          <span class="copyable">
             <code>{key}</code>
             <CopyButton text={key} label="Copy the key" />
           </span>
         </DescriptionItem>
         <DescriptionItem name="ID">
-          <span class="copied">
+          <span class="copyable">
             <code>{id}</code>
             <CopyButton text={id} label="Copy the ID" />
           </span>

@@ -12,7 +12,7 @@ interface Props {
 export const DiscardChanges = ({ onKeep, onDiscard, children }: Props) => (
   <Modal title="Discard your changes?" kind="alert" onClose={onKeep}>
     <div class="section">
-      <p class="named">{children}</p>
+      <p class="break-words">{children}</p>
       <div class="buttons">
         <button type="button" onClick={onKeep}>
           Keep editing

@@ -42,7 +42,7 @@ export function EditState({ connection, onGone }: { connection: Connection; onGo
       validate={(vault, values) => vault.connections.validateSetState(toStateChange(values))}
       format={({ state, active }) => `${state}, ${active ? "active" : "inactive"}`}
       fields={(values, edit, fault) => (
-        <div class="change-state">
+        <div class="edit-state">
           <Select
             label="State"
             hint={STATE_MEANINGS[values.state]}
@@ -65,7 +65,7 @@ export function EditState({ connection, onGone }: { connection: Connection; onGo
             />{" "}
             Active
           </label>
-          <div class="whole">
+          <div class="full-width">
             <TextField
               label="Reason (optional)"
               placeholder="Revoked by the user"

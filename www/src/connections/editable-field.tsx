@@ -64,7 +64,7 @@ export function EditableField<Values extends object>({
   const cancel = () => discard() && close("");
   if (!isEditing && !isChanged) {
     return (
-      <div class="changeable">
+      <div class="editable">
         {children}
         <button
           type="button"
@@ -97,7 +97,7 @@ export function EditableField<Values extends object>({
       />
     );
   return (
-    <form class="section change-form" ref={form} aria-label={`Change the ${label}`} onSubmit={submit} noValidate>
+    <form class="section edit-form" ref={form} aria-label={`Change the ${label}`} onSubmit={submit} noValidate>
       {fields(values, edit, (name) => faultAt(faults, `/${name}`))}
       <div class="buttons">
         <button type="submit" class="primary" aria-disabled={!canSave || isBusy}>
@@ -135,7 +135,7 @@ function ConflictChoice<Values extends object>({
       <p>
         <strong>Someone else has changed the {label}.</strong> Your change is not saved yet.
       </p>
-      <dl class="facts">
+      <dl class="description-list">
         <dt>Before</dt>
         <dd>{format(part.valuesOf(base))}</dd>
         <dt>Theirs, saved</dt>

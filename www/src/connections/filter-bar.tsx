@@ -70,7 +70,7 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
           {...text("q")}
         />
       </div>
-      <div class="few" id={`${id}-few`}>
+      <div class="basic-filters" id={`${id}-basic`}>
         {may("catalog:read") ? (
           <PlatformFilter platforms={platforms} {...choice("platform")} />
         ) : (
@@ -113,7 +113,7 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
           />
         )}
       </div>
-      <div class="more" id={`${id}-more`} hidden={!isOpen}>
+      <div class="extra-filters" id={`${id}-extra`} hidden={!isOpen}>
         <SearchField label="Identity" placeholder="Exact match" {...text("identity")} />
         <SearchField label="Account" placeholder="Exact ID at the platform" {...text("account")} />
         <SearchField label="Name" placeholder="Exact match, in any case" {...text("name")} />
@@ -133,12 +133,12 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
           type="button"
           class="more-filters"
           aria-expanded={isOpen}
-          aria-controls={`${id}-few ${id}-more`}
+          aria-controls={`${id}-basic ${id}-extra`}
           onClick={() => setOpen(!isOpen)}
         >
           <SlidersHorizontal size={16} aria-hidden="true" />{" "}
           <span>
-            <span class="more-word">{isOpen ? "Fewer " : "More "}</span>filters
+            <span class="more-filters-verb">{isOpen ? "Fewer " : "More "}</span>filters
           </span>
           {hidden > 0 && !isOpen && (
             <span class="badge" data-tone="calm">

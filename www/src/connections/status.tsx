@@ -45,7 +45,7 @@ function StatusFacts({ status, platform }: { status: ConnectionStatus; platform:
   const isNotWorking = state !== "operational" && (state !== "unknown" || reason !== null);
   const who = <Actor status={status} platform={platform} />;
   return (
-    <dl class="facts status-facts">
+    <dl class="description-list status-details">
       {status.account && (
         <DescriptionItem name="Account">
           {accountName(status.account)}

@@ -119,7 +119,7 @@ function Row({
             </span>
           ))}
           {tags.length > MAX_SHOWN_TAGS && (
-            <span class="chip more" title={tags.slice(MAX_SHOWN_TAGS).join(", ")}>
+            <span class="chip overflow" title={tags.slice(MAX_SHOWN_TAGS).join(", ")}>
               +{tags.length - MAX_SHOWN_TAGS}
               <span class="visually-hidden"> more</span>
             </span>

@@ -48,7 +48,7 @@ export function TagConflict({ base, theirs, mine, merged, isBusy, onSave, onKeep
         </button>
       </div>
       {fault && (
-        <p class="problem" id="merge-fault">
+        <p class="field-error" id="merge-fault">
           Merged: {fault}
         </p>
       )}

@@ -120,7 +120,7 @@ export function TagsInput({
             <li
               key={`${tag} ${tags.indexOf(tag) === at ? "" : at}`}
               class="chip"
-              data-wrong={invalid.has(at) || undefined}
+              data-invalid={invalid.has(at) || undefined}
             >
               <span>
                 {tag}
@@ -166,7 +166,7 @@ export function TagsInput({
       )}
       <div aria-live="polite">
         {first && (
-          <p class="problem" id={`${id}-fault`}>
+          <p class="field-error" id={`${id}-fault`}>
             {faultMessage(first)}
           </p>
         )}

@@ -20,7 +20,7 @@ export function ActionResults({ q }: { q: string }) {
   const platforms = usePlatforms(data !== undefined);
   if (!data || data.rows.length === 0) return null;
   return (
-    <section class="section found-actions" aria-labelledby="found-actions-title">
+    <section class="section action-results" aria-labelledby="found-actions-title">
       <h2 id="found-actions-title">Actions</h2>
       <ul class="action-list" aria-labelledby="found-actions-title" aria-busy={isPlaceholderData}>
         {data.rows.map((action) => {
@@ -41,7 +41,7 @@ function Row({ action, name, image }: { action: Action; name: string; image: str
         {title}
       </Link>
       <MethodBadge method={method} />
-      <span class="found-platform muted small">{name}</span>
+      <span class="action-result-platform muted small">{name}</span>
     </li>
   );
 }

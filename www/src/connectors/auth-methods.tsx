@@ -9,7 +9,7 @@ import { useSession } from "../session/session";
 export function AuthMethods({ connector }: { connector: ConnectorDetail }) {
   const { authMethods, name, headers } = connector;
   return (
-    <section class="section connecting" aria-labelledby="connecting">
+    <section class="section auth-methods" aria-labelledby="connecting">
       <div class="title">
         <h2 id="connecting">How users connect</h2>
         {authMethods.length > 0 && <ConnectButton connector={connector} />}
@@ -21,7 +21,7 @@ export function AuthMethods({ connector }: { connector: ConnectorDetail }) {
           {authMethods.map((method) => (
             <li key={method.id} class="card auth-method">
               <h3>{authMethodTitle(method)}</h3>
-              <dl class="facts">
+              <dl class="description-list">
                 <DescriptionItem name="ID">
                   <code>{method.id}</code>
                 </DescriptionItem>
@@ -176,7 +176,7 @@ function OAuth2({ method }: { method: OAuth2Method }) {
 
 function CopyableUrl({ url, what }: { url: string; what: string }) {
   return (
-    <span class="copied">
+    <span class="copyable">
       <code>{url}</code> <CopyButton text={url} label={`Copy the ${what}`} />
     </span>
   );

@@ -48,7 +48,7 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
   const rest = without(others, [...connected, ...enabledRows]);
   const hasHighlights = page === 1 && connected.length + enabledRows.length + families.length > 0;
   return (
-    <div class="known">
+    <div class="catalog-overview">
       {hasHighlights && (
         <>
           {connected.length > 0 && (

@@ -61,22 +61,22 @@ function ConnectorFacts({ connector }: { connector: ConnectorDetail }) {
     license,
   } = connector;
   return (
-    <section class="card facts-card" aria-label={`${name} ${platformVersion}`}>
-      <div class="facts-head">
+    <section class="card details-card" aria-label={`${name} ${platformVersion}`}>
+      <div class="details-head">
         <Logo name={name} image={image} size={64} />
         <p>{description || <span class="muted">No description.</span>}</p>
       </div>
-      <dl class="facts">
+      <dl class="description-list">
         <dt>Platform</dt>
-        <dd class="copied">
+        <dd class="copyable">
           <code>{platform}</code> <CopyButton text={platform} label="Copy the platform" />
         </dd>
         <dt>Key</dt>
-        <dd class="copied">
+        <dd class="copyable">
           <code>{key}</code> <CopyButton text={key} label="Copy the key" />
         </dd>
         <dt>ID</dt>
-        <dd class="copied">
+        <dd class="copyable">
           <code>{id}</code> <CopyButton text={String(id)} label="Copy the ID" />
         </dd>
         <dt>Status</dt>

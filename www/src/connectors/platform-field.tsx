@@ -46,7 +46,7 @@ export function PlatformField({ text, platforms, hint, fault, onInput, onChoose,
         content: (
           <>
             <Logo name={name} image={image} size={24} />
-            <span class="option-words">
+            <span class="option-text">
               {name} <span class="mono muted">{platform}</span>
             </span>
           </>

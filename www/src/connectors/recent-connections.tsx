@@ -19,7 +19,7 @@ export function RecentConnections({ platform }: { platform: string }) {
   const search = `?platform=${encodeURIComponent(platform)}`;
   const all = `/connections${search}`;
   return (
-    <section class="section connections-of" aria-labelledby="connections-title">
+    <section class="section recent-connections" aria-labelledby="connections-title">
       <div class="title">
         <h2 id="connections-title">Connections</h2>
         <p class="muted" role="status">

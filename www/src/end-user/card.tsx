@@ -47,15 +47,15 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
   const [word, cure, tone] = active || state === "failed" ? STATE_LABELS[state] : ["Switched off", undefined, ""];
   const closeDialog = () => setDialog(undefined);
   return (
-    <li ref={card} class="card own-card" data-wanted={isSelected || undefined} aria-labelledby={`own-${id}`}>
-      <div class="own-head">
+    <li ref={card} class="card end-user-card" data-selected={isSelected || undefined} aria-labelledby={`own-${id}`}>
+      <div class="end-user-card-head">
         <Logo name={platformName} image={connector?.image} />
         <div>
           <Heading id={`own-${id}`}>{platformName}</Heading>
           <p class="muted small">
             {name !== null && (
               <>
-                <span class="own-name">{name}</span> ·{" "}
+                <span class="end-user-connection-name">{name}</span> ·{" "}
               </>
             )}
             {account && <>{accountName(account)} · </>}
@@ -63,7 +63,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
           </p>
         </div>
       </div>
-      <div class="own-state">
+      <div class="end-user-card-state">
         <p>
           <span class="badge dot" data-tone={tone}>
             {word}
@@ -86,7 +86,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
         </ul>
       )}
       {may("connections:write") && (
-        <div class="own-actions">
+        <div class="end-user-card-actions">
           {/* Tags are set by the app. Users without any may not know what they are. */}
           {tags.length > 0 && (
             <button type="button" onClick={() => setDialog("tags")} aria-label={`Edit tags of ${platformName}`}>

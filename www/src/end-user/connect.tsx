@@ -40,7 +40,7 @@ export function ConnectButton({ target, label, children }: Props) {
         {children}
       </button>
       {connecting.error !== null && (
-        <p class="problem" role="alert">
+        <p class="field-error" role="alert">
           {describeError(connecting.error)}
         </p>
       )}

@@ -56,7 +56,7 @@ export function Disconnect({ connection, platformName, onClose, onDone }: Props)
       onClose={onClose}
       fallbackFocus={pageHeading}
     >
-      <p class="named">
+      <p class="break-words">
         <strong>{platformName}</strong> will no longer be connected. You can connect it again{" "}
         {mayConnect ? "here" : "where you got your link"}.
       </p>

@@ -49,7 +49,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
   const tryAgain = () => queries.forEach((query) => query.error && void query.refetch());
   const cards = (connections: ConnectionWithAccount[], Heading: "h2" | "h3") =>
     connections.length > 0 && (
-      <ul class="own-cards">
+      <ul class="end-user-cards">
         {connections.map((connection) => (
           <Card
             key={connection.id}
@@ -82,7 +82,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
       count={total !== undefined && total > 0 && pluralize(total, "connection")}
       actions={mayConnect && <ConnectButton>Connect an account</ConnectButton>}
     >
-      <div class="own">
+      <div class="end-user">
         <div role="status">
           <ConnectOutcome />
           {notice && (

@@ -25,7 +25,7 @@ export function DeleteClient({ platform, name, onDeleted, ...rest }: Props) {
         onDeleted();
       }}
     >
-      <p class="named">
+      <p class="break-words">
         Its secret is erased. Until you set another client, users can't connect to <strong>{name}</strong> through
         OAuth, and existing connections stop working when their access tokens expire.
       </p>

@@ -58,7 +58,7 @@ function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
   const { identity, identityType, connection, error, createdAt } = attempt;
   return (
     <li class="card client">
-      <h3 class="named">
+      <h3 class="break-words">
         {identity} <span class="muted">({identityType})</span> at {name}
       </h3>
       <p class="small muted">

@@ -4,9 +4,9 @@ import { CopyButton } from "../components/copy-button";
 export function RedirectUri() {
   const uri = `${location.origin}/connect/callback`;
   return (
-    <dl class="facts redirect">
+    <dl class="description-list redirect">
       <dt>Redirect URI</dt>
-      <dd class="copied">
+      <dd class="copyable">
         <code>{uri}</code> <CopyButton text={uri} label="Copy the redirect URI" />
       </dd>
     </dl>

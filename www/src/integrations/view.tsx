@@ -225,9 +225,9 @@ function ClientCard({ client, name, image, onDelete }: ClientCardProps) {
           until you fix it.
         </p>
       )}
-      <dl class="facts">
+      <dl class="description-list">
         <dt>Client ID</dt>
-        <dd class="copied">
+        <dd class="copyable">
           <code>{clientId}</code> <CopyButton text={clientId} label={`Copy the client ID of ${name}`} />
         </dd>
         <dt>Secret</dt>

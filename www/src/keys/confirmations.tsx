@@ -31,7 +31,7 @@ export function RevokeKey({ apiKey, createdKeys, onDone, ...rest }: Props<void> 
         onDone();
       }}
     >
-      <p class="named">
+      <p class="break-words">
         Requests with <strong>{keyName(apiKey)}</strong> will fail from now on, and its tokens stop working. This can't
         be undone.
       </p>
@@ -71,7 +71,7 @@ export function RotateKey({ apiKey, onClose, onDone, fallbackFocus }: Props<ApiK
       onClose={onClose}
       fallbackFocus={fallbackFocus}
     >
-      <p class="named">
+      <p class="break-words">
         A new key with the same scopes replaces <strong>{keyName(apiKey)}</strong>, which stays valid for 24 hours. It
         expires no later than this key and the key that you are signed in with.
       </p>

@@ -85,7 +85,7 @@ function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
         fault={faultAt(faults, "/expiresAt")}
         onChange={(value) => edit(() => setDays(value))}
       />
-      <fieldset class="types" data-wrong={isTried && scopesFault ? "" : undefined}>
+      <fieldset class="checkbox-grid" data-invalid={isTried && scopesFault ? "" : undefined}>
         <legend class="label">Scopes (at most those of your key)</legend>
         {who.scopes.map((scope) => (
           <label key={scope} class="check">
@@ -93,7 +93,7 @@ function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
             <code>{scope}</code>
           </label>
         ))}
-        <div aria-live="polite">{isTried && scopesFault && <p class="problem">{scopesFault}</p>}</div>
+        <div aria-live="polite">{isTried && scopesFault && <p class="field-error">{scopesFault}</p>}</div>
       </fieldset>
       {error && <FormError error={error} hint="Check the list before you try again." />}
       <div class="buttons">

@@ -12,7 +12,6 @@ import { useSession } from "../session/session";
 import { RevokeKey, RotateKey, keyName } from "./confirmations";
 import { KeyForm } from "./form";
 import { useKeys } from "./hooks";
-import "../webhooks/webhooks.css";
 import "./keys.css";
 
 const TONES = { active: "good", expired: "", revoked: "" } as const;
@@ -133,8 +132,8 @@ function Row({ apiKey, keys, onOpenDialog }: RowProps) {
     return key?.current ? "your key" : key ? keyName(key) : id;
   };
   return (
-    <li class="card webhook">
-      <div class="webhook-head">
+    <li class="card list-card">
+      <div class="list-card-head">
         <h2>{name ?? <span class="mono">{id}</span>}</h2>
         <span>
           {current && (

@@ -84,7 +84,7 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
   const { total, active } = summary;
   return (
     <div class="overview">
-      <ul class="headline" aria-label="All connections">
+      <ul class="stats" aria-label="All connections">
         <Figure
           label="Connections"
           count={total}
@@ -186,11 +186,11 @@ function Figure({
   return (
     <li>
       {href === undefined ? (
-        <div class="card figure" data-tone={tone}>
+        <div class="card stat" data-tone={tone}>
           {content}
         </div>
       ) : (
-        <Link class="card figure" data-tone={tone} href={href}>
+        <Link class="card stat" data-tone={tone} href={href}>
           {content}
         </Link>
       )}

@@ -95,7 +95,7 @@ export function plugin({ React }: System): Plugin {
       h("tr", { key: name }, ...cells("td", name, description, statuses));
     return h(
       "table",
-      { className: "answer-headers" },
+      { className: "response-headers" },
       h("thead", null, h("tr", null, ...cells("th", "Name", "Description", "Statuses"))),
       h("tbody", null, ...headers.map(row)),
     );

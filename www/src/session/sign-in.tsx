@@ -93,7 +93,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
           />
         </label>
         {problem && (
-          <p class="problem" id="secret-problem" role="alert">
+          <p class="field-error" id="secret-problem" role="alert">
             {problem}
           </p>
         )}

@@ -13,7 +13,7 @@ export function SwitchSession({ current, link }: { current: ActiveSession; link:
   return (
     <Modal title="Open this link?" kind="alert" onClose={() => decideOnLink(false)}>
       <div class="section">
-        <dl class="facts sessions">
+        <dl class="description-list sessions">
           <dt>You are signed in</dt>
           <dd>
             <SessionOwner who={current.who} />

@@ -28,7 +28,7 @@ export function DeleteWebhook({ webhook, onDone, ...rest }: Props<void>) {
         onDone();
       }}
     >
-      <p class="named">
+      <p class="break-words">
         <strong>{webhook.url}</strong> will receive no more events, and its deliveries will no longer be listed.
       </p>
     </ConfirmRemoval>
@@ -54,7 +54,7 @@ export function RotateSecret({ webhook, onClose, onDone, fallbackFocus }: Props<
       onClose={onClose}
       fallbackFocus={fallbackFocus}
     >
-      <p class="named">
+      <p class="break-words">
         <strong>{webhook.url}</strong> gets a new secret. For 24 hours, events are signed with both, so that you can
         replace the old one.
       </p>

@@ -73,7 +73,7 @@ export function DeliveriesView({ id }: { id: string }) {
       }
     >
       {url && (
-        <p class="named">
+        <p class="break-words">
           To <strong>{url}</strong>
         </p>
       )}
@@ -131,8 +131,8 @@ interface RowProps {
 function Row({ delivery, isBusy, onReplay }: RowProps) {
   const { event, type, occurredAt, state, attempts, nextAttemptAt, httpStatus, error } = delivery;
   return (
-    <li class="card webhook">
-      <div class="webhook-head">
+    <li class="card list-card">
+      <div class="list-card-head">
         <h2>{eventLabel(type)}</h2>
         <span class="badge dot" data-tone={TONES[state]}>
           {state}

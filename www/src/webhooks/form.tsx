@@ -82,7 +82,7 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
         fault={faultAt(faults, "/description")}
         onInput={(text) => edit(() => setDescription(text))}
       />
-      <fieldset class="types" data-wrong={isTried && typesFault ? "" : undefined}>
+      <fieldset class="checkbox-grid" data-invalid={isTried && typesFault ? "" : undefined}>
         <legend class="label">Events to send</legend>
         {EVENT_TYPES.map((type) => (
           <label key={type} class="check">
@@ -91,7 +91,7 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
         ))}
         <div aria-live="polite">
           {isTried && (typesFault ?? faultAt(faults, "/types")) && (
-            <p class="problem">{typesFault ?? faultAt(faults, "/types")}</p>
+            <p class="field-error">{typesFault ?? faultAt(faults, "/types")}</p>
           )}
         </div>
       </fieldset>

@@ -126,8 +126,8 @@ function WebhookCard({ webhook, onOpenDialog }: { webhook: Webhook; onOpenDialog
   const testing = useSingleFlight({ mutationFn: () => vault.webhooks.test(id) });
   const failure = toggling.error ?? testing.error;
   return (
-    <li class="card webhook">
-      <div class="webhook-head">
+    <li class="card list-card">
+      <div class="list-card-head">
         <h2>{url}</h2>
         <State webhook={webhook} />
       </div>
