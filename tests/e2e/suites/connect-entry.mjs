@@ -1,11 +1,11 @@
-// Connecting with what a user enters: an API key, a user name and a password, keys of Amazon.
+// Connecting with entered credentials: an API key, a user name and password, Amazon keys.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { button, entered, heading } from "../support/connect.mjs";
 import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { expectHidden } from "../support/console-session.mjs";
 
-/** Asserts that the page has stored nothing anywhere. */
+/** Asserts that the page has stored nothing. */
 async function expectNothingStored(page) {
   const stored = await page.evaluate(async () => [
     localStorage.length,
@@ -24,8 +24,8 @@ export function connectEntry(world) {
   const state = async (identity) =>
     (await world.connect.connectionsOf(identity)).map(({ platform, state }) => [platform, state]);
 
-  describe("what a user enters", () => {
-    test("an API key: found by search, missing at first, then connected, and nothing stays in the browser", async () => {
+  describe("entering credentials", () => {
+    test("connects with an API key: finds the platform, reports a missing key, connects, and stores nothing in the browser", async () => {
       const path = await world.connect.path("key@example.com");
       const apiKey = entered("k");
       const token = new URLSearchParams(path.split("#")[1]).get("token");
@@ -67,7 +67,7 @@ export function connectEntry(world) {
       assert.deepEqual(await state("key@example.com"), [["keyed", "unknown"]]);
     });
 
-    test("a user name and a password, for a platform that the link names", async () => {
+    test("connects with a user name and password to the platform that the link names", async () => {
       await visit(await world.connect.path("basic@example.com", { platform: "simple" }), async (page) => {
         await heading(page, "Connect Simple").waitFor();
         assert.equal(await button(page, "Back").count(), 0);
@@ -79,7 +79,7 @@ export function connectEntry(world) {
       assert.deepEqual(await state("basic@example.com"), [["simple", "unknown"]]);
     });
 
-    test("Amazon keys", async () => {
+    test("connects with Amazon keys", async () => {
       await visit(await world.connect.path("aws@example.com", { platform: "amazonaws-polly" }), async (page) => {
         await page.getByLabel("Access key ID", { exact: true }).fill("AKIA0000");
         await page.getByLabel("Secret access key", { exact: true }).fill(entered("secret"));
@@ -90,7 +90,7 @@ export function connectEntry(world) {
       assert.deepEqual(await state("aws@example.com"), [["amazonaws-polly", "unknown"]]);
     });
 
-    test("one of several methods, with the keyboard only", async () => {
+    test("connects with one of several methods by keyboard alone", async () => {
       await visit(await world.connect.path("keys@example.com"), async (page) => {
         await tabTo(page, page.getByRole("button", { name: /^Both/ }));
         await page.keyboard.press("Enter");
@@ -106,7 +106,7 @@ export function connectEntry(world) {
       assert.deepEqual(await state("keys@example.com"), [["both", "unknown"]]);
     });
 
-    test("what has stopped working is reconnected in place", async () => {
+    test("reconnects a failed connection in place", async () => {
       const { id } = await world.connect.failed("again@example.com", "keyed");
       await visit(await world.connect.path("again@example.com"), async (page) => {
         await page.getByRole("button", { name: /Reconnect Keyed/ }).click();
@@ -119,7 +119,7 @@ export function connectEntry(world) {
       assert.deepEqual([connection.id, connection.active, others], [id, true, []]);
     });
 
-    test("what has stopped working shows the logo of its platform, whether or not the window offers the platform", async () => {
+    test("shows the platform's logo of a failed connection, even if the platform is not offered", async () => {
       await world.connect.failed("unoffered@example.com", "standard");
       await world.connect.failed("unoffered@example.com", "keyed");
       await visit(await world.connect.path("unoffered@example.com"), async (page) => {
@@ -133,10 +133,10 @@ export function connectEntry(world) {
       });
     });
 
-    test("the window offers what can work: an OAuth client, or a method that needs none", async () => {
+    test("offers only methods that can work: those with an OAuth client, or that need none", async () => {
       const { connect } = world;
       const remove = (platform) => connect.caller().send("DELETE", `/v1/oauth-clients/${platform}`);
-      /** Whether the window offers Standard, which needs a client, and which `catalog.toml` does not name. */
+      /** Whether the window offers Standard, which needs a client and is not in `catalog.toml`. */
       const offers = async (page, search) => {
         const offered = page.getByRole("list", { name: "Platforms" });
         await offered.getByRole("button", { name: /^Keyed/ }).waitFor();
@@ -164,7 +164,7 @@ export function connectEntry(world) {
       } finally {
         await remove("standard");
       }
-      // Of several methods, those of OAuth are left out without a client.
+      // Without a client, OAuth methods are omitted.
       await remove("both");
       try {
         await visit(await connect.path("offered@example.com", { platform: "both" }), async (page) => {
@@ -176,7 +176,7 @@ export function connectEntry(world) {
       }
     });
 
-    test("what is connected already is told, and can be reconnected", async () => {
+    test("reports an existing connection, and reconnects it", async () => {
       for (const times of [1, 2])
         await visit(
           await world.connect.path("twice@example.com", { platform: "keyed" }),
@@ -195,7 +195,7 @@ export function connectEntry(world) {
       assert.equal((await world.connect.connectionsOf("twice@example.com")).length, 1);
     });
 
-    test("each step fits and is accessible, in both themes and at each width", async () => {
+    test("fits and is accessible in each step, in both themes and at each width", async () => {
       const identity = "steps@example.com";
       await world.connect.failed(identity, "simple");
       await visit(await world.connect.path(identity), async (page) => {

@@ -1,4 +1,4 @@
-// A window that somebody else has sent: its reader is asked whose account is connected before anything else.
+// A connect window sent by another person: it asks whose account is connected before anything else.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { button, confirm, framed, heading, opened } from "../support/connect.mjs";
@@ -13,8 +13,8 @@ export function connectForwarded(world) {
     await button(place, "Connect").click();
     await heading(place, "Keyed is connected").waitFor();
   };
-  describe("a window that was forwarded", () => {
-    test("a link names the identity and asks, and works once", async () => {
+  describe("a forwarded window", () => {
+    test("names the identity of a link and asks, and works once", async () => {
       const link = await world.connect.link("mallory@example.com", { platform: "keyed" });
       await visit(link, async (page) => {
         await heading(page, "Are you mallory@example.com?").waitFor();
@@ -25,7 +25,7 @@ export function connectForwarded(world) {
         assert.equal(await page.getByLabel("API key", { exact: true }).count(), 0);
       });
       assert.deepEqual(await platforms("mallory@example.com"), []);
-      // Looking at a link does not use it up.
+      // Viewing a link does not use it up.
       await visit(link, async (page) => {
         await confirm(page);
         await enterKey(page);
@@ -41,14 +41,14 @@ export function connectForwarded(world) {
       assert.deepEqual(await platforms("mallory@example.com"), ["keyed"]);
     });
 
-    test("a token in the address asks, too", async () => {
+    test("also asks for a token in the address", async () => {
       await visit(await world.connect.path("tok@example.com", { platform: "login" }), async (page) => {
         await heading(page, "Are you tok@example.com?").waitFor();
         assert.equal(await button(page, "Continue to Login").count(), 0);
       });
     });
 
-    test("a page that the token is not for opens the window: it asks", async () => {
+    test("asks if it was opened by a page that the token is not for", async () => {
       const token = await world.connect.token("evil@example.com", { origins: ["https://other.example"] });
       const address = `${world.connect.app.origin}/#${new URLSearchParams({ base: world.connect.baseUrl, token, platform: "keyed" })}`;
       await visit(address, async (page) => {
@@ -57,7 +57,7 @@ export function connectForwarded(world) {
       });
     });
 
-    test("in a frame of the app, a link asks nothing", async () => {
+    test("does not ask in a frame of the app", async () => {
       await visit(await world.connect.appUrl("framed@example.com"), async (page) => {
         const src = world.connect.baseUrl + (await world.connect.link("framed@example.com", { platform: "keyed" }));
         await enterKey(await framed(page, src));
@@ -65,7 +65,7 @@ export function connectForwarded(world) {
       assert.deepEqual(await platforms("framed@example.com"), ["keyed"]);
     });
 
-    test("in a frame of another page, the question is asked in a window that nothing covers", async () => {
+    test("asks in a separate window when it is in a frame of another page", async () => {
       const wish = { origins: ["https://other.example"] };
       await visit(await world.connect.appUrl("covered@example.com"), async (page) => {
         const link = await world.connect.link("covered@example.com", { platform: "keyed" }, wish);
@@ -81,7 +81,7 @@ export function connectForwarded(world) {
       assert.deepEqual(await platforms("covered@example.com"), ["keyed"]);
     });
 
-    test("a page that answers for another link, or for none, vouches for nothing", async () => {
+    test("ignores a page that replies for another link, or for none", async () => {
       const link = await world.connect.link("swapped@example.com", { platform: "keyed" });
       const other = await world.connect.link("ann@example.com", { platform: "keyed" });
       for (const opened of [other, undefined])
@@ -92,7 +92,7 @@ export function connectForwarded(world) {
         });
     });
 
-    test("a popup that somebody leads to another token connects the one that the app has sent", async () => {
+    test("connects the app's token if a popup is navigated to another token", async () => {
       await visit(await world.connect.appUrl("victim@example.com", { platform: "keyed" }), async (page) => {
         const popup = await opened(page, () => button(page, "Connect").click());
         await popup.getByLabel("API key", { exact: true }).waitFor();

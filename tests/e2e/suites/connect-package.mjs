@@ -1,11 +1,11 @@
-// `vault.connect`: opens the window from a page of an app, and returns the connection.
+// `vault.connect` opens the window from an app's page, and returns the connection.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { agree, button, confirm, heading, opened, refuse } from "../support/connect.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectPackage(world) {
-  /** Opens the app's page and, from its button, the window. */
+  /** Opens the app's page and, with its button, the window. */
   const connect = async (identity, options, use) =>
     world.connect.visit(
       await world.connect.appUrl(identity, options),
@@ -26,7 +26,7 @@ export function connectPackage(world) {
         if (!popup.isClosed()) await popup.waitForEvent("close");
       }));
 
-    test("with consent at the platform, in the same window", () =>
+    test("goes through consent at the platform in the same window", () =>
       connect("p2@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
         await agree(popup);
@@ -35,7 +35,7 @@ export function connectPackage(world) {
         assert.equal(page.context().pages().length, 1);
       }));
 
-    test("a failure comes back to the window, where the user tries again", () =>
+    test("returns to the window after a failure, and lets the user try again", () =>
       connect("p4@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
         await refuse(popup);
@@ -47,7 +47,7 @@ export function connectPackage(world) {
         await told(page, "login of p4@example.com");
       }));
 
-    test("a token for the pages of all: the window asks whose account it connects before the platform, and not after", async () => {
+    test("asks for confirmation before the platform, and not after it, with a token for all origins", async () => {
       const token = await world.connect.token("p8@example.com", { origins: undefined });
       const address = `${world.connect.app.origin}/#${new URLSearchParams({ base: world.connect.baseUrl, token, platform: "login" })}`;
       await world.connect.visit(
@@ -58,7 +58,7 @@ export function connectPackage(world) {
           await button(popup, "Continue to Login").click();
           await refuse(popup);
           await heading(popup, "You did not allow access").waitFor();
-          // What follows connects something, so it asks again.
+          // The next step connects an account, so the window asks again.
           await button(popup, "Try again").click();
           await confirm(popup);
           await button(popup, "Continue to Login").click();
@@ -69,9 +69,9 @@ export function connectPackage(world) {
       );
     });
 
-    test("a platform that cuts itself off from the app", async () => {
+    test("works with a platform that severs the opener", async () => {
       await connect("p3@example.com", { platform: "login" }, async (page, popup) => {
-        // The popup is in front. This browser gives all pages the focus.
+        // The popup is in front, but this browser gives all pages the focus.
         await page.evaluate(() => (document.hasFocus = () => false));
         await page.context().route(`${world.connect.provider.issuer}/**`, async (route) => {
           const response = await route.fetch({ maxRedirects: 0 });
@@ -85,7 +85,7 @@ export function connectPackage(world) {
       });
     });
 
-    test("a user who cancels, and a signal that closes the window", () =>
+    test("reports that the user cancelled, and closes the window on the caller's signal", () =>
       connect("p5@example.com", {}, async (page, popup) => {
         await button(popup, "Cancel").click();
         await told(page, "ConnectError closed without an attempt");
@@ -96,7 +96,7 @@ export function connectPackage(world) {
         if (!next.isClosed()) await next.waitForEvent("close");
       }));
 
-    test("a user who says no, and closes the window", () =>
+    test("reports that the user declined and closed the window", () =>
       connect("p6@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
         await refuse(popup);
@@ -105,7 +105,7 @@ export function connectPackage(world) {
         await told(page, "ConnectError denied with an attempt");
       }));
 
-    test("a window that is closed at the platform", () =>
+    test("reports a window that was closed at the platform", () =>
       connect("p7@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
         await popup.getByLabel("Account").waitFor();
@@ -113,7 +113,7 @@ export function connectPackage(world) {
         await told(page, "ConnectError closed with an attempt");
       }));
 
-    test("a window that the browser blocks", async () =>
+    test("reports a window that the browser blocked", async () =>
       world.connect.visit(
         await world.connect.appUrl("p9@example.com"),
         async (page) => {
@@ -124,7 +124,7 @@ export function connectPackage(world) {
         { as: null },
       ));
 
-    test("without a popup, the page itself becomes the window, and comes back", async () =>
+    test("turns the page itself into the window without a popup, and returns", async () =>
       world.connect.visit(
         await world.connect.appUrl("p10@example.com", { platform: "login", ui: "page" }),
         async (page) => {
@@ -138,7 +138,7 @@ export function connectPackage(world) {
         { as: null },
       ));
 
-    test("messages of others are not believed, and a window that the user closes ends it", async () =>
+    test("ignores messages of other windows, and ends when the user closes the window", async () =>
       connect("p11@example.com", {}, async (page, popup) => {
         await heading(popup, "What do you want to connect?").waitFor();
         const connection = { id: "x", key: "x", version: "1", platform: "forged", identity: "forged" };
@@ -150,7 +150,7 @@ export function connectPackage(world) {
         await told(page, "ConnectError closed without an attempt");
       }));
 
-    test("an API key never gets into the address of a window", async () => {
+    test("never puts an API key into the address of a window", async () => {
       const url = `${world.connect.app.origin}/#${new URLSearchParams({ base: world.connect.baseUrl, token: world.connect.keys.full.secret })}`;
       await world.connect.visit(
         url,

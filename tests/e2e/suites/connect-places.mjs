@@ -1,4 +1,4 @@
-// Connecting with the user's consent at the platform, wherever the window is shown: on a page, in a popup, in a frame.
+// Connecting with consent at the platform, with the window on a page, in a popup and in a frame.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { framed, agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
@@ -14,13 +14,13 @@ export function connectPlaces(world) {
     const src = world.connect.baseUrl + (await world.connect.link(identity, { platform: "login", origin, ...more }));
     return framed(page, src);
   }
-  /** A window says that it waits until it is answered. */
+  /** A window repeats that it is waiting until it gets a reply. */
   const heard = async (page) => [
     ...new Set(await page.evaluate(() => window.heard.map(({ origin, status }) => `${origin} ${status}`))),
   ];
 
   describe("consent at the platform", () => {
-    test("a full page goes to the platform and comes back", async () => {
+    test("a full page goes to the platform and returns", async () => {
       await visit(await world.connect.path("page@example.com", { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
         await agree(page);
@@ -29,7 +29,7 @@ export function connectPlaces(world) {
       assert.deepEqual(await platforms("page@example.com"), ["login"]);
     });
 
-    test("a full page leads back to the app, if the token is for its pages", async () => {
+    test("a full page returns to the app if the token is for its pages", async () => {
       const returnUrl = `${world.connect.app.origin}/?back=1`;
       const path = await world.connect.path("back@example.com", { platform: "login", returnUrl });
       await visit(path, async (page) => {
@@ -47,13 +47,13 @@ export function connectPlaces(world) {
       });
     });
 
-    test("in a frame of another site: the platform is shown in a popup, the app hears of it, and waiting is accessible", async () => {
+    test("a frame of another site shows the platform in a popup, notifies the app, and waits accessibly", async () => {
       await visit(await world.connect.appUrl("frame@example.com"), async (page) => {
         const frame = await framedFor(page, "frame@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login…").waitFor();
         await expectAccessible(page.frames()[1], "waiting");
-        // The browser gives a frame of another site no cookie to remember it by, so the link asks.
+        // The browser blocks cookies in a frame of another site, so the link asks again.
         await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
         await agree(popup);
         await heading(frame, "Login is connected").waitFor();
@@ -67,7 +67,7 @@ export function connectPlaces(world) {
       assert.deepEqual(await platforms("frame@example.com"), ["login"]);
     });
 
-    test("in a frame where no popup opens: a link does", async () => {
+    test("a frame offers a link when the popup is blocked", async () => {
       await visit(await world.connect.appUrl("blocked@example.com"), async (page) => {
         await page.context().addInitScript(() => (window.open = () => null));
         const frame = await framedFor(page, "blocked@example.com");
@@ -82,7 +82,7 @@ export function connectPlaces(world) {
       assert.deepEqual(await platforms("blocked@example.com"), ["login"]);
     });
 
-    test("a popup that is closed early: the user can start again", async () => {
+    test("a popup that is closed early lets the user start again", async () => {
       await visit(await world.connect.appUrl("early@example.com"), async (page) => {
         const frame = await framedFor(page, "early@example.com");
         const first = await opened(page, () => button(frame, "Continue to Login").click());
@@ -97,7 +97,7 @@ export function connectPlaces(world) {
       assert.deepEqual(await platforms("early@example.com"), ["login"]);
     });
 
-    test("a user who says no is told so, and can try again", async () => {
+    test("a user who declines gets an explanation, and can try again", async () => {
       await visit(await world.connect.appUrl("no@example.com"), async (page) => {
         const frame = await framedFor(page, "no@example.com");
         const popup = await opened(page, () => button(frame, "Continue to Login").click());
@@ -113,7 +113,7 @@ export function connectPlaces(world) {
       assert.deepEqual(await platforms("no@example.com"), ["login"]);
     });
 
-    test("a page that the token is not for hears nothing", async () => {
+    test("a page that the token is not for receives no message", async () => {
       const token = await world.connect.token("stranger@example.com", { origins: [world.connect.baseUrl] });
       await visit(await world.connect.appUrl("stranger@example.com"), async (page) => {
         const popup = await opened(page, () =>

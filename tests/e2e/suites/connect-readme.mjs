@@ -1,4 +1,4 @@
-// The README's example of connecting an account, word for word, with a real authorization server in GitHub's place.
+// The README's example of connecting an account, word for word, with a real authorization server instead of GitHub.
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { folder } from "../support/workspace.mjs";
 /** @param {{ connect: import("../support/connect.mjs").Connecting }} world */
 export function connectReadme(world) {
   describe("the README's example", () => {
-    test("a client is set, a link is opened, and the platform accepts the credentials", async () => {
+    test("sets a client and opens a link, and the platform accepts the credentials", async () => {
       const { baseUrl, provider } = world.connect;
       const { secret } = await world.connect.newKey({ scopes: ALL });
       const examples = pageOf("README.md")
@@ -25,7 +25,7 @@ export function connectReadme(world) {
       const path = join(folder, "connect-readme");
       mkdirSync(path, { recursive: true });
       const shell = new Shell(path);
-      /** Runs an example; what its reader fills in is filled in. */
+      /** Runs an example with its placeholders filled in. */
       const run = async (code, filled) => {
         const said = Object.entries(filled).reduce((text, [from, to]) => {
           assert.ok(text.includes(from), `${from} is not in the example`);

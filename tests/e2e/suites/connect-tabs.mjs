@@ -1,4 +1,4 @@
-// One user with several tabs, several browsers or several accounts, who goes back and forth, and takes a long time.
+// A user with several tabs, browsers or accounts, who goes back and forth or takes a long time.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
@@ -18,7 +18,7 @@ export function connectTabs(world) {
     return other;
   }
 
-  /** Signs in, where the platform already knows that the user agrees. */
+  /** Signs in where the platform remembers the user's consent. */
   async function signIn(page) {
     await page.getByLabel("Account").fill("ann");
     await button(page, "Sign in").click();
@@ -31,7 +31,7 @@ export function connectTabs(world) {
     return framed(page, src);
   }
 
-  /** Presses what opens the platform's page, and waits for that page. */
+  /** Presses the button that opens the platform's page, and waits for that page. */
   async function away(page, press) {
     const popup = await opened(page, press);
     await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
@@ -39,7 +39,7 @@ export function connectTabs(world) {
     return popup;
   }
 
-  /** Answers the question, where the window does not go on, and close, by itself. */
+  /** Confirms the link, if the window does not continue and close by itself. */
   async function answered(popup) {
     try {
       await question(popup, "Login").click();
@@ -48,8 +48,8 @@ export function connectTabs(world) {
     }
   }
 
-  describe("tabs, browsers, accounts, and the way back", () => {
-    test("two platforms in two tabs: both are connected, whichever ends first", async () => {
+  describe("tabs, browsers, accounts, and history", () => {
+    test("two platforms in two tabs are both connected, in either order", async () => {
       const identity = "tabs@example.com";
       await visit(await world.connect.path(identity, { platform: "login" }), async (first) => {
         await button(first, "Continue to Login").click();
@@ -64,7 +64,7 @@ export function connectTabs(world) {
       assert.deepEqual(await connections(identity), ["both operational", "login operational"]);
     });
 
-    test("one platform in two tabs: the later one is told, and can reconnect", async () => {
+    test("one platform in two popups: the later one reports it, and can reconnect", async () => {
       const identity = "race@example.com";
       await visit(
         await world.connect.appUrl(identity),
@@ -93,7 +93,7 @@ export function connectTabs(world) {
       );
     });
 
-    test("one platform in two tabs, both of them pages: the later one says so", async () => {
+    test("one platform in two full pages: the later one reports it", async () => {
       const identity = "pages@example.com";
       await visit(await world.connect.path(identity, { platform: "login" }), async (first) => {
         await button(first, "Continue to Login").click();
@@ -112,7 +112,7 @@ export function connectTabs(world) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    test("back from the platform: the window says what to do, and the way forward still works", async () => {
+    test("back from the platform shows what to do, and forward still works", async () => {
       const identity = "there-and-back@example.com";
       await visit(await world.connect.path(identity, { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
@@ -127,7 +127,7 @@ export function connectTabs(world) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    test("back after the end, and forward again: the same end, and nothing is connected twice", async () => {
+    test("back and forward after the end show the same end, and connect nothing twice", async () => {
       const identity = "end-and-back@example.com";
       await visit(
         await world.connect.path(identity, { platform: "login" }),
@@ -148,16 +148,16 @@ export function connectTabs(world) {
       );
     });
 
-    describe("in a browser that keeps the pages one leaves", () => {
+    describe("with a back/forward cache", () => {
       let browser;
-      /** Where the window is in its tab's history. */
+      /** The window's index in its tab's history. */
       let place;
       before(async () => {
         browser = await launch([], { keepsPages: true });
       });
       after(() => browser?.close());
 
-      /** Opens the window, and notes in its page whether the browser brings it back. */
+      /** Opens the window, and marks its page to detect whether the browser restores it from the cache. */
       const keep = async (identity, platform, use, options = {}) =>
         visit(
           await world.connect.path(identity, { platform }),
@@ -169,14 +169,14 @@ export function connectTabs(world) {
           { browser, ...options },
         );
 
-      /** Goes back to the window, and asserts that it is the page that was left. */
+      /** Goes back to the window, and asserts that the browser restored the page. */
       async function back(page) {
         await page.evaluate((place) => void setTimeout(() => history.go(place - history.length)), place);
         await page.waitForURL(`${world.connect.baseUrl}/connect`, { waitUntil: "commit" });
         await page.waitForFunction(() => window.isKept);
       }
 
-      test("back from the platform: the form is there again, with what was entered, and works", async () => {
+      test("back from the platform shows the form with the input, and it works", async () => {
         const identity = "kept@example.com";
         await world.connect.setClient("shops");
         await keep(
@@ -201,7 +201,7 @@ export function connectTabs(world) {
         assert.deepEqual(await connections(identity), ["shops operational"]);
       });
 
-      test("back after the end: the window says how it ended", async () => {
+      test("back after the end shows how it ended", async () => {
         const identity = "kept-to-the-end@example.com";
         await keep(identity, "login", async (page) => {
           await button(page, "Continue to Login").click();
@@ -224,7 +224,7 @@ export function connectTabs(world) {
       });
     });
 
-    test("what begins in one browser does not end in another", async () => {
+    test("an attempt that starts in one browser does not end in another", async () => {
       const identity = "forwarded@example.com";
       const wish = { platform: "login", identity, identityType: "user" };
       const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", wish);
@@ -253,7 +253,7 @@ export function connectTabs(world) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    test("another account than before does not take its place", async () => {
+    test("another account does not replace the original one", async () => {
       const identity = "two-accounts@example.com";
       await visit(await world.connect.path(identity, { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
@@ -271,13 +271,13 @@ export function connectTabs(world) {
       assert.deepEqual(await world.connect.connectionsOf(identity), [before]);
     });
 
-    test("who takes too long starts again", async () => {
+    test("an attempt that times out can be restarted", async () => {
       const identity = "slow@example.com";
       await visit(
         await world.connect.appUrl(identity),
         async (page) => {
           const frame = await framedFor(page, identity);
-          // The window closes the popup once it knows that the time is up: it learns that after the popup has shown it.
+          // The window closes the popup once the attempt has expired, which it learns after the popup has shown it.
           const shown = Promise.withResolvers();
           await page.route("**/v1/vault/connect/*", (route) => shown.promise.then(() => route.continue()));
           const popup = await away(page, () => button(frame, "Continue to Login").click());

@@ -1,4 +1,4 @@
-// What the window says when something does not work.
+// How the connect window reports failures.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { button, confirm, heading } from "../support/connect.mjs";
@@ -15,7 +15,7 @@ export function connectTrouble(world) {
     body: JSON.stringify({ status, code, detail: `The detail of ${code}.`, title: code, requestId: "x", ...more }),
   });
 
-  describe("when something does not work", () => {
+  describe("when something fails", () => {
     test("a window without a token, as after a reload, says what to do", async () => {
       await visit(await world.connect.path("reload@example.com"), async (page) => {
         await heading(page, "What do you want to connect?").waitFor();
@@ -26,7 +26,7 @@ export function connectTrouble(world) {
       });
     });
 
-    test("a damaged link", () =>
+    test("a damaged link says what to do", () =>
       visit(
         "/connect#token=st_test_x",
         async (page) => {
@@ -36,7 +36,7 @@ export function connectTrouble(world) {
         { asks: false },
       ));
 
-    test("an expired token, and a new link in the same page", async () => {
+    test("an expired token says what to do, and a new link works in the same page", async () => {
       const expired = token(SESSION_SECRET, world.connect.keys.full, { i: "x@example.com", e: Date.now() - 1, s: 23 });
       await visit(
         `/connect#token=${expired}`,
@@ -52,12 +52,12 @@ export function connectTrouble(world) {
       );
     });
 
-    test("a token that may not connect", async () => {
+    test("a token that can't connect says what to do", async () => {
       const path = await world.connect.path("may@example.com", {}, { scopes: ["catalog:read", "connections:read"] });
       await visit(path, (page) => heading(page, "This link can't connect accounts").waitFor());
     });
 
-    test("an unknown platform", async () => {
+    test("an unknown platform is explained", async () => {
       await visit(
         await world.connect.path("y@example.com", { platform: "nowhere" }),
         async (page) => {
@@ -69,7 +69,7 @@ export function connectTrouble(world) {
       );
     });
 
-    test("an app that is not registered at the platform", async () => {
+    test("an app that is not registered at the platform is explained", async () => {
       await world.connect.caller().send("DELETE", "/v1/oauth-clients/login");
       try {
         await visit(
@@ -88,7 +88,7 @@ export function connectTrouble(world) {
       }
     });
 
-    test("a platform that does not accept what was entered", async () => {
+    test("credentials that the platform rejects are explained", async () => {
       await visit(
         await world.connect.path("w@example.com", { platform: "keyed" }),
         async (page) => {
@@ -107,7 +107,7 @@ export function connectTrouble(world) {
       );
     });
 
-    test("what the service has against a field is said at the field", async () => {
+    test("errors of the service appear next to the field", async () => {
       await visit(
         await world.connect.path("v@example.com", { platform: "keyed" }),
         async (page) => {
@@ -124,7 +124,7 @@ export function connectTrouble(world) {
       );
     });
 
-    test("what can't be read is read again, and a page of a proxy is no answer", async () => {
+    test("failed reads are retried, also after an error page of a proxy", async () => {
       await visit(
         await world.connect.path("t@example.com"),
         async (page) => {
@@ -152,7 +152,7 @@ export function connectTrouble(world) {
       );
     });
 
-    test("a service that can't be reached, until it can", async () => {
+    test("an unreachable service is explained, and retried", async () => {
       await visit(
         await world.connect.path("u@example.com", { platform: "keyed" }),
         async (page) => {

@@ -1,4 +1,4 @@
-// Variables in a platform's addresses: those that the app has set for all its users, nobody is asked for.
+// Variables in a platform's URLs. Users are not asked for those that the app has set.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { framed, agree, button, heading, opened, question } from "../support/connect.mjs";
@@ -10,14 +10,14 @@ export function connectVariables(world) {
   const open = (identity) => world.connect.path(identity, { platform: "shops" });
   let reader;
 
-  /** What the vault holds of the variables of an identity's connection. */
+  /** The vault's values of the variables of an identity's connection. */
   async function stored(identity) {
     const [{ id }] = await world.connect.connectionsOf(identity);
     const answer = await world.connect.caller(reader).send("GET", `/v1/vault/connections/${id}/credentials`);
     return answer.json.fields;
   }
 
-  /** How many attempts an identity has begun. */
+  /** How many attempts an identity has started. */
   async function begun(identity) {
     const sql = "SELECT count(*) AS n FROM connect_attempts WHERE identity = ?";
     return (await world.connect.database.prepare(sql).bind(identity).first()).n;
@@ -25,12 +25,12 @@ export function connectVariables(world) {
 
   const come = (page) => page.waitForURL((url) => url.pathname === "/connect/callback");
 
-  describe("variables of a platform's addresses", () => {
+  describe("variables in a platform's URLs", () => {
     before(async () => {
       reader = await world.connect.newKey({ scopes: "credentials:read" });
     });
 
-    test("what the app has set is not asked for; what the service would not miss is", async () => {
+    test("are not asked for if the app has set them, unless they are optional", async () => {
       await world.connect.setClient("shops", { shop: "acme" });
       await visit(await open("set@example.com"), async (page) => {
         await page.getByLabel("Region (optional)").selectOption("us");
@@ -42,7 +42,7 @@ export function connectVariables(world) {
       assert.deepEqual(await stored("set@example.com"), { shop: "acme", region: "us" });
     });
 
-    test("what the app has not set is asked for, before anything begins", async () => {
+    test("are asked for before the attempt starts if the app has not set them", async () => {
       await world.connect.setClient("shops");
       const identity = "unset@example.com";
       await visit(
@@ -72,7 +72,7 @@ export function connectVariables(world) {
       assert.equal(await begun(identity), 1);
     });
 
-    test("nobody is asked whose host receives the app's secret", async () => {
+    test("are not asked for if they decide which host receives the app's secret", async () => {
       const identity = "hosted@example.com";
       const window = () => world.connect.path(identity, { platform: "hosted" });
       const isAsked = (page) => page.getByLabel("Host").count();
@@ -109,7 +109,7 @@ export function connectVariables(world) {
       assert.equal(await begun(identity), 2);
     });
 
-    test("the same in a frame, where the platform is shown in a popup", async () => {
+    test("behave the same in a frame, with the platform in a popup", async () => {
       const identity = "framed@example.com";
       const src = world.connect.baseUrl + (await world.connect.link(identity, { platform: "shops" }));
       await visit(

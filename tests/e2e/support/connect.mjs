@@ -1,5 +1,5 @@
-// A service whose users can connect accounts: a catalog with a platform for each kind of method, an authorization server, and
-// an app with a page of its own origin.
+// A service whose users can connect accounts: a catalog with a platform for each kind of method, an authorization
+// server, and an app with a page on its own origin.
 import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -17,14 +17,14 @@ import { SESSION_SECRET, Server, freePort } from "./server.mjs";
 import { Site } from "./site.mjs";
 import { State, build, cli, folder } from "./workspace.mjs";
 
-/** A token's scopes, as an app gives them to its page. */
+/** The scopes of the token that an app gives to its page. */
 const SCOPES = ["catalog:read", "connections:read", "connections:connect"];
 export const CLIENT = { id: "the-app", secret: randomBytes(24).toString("hex") };
 secrets.add(CLIENT.secret);
 
 const POLLY = join(openapiDirectory, "api", "amazonaws.com", "polly.json");
 
-/** The page of an app. Buttons connect; what becomes of it is shown, and messages of windows are kept. */
+/** The page of an app. Its buttons connect; it shows the outcome and stores messages of windows. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <title>An app</title>
@@ -89,9 +89,9 @@ const documents = (issuer) => {
 };
 
 /**
- * What documents do not say: that the server insists on PKCE. The members of a method replace those of the document. The
- * addresses of `shops`, `hosted` and `standard`, which have no document, have variables; those of the last two decide who
- * receives codes, and nobody answers there.
+ * What documents can't express: that the server requires PKCE. The members of a method replace those of the document.
+ * `shops`, `hosted` and `standard` have no document, and their URLs have variables; those of the last two decide which
+ * host receives codes, and no server listens there.
  */
 const providers = (issuer) =>
   [
@@ -132,14 +132,14 @@ ${fields && `fields = [${fields}]`}
     )
     .join("\n");
 
-/** What users enter in the window, which only the platform may see again. */
+/** The credentials that users enter, which only the platform may receive. */
 export const entered = (what) => {
   const text = `${what}-${randomBytes(9).toString("hex")}`;
   secrets.add(text);
   return text;
 };
 
-/** A page of the authorization server, which asks no other host for anything. */
+/** A page of the authorization server, which sends no request to another host. */
 const asking = (title, content) => `<!doctype html>
 <html lang="en">
 <title>${title}</title>
@@ -147,7 +147,7 @@ const asking = (title, content) => `<!doctype html>
 <form method="post">${content} <button name="answer" value="yes">${title}</button> <button name="answer" value="no">Cancel</button></form>
 `;
 
-/** An authorization server with one client, which asks its users who they are and whether they agree. */
+/** An authorization server with one client, which asks its users to sign in and to consent. */
 async function startProvider(port, redirectUri) {
   const issuer = `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, {
@@ -193,9 +193,9 @@ async function startProvider(port, redirectUri) {
   return { issuer, server };
 }
 
-/** What `Console` has, and an app, an authorization server, and tokens for users. */
+/** `Console` with an app, an authorization server, and tokens for users. */
 export class Connecting extends Console {
-  /** The addresses that its browsers asked for, as servers see them, and the pages that led there. */
+  /** The addresses that its browsers requested, as servers see them, with their referrers. */
   visited = [];
 
   static async start(name) {
@@ -210,7 +210,7 @@ export class Connecting extends Console {
     writeFileSync(join(pages, "index.html"), PAGE);
     world.app = await Site.start(pages);
     try {
-      // Another site than the service's, as in the world.
+      // A different site from the service's, as in production.
       world.app.origin = world.app.origin.replace("127.0.0.1", "localhost");
       const port = await freePort();
       const issuer = `http://127.0.0.1:${port}`;
@@ -272,7 +272,7 @@ export class Connecting extends Console {
     if (status !== 201 && status !== 200) throw new Error(text);
   }
 
-  /** A token for an identity, as an app's server creates it. */
+  /** A token for an identity, created as an app's server would. */
   async token(identity, wish = {}) {
     const origins = [this.app.origin];
     const answer = await this.caller().sendJson("POST", "/v1/sessions", { identity, scopes: SCOPES, origins, ...wish });
@@ -315,7 +315,7 @@ export class Connecting extends Console {
     return (await this.caller().list({ identity })).json.rows;
   }
 
-  /** Stores a connection that has stopped working. */
+  /** Stores a failed connection. */
   async failed(identity, platform) {
     const connection = { platform, identity, identityType: "user", state: "failed", active: false };
     const { json } = await this.caller().create(connection);
@@ -326,16 +326,16 @@ export class Connecting extends Console {
 export const heading = (page, name) => page.getByRole("heading", { level: 1, name, exact: true });
 export const button = (page, name) => page.getByRole("button", { name, exact: true });
 
-/** Signs in at the authorization server as somebody, and agrees to what the app asks for. */
+/** Signs in at the authorization server, and consents. */
 export async function agree(page, account = "ann") {
   await page.getByLabel("Account").fill(account);
   await button(page, "Sign in").click();
   await button(page, "Allow").click();
 }
 
-/** Refuses what the app asks for. */
+/** Declines at the authorization server. */
 export async function refuse(page) {
-  // The window, whose place the page takes, has such a button too.
+  // The window that the page replaces has such a button, too.
   await page.getByLabel("Account").waitFor();
   await button(page, "Cancel").click();
 }
@@ -353,13 +353,13 @@ export async function framed(page, src, { vouches = true } = {}) {
   return page.frameLocator("iframe");
 }
 
-/** Confirms in the window that its user is the identity. */
+/** Confirms the identity in the window. */
 export const confirm = (page) => page.getByRole("button", { name: /^Continue as / }).click();
 
-/** The button with which a reader of the link says that they have begun it. */
+/** The button that confirms on the link's page that the user started the attempt. */
 export const question = (page, name) => button(page, `Yes, go on to ${name}`);
 
-/** Presses what opens a window, and gives that window. */
+/** Presses a button that opens a window, and returns that window. */
 export async function opened(page, press) {
   const [popup] = await Promise.all([page.context().waitForEvent("page"), press()]);
   return popup;

@@ -1,4 +1,4 @@
-// The API of connecting as an app calls it, and what connecting has shown to anybody.
+// The connecting API as an app uses it, and a record of everything that it disclosed.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { secrets } from "./http.mjs";
@@ -7,21 +7,21 @@ import { Visitor, readPage } from "./visitor.mjs";
 
 export const SCOPES =
   "catalog:read connections:read connections:write connections:connect credentials:read credentials:write clients:read clients:write sessions:create";
-/** Seals credentials in these tests. */
+/** Encrypts credentials in these tests. */
 export const VAULT_KEY = randomBytes(32).toString("base64");
 secrets.add(VAULT_KEY);
-/** With these, connecting works. */
+/** The variables that connecting requires. */
 export const VARIABLES = { APP_NAME: "Sample <b>App</b>", ALLOWED_ORIGINS: "https://app.example" };
 
-/** A key that may connect and read credentials. */
+/** A key that can connect and read credentials. */
 export const connectingKey = (row = {}) => key({ scopes: SCOPES, ...row });
 
-/** Secrets that some answers must hold: tokens, codes, states, links, cookies. */
+/** Secrets that some responses must contain: tokens, codes, states, links, cookies. */
 export const handedOut = new Set();
-/** All answers that must hold none of them. */
+/** All responses that must not contain them. */
 export const heard = [];
 
-/** What one key does with a server. */
+/** A client with one key. */
 export class App {
   /** @param {() => import("./server.mjs").Server} server @param {{ secret: string }} made */
   constructor(server, made) {
@@ -52,7 +52,7 @@ export class App {
 
   connect = (wish) => this.call("POST", "/v1/vault/connect", { identityType: "user", ...wish });
 
-  /** Begins an attempt: { id, link }. */
+  /** Starts an attempt: { id, link }. */
   async begin(wish) {
     const type = wish.connection === undefined ? { identityType: "user" } : {};
     const begun = await this.expect(202, "POST", "/v1/vault/connect", { ...type, ...wish });
@@ -82,7 +82,7 @@ export class App {
     return attempt.connection;
   }
 
-  /** Asserts that an attempt has failed for a reason, and returns the reason's words. */
+  /** Asserts that an attempt has failed for a reason, and returns its detail. */
   async failed(id, code) {
     const attempt = await this.attempt(id);
     assert.deepEqual(
@@ -94,26 +94,26 @@ export class App {
   }
 }
 
-/** Answers a link's question with yes. Returns the address at the platform to which that leads. */
+/** Confirms a link. Returns the address at the platform to which it redirects. */
 export async function agree(visitor, link) {
   const question = readPage(await visitor.get(link));
   assert.deepEqual([question.status, question.paragraphs[1]?.startsWith("Did you start this in ")], [200, true]);
   return leadOn(visitor, link);
 }
 
-/** Answers yes without having looked at the question. */
+/** Confirms a link without having viewed it. */
 export async function leadOn(visitor, link) {
   const answer = await visitor.submit(link);
   assert.equal(answer.status, 303, answer.text);
   const { port } = new URL(link);
-  // The secret: behind it is the hash of the state.
+  // The secret whose hash is the state.
   handedOut.add(visitor.cookie(port, "__Host-connect").split(".")[0]);
   const address = answer.header("location");
   handedOut.add(new URL(address).searchParams.get("state"));
   return address;
 }
 
-/** Answers a link's question with yes, and has the stub send a code. Returns the address that leads back with it. */
+/** Confirms a link, and lets the stub send a code. Returns the callback address with it. */
 export async function takeCode(visitor, link, code) {
   const address = new URL(await agree(visitor, link));
   address.searchParams.set("pick", new URLSearchParams({ code }).toString());
@@ -121,21 +121,21 @@ export async function takeCode(visitor, link, code) {
   return url;
 }
 
-/** The same address where the service is after it was started again; the browser keeps its cookie. */
+/** The same address on a service that was restarted; the browser keeps its cookie. */
 export function atPort(port, visitor, url) {
   const { origin, port: former } = new URL(url);
   visitor.setCookie(port, "__Host-connect", visitor.cookie(former, "__Host-connect"));
   return url.replace(origin, `http://127.0.0.1:${port}`);
 }
 
-/** Comes back from a platform with an address. Returns what the page says. */
+/** Opens a callback address. Returns the page's text. */
 export async function comeBack(visitor, url) {
   const answer = await visitor.get(url);
   heard.push(answer.text);
   return readPage(answer);
 }
 
-/** Whether an address is that to which platforms send users back. */
+/** Whether an address is the service's callback. */
 export const isCallback = (url) => new URL(url).pathname === "/connect/callback";
 
 export { Visitor, readPage };
