@@ -103,7 +103,7 @@ export function createdInConsole(world) {
           await field("Platform").evaluate((input) => input === document.activeElement),
           "one can type at once",
         );
-        assert.equal(await form.locator(".field-error").count(), 0, "nobody has done anything wrong yet");
+        assert.equal(await form.locator(".field-error").count(), 0, "no errors before the first input");
         await fill({ Identity: "a,b" });
         await field("Identity").and(page.locator('[aria-invalid="true"]')).waitFor();
         assert.equal(await form.locator(".field-error").count(), 1);

@@ -283,7 +283,7 @@ export function consoleList(world) {
         await expectRows(page, second.ids);
         await step("Next", third, 3);
         await step("Previous", second, 2);
-        assert.equal(asked(page).after, after, "one goes back where one came from");
+        assert.equal(asked(page).after, after, "Back returns to the previous page");
         await step("Previous", first, 1);
         assert.deepEqual(asked(page), {});
       });

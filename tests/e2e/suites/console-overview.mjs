@@ -319,7 +319,7 @@ export function consoleOverview(world) {
         "/",
         async (page) => {
           await create(page).waitFor();
-          assert.equal(await page.getByText("npm run seed").count(), 0, "nobody plays with real accounts");
+          assert.equal(await page.getByText("npm run seed").count(), 0, "no sample data for live accounts");
         },
         { as: world.console.keys.live },
       );

@@ -138,7 +138,7 @@ export function consolePanel(world) {
         assert.equal(
           await page.evaluate(() => document.activeElement.getAttribute("aria-label")),
           "Remove two",
-          "the focus goes on",
+          "the focus continues",
         );
         await tabTo(() => document.activeElement?.textContent === "Save tags");
         await page.keyboard.press("Enter");

@@ -37,7 +37,7 @@ const PAGE = `<!doctype html>
   const { base, token, ...options } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   // What is in the address of a page is also where its visitors are sent back to.
   history.replaceState(null, "", location.pathname + location.search);
-  // Without one, somebody comes back from the window.
+  // Without one, the user returns from the window.
   const vault = base && new ConnectorVault({ baseUrl: base, secret: async () => token });
   window.heard = [];
   addEventListener("message", ({ source, origin, data }) => {

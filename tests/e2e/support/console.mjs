@@ -90,8 +90,8 @@ export async function withEach(cases, use) {
 export class Console {
   /**
    * @param {{ name: string, documents?: string[], providers?: string[], connections?: object[], keys?: object, server?: object }} options
-   *   `documents`: what the catalog is made from; `providers`: the import's option for providers.toml; `keys` come besides
-   *   `full`, `reader`, `catalogOnly` and `maker`; `server`: what differs from wrangler.toml
+   *   `documents`: the catalog's OpenAPI documents; `providers`: the import's option for providers.toml; `keys`: in addition
+   *   to `full`, `reader`, `catalogOnly` and `maker`; `server`: overrides of wrangler.toml
    */
   static async start({
     name,
@@ -172,15 +172,15 @@ export class Console {
   }
 
   /**
-   * Opens a page, uses it, and asserts that nothing went wrong in it but what is expected.
+   * Opens a page, uses it, and asserts that it caused no errors except the expected ones.
    * @param {string} path
    * @param {(page: import("playwright-core").Page) => Promise<void>} use
    * @param {{
    *   as?: object, width?: number, height?: number, theme?: "light" | "dark", expects?: (string | number)[],
    *   browser?: import("playwright-core").Browser,
    * }} [options]
-   *   `as`: the key to be signed in with, null for none; `expects`: statuses of answers, and errors of the network, that the
-   *   test brings about: the browser's console tells of them; `browser`: another than its own
+   *   `as`: the key to sign in with, null for none; `expects`: response statuses and network errors that the test causes and
+   *   the browser logs; `browser`: a browser other than the default
    */
   async visit(path, use, options = {}) {
     const { as = this.keys.full, width = 1280, height = 900, theme = "light", expects = [] } = options;
@@ -276,16 +276,16 @@ async function expectColours(page, colorScheme, background, what) {
 }
 
 /**
- * Asserts that the page as it is can be used in both themes and at several widths: all rules of axe in the light theme, those
- * about colours in the dark one, and at each of `widths`, that nothing stands out and that targets are large enough. Afterwards
- * the page has its former theme and size.
+ * Asserts that the page fits and is accessible in both themes and at several widths: all rules of axe in the light theme,
+ * those about colours in the dark one, and at each of `widths` that nothing overflows and targets are large enough. Restores
+ * the page's theme and size.
  * @param {import("playwright-core").Page} page
  * @param {string} what
  * @param {{
  *   widths?: (number | [number, number])[], parts?: import("playwright-core").Locator[], others?: number[],
  * }} [options]
- *   `widths`: of the window, or widths and heights; `parts`: dialogs, whose content must not be wider than they are;
- *   `others`: those widths at which other elements are shown than on a desk: there, all rules and both themes are checked, too
+ *   `widths`: window widths, or widths and heights; `parts`: dialogs, whose content must not overflow; `others`: the widths
+ *   at which different elements are shown than on a desktop, where all rules and both themes are checked, too
  */
 export async function expectAccessibleEverywhere(page, what, { widths = [PHONE], parts = [], others = [] } = {}) {
   const sizes = widths.map((size) => [size].flat());

@@ -17,7 +17,7 @@ const TYPES = {
 export class Site {
   /**
    * @param {string} folder
-   * @param {{ headers?: Record<string, string> }} [options] headers of every answer
+   * @param {{ headers?: Record<string, string> }} [options] headers of every response
    */
   static async start(folder, { headers = {} } = {}) {
     const site = new Site();
