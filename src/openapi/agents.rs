@@ -51,7 +51,7 @@ console.log(endpoint, type);
 pub const SET_SIGN_IN: About = About {
     tag: AGENTS,
     summary: "Configure the sign-in for agents",
-    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register `redirectUri` of the response there. With `app`, users come to `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. What users granted to agents before stays. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
+    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register `redirectUri` of the response there. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. What users granted to agents before stays. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
     answer: "The new sign-in.",
     schema: Some("AgentSignIn"),
     body: Some(Body { schema: "NewAgentSignIn", examples: &SIGNING_IN, sample: 0 }),
@@ -66,8 +66,8 @@ console.log(signIn.endpoint);
 pub const DELETE_SIGN_IN: About = About {
     tag: AGENTS,
     summary: "Delete the sign-in for agents",
-    description: "Switches sign-in for agents off and ends every grant of the key's account and environment. If you configure it again, the MCP address is the same.",
-    answer: "Sign-in is switched off.",
+    description: "Disables sign-in for agents and ends every grant of the key's account and environment. If you configure it again, the MCP address is the same.",
+    answer: "Sign-in is disabled.",
     schema: None,
     body: None,
     address: "/v1/agent-sign-in",
@@ -79,7 +79,7 @@ await vault.agentSignIn.delete();\n",
 pub const LIST_GRANTS: About = About {
     tag: AGENTS,
     summary: "List grants of agents",
-    description: "Lists what users let agents do, newest first. Grants that have expired or ended are not listed.",
+    description: "Lists the grants of users to agents, newest first. Expired and ended grants are not listed.",
     answer: "A page of the list.",
     schema: Some("AgentGrantPage"),
     body: None,
@@ -94,8 +94,8 @@ for (const { id, client, access } of rows) console.log(id, client.name, access);
 pub const CREATE_GRANT: About = About {
     tag: AGENTS,
     summary: "Create a grant for a user",
-    description: "Says who the user is whom an agent's request has sent to your app, once you have authenticated them. Redirect the same browser to `continueUrl` within 60 seconds: there, the user sees what the agent asks for, and agrees or declines. The URL works once, and only in the browser in which the agent's request began. `platforms` and `access` restrict what the user can grant.",
-    answer: "Where to send the user.",
+    description: "Identifies the user whom an agent's request has sent to your app, after you have authenticated them. Redirect the same browser to `continueUrl` within 60 seconds: there, the user sees the agent's request, and agrees or declines. The URL works once, and only in the browser in which the agent's request started. `platforms` and `access` restrict what the user can grant.",
+    answer: "The address for the user.",
     schema: Some("AgentContinuation"),
     body: Some(Body { schema: "NewAgentGrant", examples: &GRANTING, sample: 0 }),
     address: "/v1/agent-grants",
@@ -159,7 +159,7 @@ pub fn new_sign_in() -> Node {
         ("type", "Who authenticates users: `oidc` or `app`."),
         (
             "issuer",
-            "The issuer of the OpenID provider, exactly as its discovery document has it. Required with `oidc`.",
+            "The issuer of the OpenID provider, exactly as in its discovery document. Required with `oidc`.",
         ),
         ("clientId", "The client that you registered there. Required with `oidc`."),
         ("clientSecret", "The client's secret; `null` for a public client."),
@@ -198,7 +198,7 @@ pub fn new_grant() -> Node {
         ),
         (
             "confirm",
-            "The user is asked before each call that changes something (`write`), or that deletes (`destructive`). If omitted, as the user chooses.",
+            "The user must approve each call that changes something (`write`), or that deletes (`destructive`). If omitted, the user chooses.",
         ),
     ];
     body("A user whom your app has authenticated.", &GRANT_FIELDS, &about, &object! {})
@@ -208,7 +208,7 @@ pub fn new_grant() -> Node {
 #[must_use]
 pub fn continuation() -> Node {
     record(
-        "Where the user agrees or declines.",
+        "The address where the user agrees or declines.",
         vec![
             ("continueUrl", string("Where to redirect the user's browser. It works once.")),
             ("expiresAt", time("Until when it works: 60 seconds from now.")),
@@ -237,7 +237,7 @@ pub fn grant() -> Node {
         said(description, object! {"type": Node::texts(["array", "null"]), "items": items})
     };
     record(
-        "What a user lets an agent do.",
+        "A user's grant to an agent.",
         vec![
             ("id", string("The grant's id.").with(object! {"format": "uuid"})),
             ("identity", string("The user whose connections the agent can use.")),
@@ -260,7 +260,7 @@ pub fn grant() -> Node {
             (
                 "confirm",
                 text_or_null(
-                    "Which calls the user is asked about: `write` or `destructive`; `null` for none.",
+                    "The calls that the user must approve: `write` or `destructive`; `null` for none.",
                 ),
             ),
             (

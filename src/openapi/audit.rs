@@ -44,7 +44,7 @@ pub fn entry() -> Node {
             (
                 "type",
                 names(
-                    "`key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, when a platform or a receiver of webhooks made it necessary.",
+                    "`key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, in reaction to a platform or a webhook receiver.",
                     ActorType::NAMES,
                 ),
             ),
@@ -57,28 +57,28 @@ pub fn entry() -> Node {
             (
                 "keyId",
                 text_or_null(
-                    "The id of the API key by which the actor acts; `null` for `operator` and `service`.",
+                    "The id of the API key behind the actor; `null` for `operator` and `service`.",
                 ),
             ),
         ],
     );
     let targets = ["agent_grant", "agent_sign_in", "connection", "key", "oauth_client", "webhook"];
     let target = record(
-        "What was changed, or whose credentials were read.",
+        "The object that was changed, or whose credentials were read.",
         vec![
             ("type", names("What it is.", targets)),
             ("id", string("Its id; the platform of an OAuth client.")),
         ],
     );
     record(
-        "Something that was changed, or credentials that were read.",
+        "A change, or a read of credentials.",
         vec![
             (
                 "id",
                 string("Identifies the entry. Later entries have greater ids.")
                     .with(object! {"pattern": ID}),
             ),
-            ("at", time("When it happened; of reads that were counted together, the first one.")),
+            ("at", time("When it happened; for reads that were counted together, the time of the first one.")),
             ("action", names("What was done.", AuditAction::NAMES)),
             ("actor", actor),
             ("target", target),
@@ -91,7 +91,7 @@ pub fn entry() -> Node {
             (
                 "count",
                 count(
-                    "How often: reads of one connection's credentials with one API key in one minute are counted together. 1 for everything else.",
+                    "The count: reads of one connection's credentials with one API key in one minute are counted together. 1 for everything else.",
                 ),
             ),
         ],

@@ -104,11 +104,11 @@ pub fn action_input() -> Node {
         ),
         (
             "select",
-            "Only these parts of the answer's body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item.",
+            "Only these parts of the response's body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item.",
         ),
         (
             "maxBytes",
-            "The most bytes of the answer: 500–8388608. `omitted` names what does not fit.",
+            "The maximum size of the response in bytes: 500–8388608. `omitted` lists the parts that do not fit.",
         ),
     ];
     body(description, &INPUT_FIELDS, &about, &object! {})
@@ -270,7 +270,7 @@ fn about_opening() -> [(&'static str, &'static str); 9] {
         ("identityType", "Only connections of this identity type; all types if omitted."),
         (
             "scopes",
-            "The scopes of the token, some of those of the API key. If omitted, those of the key's scopes that only read.",
+            "The scopes of the token, a subset of the API key's. If omitted, the key's read scopes.",
         ),
         (
             "platforms",
@@ -278,11 +278,11 @@ fn about_opening() -> [(&'static str, &'static str); 9] {
         ),
         (
             "access",
-            "`read` allows calls of platforms by `GET` and `HEAD` only. If omitted, by every method.",
+            "`read` allows calls to platforms by `GET` and `HEAD` only. If omitted, by every method.",
         ),
         (
             "actions",
-            "Only these actions of platforms, each as `platform/key` or `platform/prefix*`, and no other calls: the proxy is refused. Restricts `platforms` to theirs. All calls if omitted.",
+            "Only these actions of platforms, each as `platform/key` or `platform/prefix*`, and no other calls: the token can't use the proxy. Restricts `platforms` to theirs. All calls if omitted.",
         ),
         (
             "connections",
@@ -346,11 +346,11 @@ fn about_starting() -> [(&'static str, &'static str); 13] {
         ),
         (
             "fields",
-            "What the user entered, by the names of the method's `fields`. A field with an empty value counts as not filled in.",
+            "What the user entered, by the names of the method's `fields`. A field with an empty value counts as empty.",
         ),
         (
             "scopes",
-            "The scopes to ask the platform for; those of the OAuth client if omitted. Only for methods of OAuth 2.0.",
+            "The scopes to request at the platform; those of the OAuth client if omitted. Only for methods of OAuth 2.0.",
         ),
         (
             "returnUrl",
@@ -358,11 +358,11 @@ fn about_starting() -> [(&'static str, &'static str); 13] {
         ),
         (
             "allowOtherAccount",
-            "Whether another account at the platform may take the place of the one that was connected before. Otherwise the attempt fails with `account_mismatch`.",
+            "Whether another account at the platform may replace the previously connected one. Otherwise the attempt fails with `account_mismatch`.",
         ),
         (
             "link",
-            "Whether to return a link in each case. Where the user has to enter a key, fill in a field or choose a method, the link leads to the connect window; `fields`, `label`, `name`, `tags`, `scopes` and `allowOtherAccount` can't be sent then. If `authMethod` is omitted, the only method of OAuth 2.0 with an OAuth client is used. Needs the scope `catalog:read` as well.",
+            "Whether to return a link in every case. If the user has to enter a key, fill in a field or choose a method, the link leads to the connect window; `fields`, `label`, `name`, `tags`, `scopes` and `allowOtherAccount` can't be sent then. If `authMethod` is omitted, the only method of OAuth 2.0 with an OAuth client is used. Needs the scope `catalog:read` as well.",
         ),
     ]
 }
@@ -376,20 +376,20 @@ fn about_client() -> [(&'static str, &'static str); 8] {
         ("clientId", "The client's id at the platform."),
         (
             "clientSecret",
-            "The client's secret, or its private key as a JSON Web Key where the method's `tokenAuth` is `private_key_jwt`. If omitted, the stored one stays as long as `clientId` is the same; `null` removes it. It is sealed, and never returned.",
+            "The client's secret, or its private key as a JSON Web Key where the method's `tokenAuth` is `private_key_jwt`. If omitted, the stored one stays as long as `clientId` is the same; `null` removes it. It is encrypted, and never returned.",
         ),
-        ("scopes", "The scopes to ask for when a request to connect names none."),
+        ("scopes", "The scopes to request when a request to connect names none."),
         (
             "authorizationParameters",
-            "More parameters of the authorization request. Those that decide about security can't be set.",
+            "Additional parameters of the authorization request. Security-relevant ones can't be set.",
         ),
         (
             "variables",
-            "Values of the variables in the platform's URLs. A variable that decides which host receives the client's secret must be set here, unless the catalog lists its values.",
+            "Values of the variables in the platform's URLs. A variable that determines which host receives the client's secret must be set here, unless the catalog lists its values.",
         ),
         (
             "startUrl",
-            "The page of your app where users start to connect. The service links to it when a visit begins at the platform, such as an installation from its marketplace: nothing says then whose account it is to be. Omit it for none.",
+            "The page of your app where users start to connect. The service links to it when a visit begins at the platform, such as an installation from its marketplace, which does not identify the user. Omit it for none.",
         ),
         (
             "pkce",
@@ -408,7 +408,7 @@ fn about_credentials() -> [(&'static str, &'static str); 15] {
         ("accessToken", "With `oauth2`: the access token."),
         (
             "refreshToken",
-            "With `oauth2`: the refresh token, with which the service renews the access token.",
+            "With `oauth2`: the refresh token, with which the service refreshes the access token.",
         ),
         (
             "expiresAt",

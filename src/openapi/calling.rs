@@ -20,8 +20,8 @@ pub const INPUTS: [(&str, &str, &str); 1] = [(
 pub const RUN: About = About {
     tag: CALLING,
     summary: "Run an action",
-    description: "Runs an action of the connection's platform with the connection's credentials. The input is checked against the action's `input` schema before anything is sent: a 400 lists all errors, each with a JSON pointer. Parameters and body are then written as the platform's OpenAPI document says. The response has the platform's status, headers and body, whatever the status is. A JSON body is returned as it is, text as a string, anything else as `{ base64, contentType }`, and a body of more than 8 MiB as null, with `bodyTooLarge`. Files in the input (`format: binary`) are strings in base64. `arguments` in place of the other members has the input as one flat object, as the action's detail describes it with `for=model`. With `select` (up to 20 JSON Pointers; `*` is every item) and `maxBytes` in the body, the response has only these parts, within so many bytes; `omitted` names what is left out. For larger inputs and answers, use the proxy.",
-    answer: "What the platform answers, with any status.",
+    description: "Runs an action of the connection's platform with the connection's credentials. The input is checked against the action's `input` schema before anything is sent: a 400 lists all errors, each with a JSON pointer. Parameters and body are then serialized as the platform's OpenAPI document specifies. The response has the platform's status, headers and body, whatever the status is. A JSON body is returned as it is, text as a string, anything else as `{ base64, contentType }`, and a body of more than 8 MiB as null, with `bodyTooLarge`. Files in the input (`format: binary`) are strings in base64. `arguments` in place of the other members has the input as one flat object, as the action's detail describes it with `for=model`. With `select` (up to 20 JSON Pointers; `*` is every item) and `maxBytes` in the body, the response has only these parts, within so many bytes; `omitted` names what is left out. For larger inputs and answers, use the proxy.",
+    answer: "The platform's response, with any status.",
     schema: Some("ActionAnswer"),
     body: Some(Body { schema: "ActionInput", examples: &INPUTS, sample: 0 }),
     address: "/v1/vault/connections/$ID/actions/issuesCreate",
@@ -34,7 +34,7 @@ console.log(status, typeof body);
 ",
 };
 
-const PASSED: &str = "Sends the request to the platform of the connection, with the connection's credentials, and returns what the platform answers: its status, headers and body. `path` is everything after `/proxy/`, below the platform's first server, with any query; without the slash, the server's own address is called. Bodies of any size stream in both directions. Your API key, cookies, and headers of the way such as `x-forwarded-for` are not passed on, and neither is the platform's `set-cookie`; credentials that you send yourself are replaced. To call another of the platform's servers, name it in the header `x-vault-server`; no other host can be called. Redirects to the same origin are followed, all others are returned. If the platform answers 401, the credentials are renewed and the request is repeated once, unless its body has more than 1 MiB or no `Content-Length`. A request with `x-vault-retries` (1–3) is repeated when the platform refuses it for now and says to wait at most 20 seconds, if it is a `GET`, a `HEAD` or has an `Idempotency-Key`; `x-vault-retry-at` has the time of a longer wait. `x-vault-next` has the next page that the platform names in `Link`, or in the JSON of its response where the connector's `pagination` says, as a `path`. A body with `GET` is refused. The response says in `x-vault-source` whether it comes from the `platform` or from the `vault`.";
+const PASSED: &str = "Sends the request to the platform of the connection, with the connection's credentials, and returns the platform's response: its status, headers and body. `path` is everything after `/proxy/`, below the platform's first server, with any query; without the slash, the server's own address is called. Bodies of any size stream in both directions. Your API key, cookies, and headers of the way such as `x-forwarded-for` are not passed on, and neither is the platform's `set-cookie`; credentials that you send yourself are replaced. To call another of the platform's servers, name it in the header `x-vault-server`; no other host can be called. Redirects to the same origin are followed, all others are returned. If the platform answers 401, the credentials are renewed and the request is repeated once, unless its body has more than 1 MiB or no `Content-Length`. A request with `x-vault-retries` (1–3) is repeated when the platform refuses it for now and says to wait at most 20 seconds, if it is a `GET`, a `HEAD` or has an `Idempotency-Key`; `x-vault-retry-at` has the time of a longer wait. `x-vault-next` has the next page that the platform names in `Link`, or in the JSON of its response where the connector's `pagination` says, as a `path`. A body with `GET` is refused. The response says in `x-vault-source` whether it comes from the `platform` or from the `vault`.";
 
 /// A call that is passed on.
 #[must_use]
@@ -96,7 +96,7 @@ console.log(response.status);
         tag: CALLING,
         summary,
         description: PASSED,
-        answer: "What the platform answers, with any status.",
+        answer: "The platform's response, with any status.",
         schema: None,
         body: None,
         address,
@@ -110,21 +110,21 @@ pub fn answer() -> Node {
     let text = object! {"type": "string"};
     let headers = object! {"type": "object", "additionalProperties": text};
     let properties = object! {
-        "status": count("The HTTP status that the platform answers."),
+        "status": count("The HTTP status of the platform's response."),
         "headers": said("Its headers, with names in lower case.", headers),
         "body": said(
-            "JSON as it is, text as a string, anything else as `{ base64, contentType }`; null if there is none.",
+            "JSON as JSON, text as a string, anything else as `{ base64, contentType }`; null if there is none.",
             object! {},
         ),
         "bodyTooLarge": boolean("True if the body has more than 8 MiB and is therefore null; else absent."),
         "omitted": said(
-            "What does not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`; else absent.",
+            "The parts that do not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`; else absent.",
             object! {"type": "object"},
         ),
     };
     object! {
         "type": "object",
-        "description": "What a platform answers to an action.",
+        "description": "A platform's response to an action.",
         "required": Node::texts(["status", "headers", "body"]),
         "properties": properties,
     }

@@ -49,7 +49,7 @@ pub const IMPORTING: [(&str, &str, &str); 2] = [
 pub const CHECK: About = About {
     tag: VAULT,
     summary: "Check a connection",
-    description: "Finds out at once whether a connection works, as the service does by itself once a day: an access token is renewed, other credentials are tried with the platform's request for that. Returns the connection as it is then; its status has the reason. While the service waits after a failure, the response is a 429, and `Retry-After` says how long.",
+    description: "Checks at once whether a connection works, as the service does once a day: it refreshes an access token, or tries other credentials with the connector's `verify` request. Returns the connection with its new state; its status has the reason. While the service waits after a failure, the response is a 429 with `Retry-After`.",
     answer: "The connection after the check.",
     schema: Some("Connection"),
     body: None,
@@ -64,7 +64,7 @@ console.log(connection.state);
 pub const STATUS: About = About {
     tag: VAULT,
     summary: "Get the status of a connection",
-    description: "Returns the connection's state with its reason, who must act, and what the vault knows of its credentials. If the vault does not hold them, the reason is the one that was last reported with `PUT …/state`.",
+    description: "Returns the connection's state with its reason, who must act, and data about its credentials. If the vault does not hold them, the reason is the one last reported with `PUT …/state`.",
     answer: "The status.",
     schema: Some("ConnectionStatus"),
     body: None,
@@ -79,7 +79,7 @@ console.log(state, actor, reason?.code ?? \"no reason\");
 pub const CREDENTIALS: About = About {
     tag: CONNECTING,
     summary: "Get the credentials of a connection",
-    description: "Returns the connection's credentials, and in `headers` and `query` what to add to a request to the platform. An access token with less than 5 minutes or a tenth of its lifetime left, whichever is less, is renewed first. If the renewal fails, the old token is returned as long as it is valid; after that, the response is a 503 with `Retry-After`. Refresh tokens are never returned. Only API keys can have the scope, and a key has it only if it was asked for.",
+    description: "Returns the connection's credentials, with the `headers` and `query` to add to a request to the platform. An access token with less than 5 minutes or a tenth of its lifetime left, whichever is less, is refreshed first. If the refresh fails, the old token is returned as long as it is valid; after that, the response is a 503 with `Retry-After`. Refresh tokens are never returned. Only API keys can have the scope, and a key has it only if it was asked for.",
     answer: "The credentials.",
     schema: Some("Credentials"),
     body: None,
@@ -94,7 +94,7 @@ console.log(credentials.type, Object.keys(credentials.headers).join());
 pub const IMPORT: About = About {
     tag: CONNECTING,
     summary: "Set the credentials of a connection",
-    description: "Stores credentials that you or another service held until now, and replaces those that the vault holds. If the connector has a request that shows whether credentials are good, they are checked first; if the platform rejects them, nothing is stored. An access token that has expired is accepted together with a refresh token, and so is a refresh token alone: the first use renews it. Only API keys can have the scope.",
+    description: "Stores credentials that you or another service held, and replaces those in the vault. If the connector has a `verify` request, they are checked first; if the platform rejects them, nothing is stored. An access token that has expired is accepted together with a refresh token, and so is a refresh token alone: the first use gets an access token with it. Only API keys can have the scope.",
     answer: "The credentials are stored.",
     schema: None,
     body: Some(Body { schema: "NewCredentials", examples: &IMPORTING, sample: 1 }),
@@ -109,7 +109,7 @@ console.log(\"stored\");
 pub const START: About = About {
     tag: CONNECTING,
     summary: "Connect an account",
-    description: "Connects an account at a platform, or reconnects the connection that you name in `connection`. If the method asks the user for credentials, send them in `fields`: they are checked at the platform if the connector has a request for that, sealed, and the connection is returned. If the user must agree at the platform, the response is a 202 with an attempt: the user opens its `authorizationUrl` within 10 minutes, and you ask for the outcome with `GET /v1/vault/connect/{id}`. A connection with the same key that has failed is reconnected; any other returns a 409. A token connects accounts for its own identity only.",
+    description: "Connects an account at a platform, or reconnects the connection that you name in `connection`. If the method asks the user for credentials, send them in `fields`: they are checked at the platform if the connector has a `verify` request, and encrypted, and the connection is returned. If the user must agree at the platform, the response is a 202 with an attempt: the user opens its `authorizationUrl` within 10 minutes, and you ask for the outcome with `GET /v1/vault/connect/{id}`. A connection with the same key that has failed is reconnected; any other returns a 409. A token connects accounts for its own identity only.",
     answer: "The new connection.",
     schema: Some("Connection"),
     body: Some(Body { schema: "NewConnectAttempt", examples: &STARTING, sample: 0 }),
@@ -129,7 +129,7 @@ console.log(\"Open\", attempt.authorizationUrl);
 pub const ATTEMPTS: About = About {
     tag: CONNECTING,
     summary: "List attempts to connect",
-    description: "Lists the attempts to connect accounts with the user's consent at the platform, those that began last first: what support needs when a user says that it did not work. Credentials that a platform rejects make no attempt. To read on, pass `next` as `before`. Every status can be listed without reading other attempts; with `platform`, and with `status` for one identity, a request looks at 1,000 attempts at most, so that a page can have fewer rows than `limit`, or none, although more follow. A token sees the attempts of its own identity only. The service keeps attempts for at least a day after they expired.",
+    description: "Lists the attempts to connect accounts with the user's consent at the platform, newest first, for support when a user reports a failure. Credentials that a platform rejects create no attempt. For the next page, pass `next` as `before`. A filter by `status` alone reads only matching attempts; with `platform`, and with `status` for one identity, a request examines 1,000 attempts at most, so that a page can have fewer rows than `limit`, or none, although more follow. A token sees the attempts of its own identity only. The service keeps attempts for at least a day after they expired.",
     answer: "A page of the list.",
     schema: Some("AttemptSummaryPage"),
     body: None,
@@ -145,7 +145,7 @@ for await (const attempt of vault.connectAttempts.list({ status: [\"failed\", \"
 pub const ATTEMPT: About = About {
     tag: CONNECTING,
     summary: "Get an attempt to connect",
-    description: "Returns what has become of an attempt: it is `pending` until the user has agreed or refused at the platform, and `expired` 10 minutes after it began. With `wait`, the response comes as soon as the attempt is over, or after so many seconds. The attempts of another account or environment, and for a token those of another identity, return a 404. The service deletes attempts that expired more than a day ago.",
+    description: "Returns the status of an attempt: it is `pending` until the user has agreed or refused at the platform, and `expired` 10 minutes after it began. With `wait`, the response comes as soon as the attempt is over, or after that number of seconds. The attempts of another account or environment, and for a token those of another identity, return a 404. The service deletes attempts that expired more than a day ago.",
     answer: "The attempt.",
     schema: Some("ConnectAttempt"),
     body: None,
@@ -209,7 +209,7 @@ console.log(client.clientId, client.redirectUri);
 pub const DELETE_CLIENT: About = About {
     tag: CONNECTING,
     summary: "Delete an OAuth client",
-    description: "Deletes the OAuth client for a platform. Until there is another one, nobody can connect an account there with OAuth, and access tokens that were issued with it can't be renewed.",
+    description: "Deletes the OAuth client for a platform. Until you set another one, no account can be connected there with OAuth, and access tokens that were issued with it can't be refreshed.",
     answer: "The OAuth client is deleted.",
     schema: None,
     body: None,

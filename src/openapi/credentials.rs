@@ -32,7 +32,7 @@ pub fn status() -> Node {
             (
                 "code",
                 string(
-                    "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, `not_checked` if the platform did not say whether it accepts new credentials, or `reported` if somebody reported the state.",
+                    "The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, `not_checked` if the platform did not say whether it accepts new credentials, or `reported` if the state was set with `PUT …/state`.",
                 ),
             ),
             ("detail", text_or_null("The reason, for people.")),
@@ -43,29 +43,29 @@ pub fn status() -> Node {
         "The health of a connection.",
         vec![
             ("state", names("The state of the connection.", State::NAMES)),
-            ("since", time("Since when it has been in that state.")),
-            ("reason", or_null("Why; null if there is nothing to say.", reason)),
+            ("since", time("The time since which it has been in that state.")),
+            ("reason", or_null("The reason; null if there is none.", reason)),
             (
                 "actor",
                 names(
-                    "Who must act. `user`: reconnect the connection. `account`: correct the OAuth client. `nobody`: nothing is wrong, or the service tries again.",
+                    "Who must act. `user`: reconnect the connection. `account`: correct the OAuth client. `nobody`: nothing is wrong, or the service retries.",
                     ["user", "account", "nobody"],
                 ),
             ),
-            ("attempts", count("The number of renewals that have failed since the last success.")),
-            ("nextAttemptAt", time_or_null("When the next renewal is due; null if none is.")),
+            ("attempts", count("The number of refreshes that have failed since the last success.")),
+            ("nextAttemptAt", time_or_null("When the next refresh is due; null if none is.")),
             ("expiresAt", time_or_null("When the access token expires; null if unknown.")),
             (
                 "lastRefreshedAt",
                 time_or_null(
-                    "When the credentials were last stored or renewed; null if the vault holds none.",
+                    "When the credentials were last stored or refreshed; null if the vault holds none.",
                 ),
             ),
             ("scopes", strings("The scopes that the platform granted.")),
             (
                 "missingScopes",
                 strings(
-                    "The scopes that were asked for, or granted before, and that the platform does not grant now.",
+                    "The scopes that were requested, or granted before, and that the platform does not grant now.",
                 ),
             ),
             ("holdsCredentials", boolean("Whether the vault holds credentials of the connection.")),
@@ -77,7 +77,7 @@ pub fn status() -> Node {
 /// Whose account a connection leads to.
 pub fn connected_account() -> Node {
     or_null(
-        "The connected account, as the platform says; null if it is not known.",
+        "The connected account at the platform; null if it is not known.",
         reference("PlatformAccount"),
     )
 }
@@ -110,7 +110,7 @@ pub fn pending_attempt() -> Node {
             (
                 "authorizationUrl",
                 said(
-                    "A link for the user. It asks whether they started this, and leads to the platform. It works in one browser, until the attempt is over.",
+                    "A link for the user. Its page asks them to confirm that they started this, and redirects to the platform. It works in one browser, until the attempt is over.",
                     url,
                 ),
             ),
@@ -179,7 +179,7 @@ pub fn attempt_summary() -> Node {
             ("id", said("Identifies the attempt.", id())),
             ("platform", said("The platform's identifier.", platform())),
             ("authMethod", string("The id of one of the connector's `authMethods`.")),
-            ("identity", string("Whose connection it is to be.")),
+            ("identity", string("The identity that the connection belongs to.")),
             ("identityType", identity_type),
             ("status", attempt_status()),
             ("connection", or_null(connection, id())),
@@ -198,7 +198,7 @@ pub fn client() -> Node {
 /// An OAuth client that was set just now.
 pub fn stored_client() -> Node {
     let warnings = strings(
-        "What may be wrong with the client, such as that it asks for no scopes although the platform has some. Absent if there is nothing.",
+        "Possible problems with the client, for example that it requests no scopes although the platform has some. Absent if there are none.",
     );
     record_with(
         "The registration of an app at a platform, as it was stored.",
@@ -214,8 +214,8 @@ fn client_members() -> Vec<(&'static str, Node)> {
         ("authMethod", text_or_null("The auth method that it is for; null for all of OAuth 2.0.")),
         ("clientId", string("The client's id at the platform.")),
         ("hasSecret", boolean("Whether the service has the client's secret.")),
-        ("scopes", strings("The scopes to ask for when a request to connect names none.")),
-        ("authorizationParameters", texts_by_name("More parameters of the authorization request.")),
+        ("scopes", strings("The scopes to request when a request to connect names none.")),
+        ("authorizationParameters", texts_by_name("Additional parameters of the authorization request.")),
         ("variables", texts_by_name("Values of the variables in the platform's URLs.")),
         (
             "startUrl",
@@ -224,7 +224,7 @@ fn client_members() -> Vec<(&'static str, Node)> {
         (
             "pkce",
             said(
-                "Whether authorization requests use PKCE (RFC 7636); null for what the catalog says.",
+                "Whether authorization requests use PKCE (RFC 7636); null for the catalog's value.",
                 object! {
                     "type": Node::texts(["string", "null"]), "enum": Node::Array(vec![
                         Node::Text("S256".to_owned()), Node::Text("none".to_owned()), Node::Null,
@@ -236,7 +236,7 @@ fn client_members() -> Vec<(&'static str, Node)> {
         (
             "rejectedSince",
             time_or_null(
-                "Since when the platform has rejected the client; null while it has not. Setting the client clears it.",
+                "The time since which the platform has rejected the client; null if it accepts it. Setting the client clears this.",
             ),
         ),
         ("createdAt", time("When it was first set.")),
@@ -278,7 +278,7 @@ pub fn credentials() -> Node {
             "An access token of OAuth 2.0.",
             vec![
                 ("accessToken", string("The access token.")),
-                ("tokenType", string("What the platform calls its type, mostly `Bearer`.")),
+                ("tokenType", string("The platform's name for its type, usually `Bearer`.")),
                 ("expiresAt", time_or_null("When it expires; null if unknown.")),
                 ("scopes", strings("The scopes that the platform granted.")),
             ],

@@ -31,31 +31,31 @@ pub fn connector(row: &Node) -> Node {
             (
                 "headers",
                 texts_by_name(
-                    "Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method.",
+                    "Headers of every request to the platform, with every auth method. Values are templates, as in an auth method.",
                 ),
             ),
             (
                 "verify",
                 nullable(
-                    "A request that succeeds only with good credentials; null if unknown.",
+                    "A request that succeeds only with valid credentials; null if unknown.",
                     verify(),
                 ),
             ),
             (
                 "account",
-                nullable("How to find out whose account it is; null if unknown.", account()),
+                nullable("A request that identifies the connected account; null if unknown.", account()),
             ),
             (
                 "pagination",
                 list(
-                    "Where responses say that a list goes on, besides the header `Link`: the first that says it counts.",
+                    "Where responses name the next page of a list, in addition to the header `Link`: the first match counts.",
                     pagination(),
                 ),
             ),
         ],
     );
     let description =
-        "A connector, how users connect to its platform, and where the platform's API is.";
+        "A connector, with the ways to connect and the addresses of the platform's API.";
     joined(description, row, &detail, object! {})
 }
 
@@ -83,12 +83,12 @@ pub fn action(row: &Node) -> Node {
     let parameter = record(
         "",
         vec![
-            ("name", string("As the platform names it.")),
+            ("name", string("The platform's name for it.")),
             ("in", names("Where it is sent.", variants::<Place>())),
             ("required", boolean("Whether the platform needs it.")),
-            ("schema", any_schema("Its values. References lead into this answer.")),
+            ("schema", any_schema("Its values. References point into this response.")),
             ("style", string("How a list or an object is written, as in OpenAPI.")),
-            ("explode", boolean("Whether its values stand for themselves, as in OpenAPI.")),
+            ("explode", boolean("Whether each value is a parameter of its own, as in OpenAPI.")),
         ],
     );
     let written = record(
@@ -96,12 +96,12 @@ pub fn action(row: &Node) -> Node {
         vec![(
             "contentType",
             text_or_null(
-                "The media type in which a value is written; null if `style` says it all.",
+                "The media type of the serialized value; null if `style` applies.",
             ),
         )],
     );
     let reserved = object! {
-        "allowReserved": boolean("True if reserved characters are sent as they are, as in OpenAPI; else absent."),
+        "allowReserved": boolean("True if reserved characters are sent unencoded, as in OpenAPI; otherwise absent."),
     };
     let parameter = joined("A parameter.", &parameter, &written, reserved);
     let body = record(
@@ -109,14 +109,14 @@ pub fn action(row: &Node) -> Node {
         vec![
             ("required", boolean("Whether the platform needs it.")),
             ("contentTypes", strings("The media types; the schema describes the first.")),
-            ("schema", any_schema("Its content. References lead into this answer.")),
+            ("schema", any_schema("Its content. References point into this response.")),
         ],
     );
     let encoding = record(
         "How a member of a form is written, like a parameter of a query.",
         vec![
             ("style", string("How a list or an object is written, as in OpenAPI.")),
-            ("explode", boolean("Whether its values stand for themselves, as in OpenAPI.")),
+            ("explode", boolean("Whether each value is a parameter of its own, as in OpenAPI.")),
         ],
     );
     let encoding = joined(
@@ -124,14 +124,14 @@ pub fn action(row: &Node) -> Node {
         &encoding,
         &record("", vec![]),
         object! {
-            "allowReserved": boolean("Whether reserved characters stay as they are; else absent."),
+            "allowReserved": boolean("Whether reserved characters are sent unencoded; otherwise absent."),
             "contentType": string("The media types that a part may have, comma-separated; else absent."),
             "headers": strings("The headers that a part may have; else absent."),
         },
     );
     let of_members = object! {
         "encoding": said(
-            "Of a form: how members are written of which the document says so; else absent.",
+            "For a form: the serialization of members, where the document specifies it; otherwise absent.",
             object! {"type": "object", "additionalProperties": encoding},
         ),
     };
@@ -140,7 +140,7 @@ pub fn action(row: &Node) -> Node {
         "A way to authorize the action.",
         vec![
             ("method", string("The id of one of the connector's auth methods.")),
-            ("scopes", strings("The scopes that are needed; empty if none are known.")),
+            ("scopes", strings("The required scopes; empty if none are known.")),
         ],
     );
     let detail = record(
@@ -151,12 +151,12 @@ pub fn action(row: &Node) -> Node {
             ("description", string("What the action does; can be empty.")),
             ("deprecated", boolean("Whether the platform advises against it.")),
             ("documentationUrl", url("The platform's documentation of it; null if unknown.")),
-            ("parameters", list("What is sent besides the body.", parameter)),
+            ("parameters", list("All parameters except the body.", parameter)),
             ("requestBody", nullable("The body; null if there is none.", body)),
             (
                 "responseTypes",
                 strings(
-                    "The media types in which it answers when it succeeds, the preferred one first; empty if unknown.",
+                    "The media types of a successful response, the preferred one first; empty if unknown.",
                 ),
             ),
             (
@@ -169,16 +169,16 @@ pub fn action(row: &Node) -> Node {
             (
                 "input",
                 schema(
-                    "A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them. With `for=model`, one flat object instead.",
+                    "A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body` that the action has. With `for=model`, one flat object instead.",
                 ),
             ),
         ],
     );
     let response = record(
-        "What is answered with one status.",
+        "The response with one status.",
         vec![
             ("status", string("Such as `200`, `4XX` or `default`.")),
-            ("description", string("When it is answered; can be empty.")),
+            ("description", string("When this response is returned; can be empty.")),
             ("contentType", text_or_null("The media type; null without a body.")),
             (
                 "schema",
@@ -189,9 +189,9 @@ pub fn action(row: &Node) -> Node {
             ),
         ],
     );
-    let responses = list("What the action answers; only with `include=responses`.", response);
+    let responses = list("The action's responses; only with `include=responses`.", response);
     let optional = object! {"responses": responses};
-    joined("An action, and what it takes and answers.", row, &detail, optional)
+    joined("An action, with its input and responses.", row, &detail, optional)
 }
 
 fn any_schema(description: &str) -> Node {
@@ -224,7 +224,7 @@ fn server() -> Node {
         vec![
             (
                 "url",
-                string("An absolute URL. Each `{name}` in it stands for the field of that name."),
+                string("An absolute URL. Each `{name}` in it is replaced by the field of that name."),
             ),
             ("description", text_or_null("What the server is for.")),
         ],
@@ -236,7 +236,7 @@ fn license() -> Node {
         "A licence.",
         vec![
             ("name", text_or_null("Its name, or its SPDX identifier.")),
-            ("url", url("Where its text is.")),
+            ("url", url("The address of its text.")),
         ],
     )
 }
@@ -258,8 +258,8 @@ fn verify() -> Node {
     let value = record(
         "A value in a JSON response.",
         vec![
-            ("pointer", string("Where it is: a JSON Pointer.")),
-            ("value", said("What it is; an array lists several values.", object! {})),
+            ("pointer", string("Its position: a JSON Pointer.")),
+            ("value", said("The value; an array lists several.", object! {})),
         ],
     );
     let mut members = request_members();
@@ -267,23 +267,23 @@ fn verify() -> Node {
     members.push((
         "rejected",
         list(
-            "The statuses with which the platform rejects credentials. All others but 2xx say nothing about them.",
+            "The statuses with which the platform rejects credentials. All others, except 2xx, prove nothing.",
             status,
         ),
     ));
     members.push((
         "rejectedWhen",
         nullable(
-            "What a response contains if it rejects the credentials, whatever its status; null if none does.",
+            "The content of a response that rejects the credentials, with any status; null if none does.",
             value,
         ),
     ));
-    record("A request to the platform that shows whether it accepts credentials.", members)
+    record("A request to the platform that checks credentials.", members)
 }
 
 fn pagination() -> Node {
     record(
-        "Where a JSON response says how to get the next page of a list.",
+        "Where a JSON response names the next page of a list.",
         vec![
             (
                 "next",
@@ -304,7 +304,7 @@ fn pagination() -> Node {
             (
                 "more",
                 text_or_null(
-                    "The JSON Pointer of what is true if there is another page; null if the value says it.",
+                    "The JSON Pointer of a value that is true if there is another page; null if the pointer to the next page is enough.",
                 ),
             ),
         ],
@@ -313,9 +313,9 @@ fn pagination() -> Node {
 
 fn account() -> Node {
     let mut members = request_members();
-    members.push(("id", string("The JSON Pointer of the account's id in the answer.")));
-    members.push(("name", text_or_null("The JSON Pointer of the account's name in the answer.")));
-    record("A request to the platform that says whose account it is.", members)
+    members.push(("id", string("The JSON Pointer of the account's id in the response.")));
+    members.push(("name", text_or_null("The JSON Pointer of the account's name in the response.")));
+    record("A request to the platform that identifies the connected account.", members)
 }
 
 /// A way to connect: one schema for each type.
@@ -327,11 +327,11 @@ pub fn auth_method() -> Node {
             ("type", object! {"type": "string", "const": kind}),
         ];
         members.extend(own);
-        members.push(("fields", list("What the user is asked for.", reference("AuthField"))));
+        members.push(("fields", list("The fields that the user fills in.", reference("AuthField"))));
         members.push((
             "headers",
             texts_by_name(
-                "Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.",
+                "Headers of every request to the platform. In a value, `{name}` is replaced by the field of that name, or the member of the token response; with OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced by the token and by data of the OAuth client.",
             ),
         ));
         members.push((
@@ -351,7 +351,7 @@ pub fn auth_method() -> Node {
                 (
                     "prefix",
                     string(
-                        "What comes before the key; can be empty. A space follows if it ends with a letter or a digit.",
+                        "The prefix of the key; can be empty. A space follows if it ends with a letter or a digit.",
                     ),
                 ),
             ],
@@ -360,8 +360,8 @@ pub fn auth_method() -> Node {
             "basic",
             "A user name and a password (RFC 7617).",
             vec![
-                ("usernameLabel", string("What the platform calls the user name.")),
-                ("passwordLabel", string("What the platform calls the password.")),
+                ("usernameLabel", string("The platform's name for the user name.")),
+                ("passwordLabel", string("The platform's name for the password.")),
                 (
                     "username",
                     text_or_null(
@@ -382,7 +382,7 @@ pub fn auth_method() -> Node {
             vec![(
                 "prefix",
                 string(
-                    "What comes before the token. A space follows if it ends with a letter or a digit.",
+                    "The prefix of the token. A space follows if it ends with a letter or a digit.",
                 ),
             )],
         ),
@@ -405,27 +405,27 @@ fn oauth2() -> Vec<(&'static str, Node)> {
     let scope = record(
         "A scope.",
         vec![
-            ("name", string("What is asked for.")),
+            ("name", string("The scope to request.")),
             ("description", string("What it allows; can be empty.")),
         ],
     );
     vec![
         ("grant", names("The grant type.", variants::<Grant>())),
         ("issuer", text_or_null("The issuer (RFC 9207); null if unknown.")),
-        ("authorizationUrl", url("Where users are sent; null for client credentials.")),
-        ("tokenUrl", string("Where codes and refresh tokens are exchanged.")),
-        ("refreshUrl", url("Where refresh tokens are exchanged, if not at `tokenUrl`.")),
-        ("revocationUrl", url("Where tokens are revoked (RFC 7009); null if unknown.")),
-        ("scopes", list("The scopes that can be asked for.", scope)),
-        ("scopeSeparator", string("What stands between scopes.")),
+        ("authorizationUrl", url("The authorization endpoint; null for client credentials.")),
+        ("tokenUrl", string("The token endpoint.")),
+        ("refreshUrl", url("The endpoint for refresh tokens, if it is not `tokenUrl`.")),
+        ("revocationUrl", url("The revocation endpoint (RFC 7009); null if unknown.")),
+        ("scopes", list("The scopes that can be requested.", scope)),
+        ("scopeSeparator", string("The separator of scopes.")),
         ("pkce", names("The method of PKCE (RFC 7636).", variants::<Pkce>())),
         (
             "tokenAuth",
             names("How the client authenticates at `tokenUrl`.", variants::<TokenAuth>()),
         ),
-        ("clientIdParameter", string("What the platform calls the parameter `client_id`.")),
-        ("authorizationParameters", texts_by_name("More parameters of the authorization request.")),
-        ("tokenParameters", texts_by_name("More parameters of the token request.")),
+        ("clientIdParameter", string("The platform's name for the parameter `client_id`.")),
+        ("authorizationParameters", texts_by_name("Additional parameters of the authorization request.")),
+        ("tokenParameters", texts_by_name("Additional parameters of the token request.")),
         (
             "redirectUri",
             text_or_null(
@@ -446,21 +446,21 @@ fn oauth2() -> Vec<(&'static str, Node)> {
         (
             "tokenPointer",
             text_or_null(
-                "The JSON Pointer of the object with the tokens; null for the whole answer.",
+                "The JSON Pointer of the object with the tokens; null for the whole response.",
             ),
         ),
         (
             "tokenFallback",
             text_or_null(
-                "The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other.",
+                "The JSON Pointer of the object with the tokens, if the first place has none; null if there is no other.",
             ),
         ),
-        ("tokenMembers", strings("The members of the token answer that are kept.")),
-        ("codeParameter", string("What the platform calls the parameter `code` of the redirect.")),
+        ("tokenMembers", strings("The members of the token response that are stored.")),
+        ("codeParameter", string("The platform's name for the parameter `code` of the redirect.")),
         (
             "expiresUnit",
             names(
-                "The unit in which the platform says how long an access token is valid.",
+                "The unit in which the platform returns the lifetime of an access token.",
                 variants::<ExpiresUnit>(),
             ),
         ),
@@ -474,14 +474,14 @@ fn oauth2() -> Vec<(&'static str, Node)> {
         (
             "accessTokenRefresh",
             nullable(
-                "The request that renews an access token by itself, without a refresh token; null if there is none.",
+                "The request that refreshes an access token without a refresh token; null if there is none.",
                 access_token_request(),
             ),
         ),
         (
             "fieldSources",
             list(
-                "Where the platform says the values of fields, which then need not be filled in.",
+                "Where the platform returns the values of fields, which then need not be filled in.",
                 field_source(),
             ),
         ),
@@ -497,7 +497,7 @@ fn access_token_request() -> Node {
             (
                 "parameters",
                 texts_by_name(
-                    "All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name.",
+                    "All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced.",
                 ),
             ),
         ],
@@ -506,13 +506,13 @@ fn access_token_request() -> Node {
 
 fn field_source() -> Node {
     record(
-        "Where the platform says the value of a field.",
+        "Where the platform returns the value of a field.",
         vec![
             ("field", string("The field's name.")),
             (
                 "from",
                 names(
-                    "What says it: the redirect, the token response, or the response to the connector's `account` request.",
+                    "The source: the redirect, the token response, or the response to the connector's `account` request.",
                     variants::<SourceKind>(),
                 ),
             ),
@@ -525,7 +525,7 @@ fn field_source() -> Node {
             (
                 "template",
                 text_or_null(
-                    "What the platform says, with `{field}` in place of the value; null if it says the value alone.",
+                    "The platform's value, with `{field}` in place of the field's value; null if it is the field's value alone.",
                 ),
             ),
         ],
@@ -536,7 +536,7 @@ fn field_source() -> Node {
 #[must_use]
 pub fn field() -> Node {
     record(
-        "Something that the user is asked for.",
+        "A field that the user fills in.",
         vec![
             ("name", string("Its name in requests to connect.")),
             ("label", string("Its name for people.")),
@@ -547,7 +547,7 @@ pub fn field() -> Node {
             (
                 "enum",
                 said(
-                    "All values that it may have; null for any.",
+                    "All allowed values; null for any.",
                     object! {
                         "type": Node::texts(["array", "null"]), "items": object! {"type": "string"},
                     },

@@ -89,7 +89,7 @@ for (const { platform, name } of page.rows) console.log(platform, name);
         Keyed::GetConnector => About {
             tag: CATALOG,
             summary: "Retrieve a connector",
-            description: "Returns a connector with how users connect to its platform, and where the platform's API is. A former name of a platform leads to it too.",
+            description: "Returns a connector with the ways to connect, and the addresses of the platform's API. An earlier name of a platform is an alias.",
             answer: "The connector.",
             schema: Some("ConnectorDetail"),
             body: None,
@@ -102,7 +102,7 @@ for (const { id, type, fields } of connector.authMethods) console.log(id, type, 
         Keyed::SearchActions => About {
             tag: CATALOG,
             summary: "Search the actions of all platforms",
-            description: "Finds actions by what they do, the best match first: ask as you would ask a person, such as `create github issue` or `send an email`. Words may match an action's title, key, path, description or platform, also in another form or through a common synonym. Words such as `the` and `my` are ignored. An action matches if the words that it has make up at least 40% of the question, in which rare words count for more. Matches of equal rank stay in one order.",
+            description: "Finds actions by what they do, the best match first: use plain words, such as `create github issue` or `send an email`. Words may match an action's title, key, path, description or platform, also in another form or through a common synonym. Words such as `the` and `my` are ignored. An action matches if it contains at least 40% of the query; rare words weigh more. Matches of equal rank stay in one order.",
             answer: "A page of the matches. `total` is exact up to 10,000; if there are more, it is 10,000 and `totalIsMinimum` is `true`.",
             schema: Some("ActionSearchPage"),
             body: None,
@@ -128,7 +128,7 @@ for (const { key, title } of page.rows) console.log(key, title);
         Keyed::GetAction => About {
             tag: CATALOG,
             summary: "Retrieve an action",
-            description: "Returns an action with its address, its parameters, its body and how it is authorized. `input` is one JSON Schema (2020-12) of everything that the action takes. Definitions that would make it too large allow anything; their description says so.",
+            description: "Returns an action with its address, its parameters, its body and how it is authorized. `input` is one JSON Schema (2020-12) of the action's whole input. Definitions that would make it too large allow any value, and their description says so.",
             answer: "The action.",
             schema: Some("ActionDetail"),
             body: None,
@@ -141,7 +141,7 @@ console.log(action.method, action.path, Object.keys(action.input.properties));
         Keyed::ListConnections => About {
             tag: VAULT,
             summary: "List connections",
-            description: "Lists the connections of the key's account and environment, newest first, then by id, descending. A connection must match all filters. To fetch all of them, follow the `Link` header until a response has none: every page costs the same, however deep, and a connection that exists throughout is returned exactly once.",
+            description: "Lists the connections of the key's account and environment, newest first, then by id, descending. A connection must match all filters. To fetch all of them, follow the `Link` header until a response has none: every page costs the same at any depth, and a connection that exists throughout is returned exactly once.",
             answer: "A page of the list.",
             schema: Some("ConnectionPage"),
             body: None,
@@ -187,7 +187,7 @@ console.log(connection.platform, connection.identity, connection.tags.join());
         Keyed::UpdateConnection => About {
             tag: VAULT,
             summary: "Update the tags of a connection",
-            description: "Replaces all tags; other fields cannot be updated here. With `If-Match`, only if nobody else has changed the connection since you read it. If nothing changes, the version stays the same.",
+            description: "Replaces all tags; other fields cannot be updated here. With `If-Match`, only if the connection has not changed since you read it. If nothing changes, the version stays the same.",
             answer: "The updated connection.",
             schema: Some("Connection"),
             body: Some(Body { schema: "ConnectionChanges", examples: &CHANGING, sample: 0 }),
@@ -202,7 +202,7 @@ console.log(connection.version, connection.tags.join());
         Keyed::DeleteConnection => About {
             tag: VAULT,
             summary: "Delete a connection",
-            description: "Deletes the connection; from then on, its id returns a 404. With `If-Match`, only if nobody else has changed the connection since you read it.",
+            description: "Deletes the connection; from then on, its id returns a 404. With `If-Match`, only if the connection has not changed since you read it.",
             answer: "The connection is deleted.",
             schema: None,
             body: None,
@@ -213,7 +213,7 @@ await vault.connections.delete(process.env.ID);\n",
         Keyed::SetConnectionState => About {
             tag: VAULT,
             summary: "Set the state of a connection",
-            description: "Reports what you found out when you used the connection's credentials, which you hold. If the vault holds them, it determines the state itself, and the response is a 409. With `If-Match`, only if nobody else has changed the connection since you read it. If nothing changes, the version stays the same.",
+            description: "Reports the state of a connection whose credentials you hold. If the vault holds them, it determines the state itself, and the response is a 409. With `If-Match`, only if the connection has not changed since you read it. If nothing changes, the version stays the same.",
             answer: "The updated connection.",
             schema: Some("Connection"),
             body: Some(Body { schema: "StateChange", examples: &SETTING, sample: 1 }),
@@ -227,7 +227,7 @@ console.log(connection.state, connection.version);
         Keyed::SetConnectionName => About {
             tag: VAULT,
             summary: "Set the name of a connection",
-            description: "Sets the display name, or removes it with `null`. With `If-Match`, only if nobody else has changed the connection since you read it. If nothing changes, the version stays the same.",
+            description: "Sets the display name, or removes it with `null`. With `If-Match`, only if the connection has not changed since you read it. If nothing changes, the version stays the same.",
             answer: "The updated connection.",
             schema: Some("Connection"),
             body: Some(Body { schema: "NameChange", examples: &NAMING, sample: 0 }),

@@ -12,7 +12,7 @@ use crate::terms::EventType;
 pub const LIST: About = About {
     tag: EVENTS,
     summary: "List events",
-    description: "Lists what happened in the key's account and environment, oldest first unless `order` is `newest`. Every change of a connection writes an event in the same transaction, so the list has each exactly once. Read it page by page: pass `next` as `after`, and store it. If `next` is what you passed, you have read everything so far; ask again later with the same value. Events are kept for 30 days, unless the operator has set something else. Only API keys can have the scope.",
+    description: "Lists what happened in the key's account and environment, oldest first unless `order` is `newest`. Every change of a connection writes an event in the same transaction, so the list has each exactly once. Read it page by page: pass `next` as `after`, and store it. If `next` is the value that you passed, you have read everything so far; poll again later with the same value. Events are kept for 30 days, unless the operator has set something else. Only API keys can have the scope.",
     answer: "A page of the list.",
     schema: Some("EventPage"),
     body: None,
@@ -31,10 +31,10 @@ pub fn page() -> Node {
     record(
         "A page of events.",
         vec![
-            ("rows", said("The events of this page, in the order asked for.", rows)),
+            ("rows", said("The events of this page, in the requested order.", rows)),
             (
                 "next",
-                string("The cursor for `after`: the id of the last event that was looked at."),
+                string("The cursor for `after`: the id of the last examined event."),
             ),
         ],
     )
@@ -45,15 +45,15 @@ fn call() -> Node {
     let milliseconds = object! {"type": Node::texts(["integer"])};
     object! {
         "type": "object",
-        "description": "What was called, or was to be called; only in events of the types `connection.called`, `call.approved` and `call.declined`. Never has a body, a header or a query.",
+        "description": "The call, made or only requested; only in events of the types `connection.called`, `call.approved` and `call.declined`. Never has a body, a header or a query.",
         "required": Node::texts(["method", "keyId", "identity"]),
         "properties": Node::members(vec![
             ("method", string("The method of the request to the platform.")),
-            ("action", string("The key of the action that was run. Absent if a request was passed on.")),
-            ("path", string("The path that was passed on, percent-encoded, at most 500 characters of it. Absent if an action was run.")),
+            ("action", string("The key of the action that was run. Absent for a proxied request.")),
+            ("path", string("The path of a proxied request, percent-encoded, at most 500 characters of it. Absent if an action was run.")),
             ("approval", string("The id of the approval. Absent in `connection.called`, which alone has the next three.")),
             ("status", number_or_null("The status of the platform's response; null without one.")),
-            ("error", text_or_null("The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait for one.")),
+            ("error", text_or_null("The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller disconnected first.")),
             ("durationMs", said("Milliseconds until the platform's response began.", milliseconds)),
             ("keyId", string("The id of the API key that was used, or with which the token was created.")),
             ("identity", text_or_null("The identity of the token that was used; null for a key.")),
@@ -92,12 +92,12 @@ pub fn event() -> Node {
         ],
     );
     let grant = record(
-        "What a platform had granted. In a reason, `refused` means that the platform does not revoke it, and `expired` that it could not be asked for 7 days.",
+        "What a platform had granted. In a reason, `refused` means that the platform does not revoke it, and `expired` that it could not be reached for 7 days.",
         vec![
             (
                 "id",
                 string(
-                    "The id of the deleted connection, or of the attempt or request that brought tokens which no connection holds.",
+                    "The id of the deleted connection, or of the attempt or request whose tokens no connection holds.",
                 ),
             ),
             ("platform", string("The platform.")),
@@ -108,7 +108,7 @@ pub fn event() -> Node {
         vec![("id", string("The webhook's id."))],
     );
     let data = object! {"oneOf": vec![
-        with_reason("The connection, as it was just after the event.", "connection", reference("Connection"), vec![("account", connected_account()), ("call", call())]),
+        with_reason("The connection just after the event.", "connection", reference("Connection"), vec![("account", connected_account()), ("call", call())]),
         with_reason("The OAuth client.", "oauthClient", client, Vec::new()),
         with_reason("The grant.", "grant", grant, Vec::new()),
         with_reason("The webhook.", "webhook", webhook, Vec::new()),
@@ -119,7 +119,7 @@ pub fn event() -> Node {
             ("id", string("Identifies the event. Later events have greater ids.")),
             ("type", names("What happened.", EventType::NAMES)),
             ("occurredAt", time("When it happened.")),
-            ("data", said("What it is about, and why it happened.", data)),
+            ("data", said("The objects that the event is about, and its reason.", data)),
         ],
     )
 }

@@ -23,7 +23,7 @@ pub const CREATING: [(&str, &str, &str); 2] = [
 pub const LIST: About = About {
     tag: SERVICE,
     summary: "List API keys",
-    description: "Lists the API keys of the key's account and environment, newest first, with those that are revoked or expired. To read on, pass `next` as `before`. Secrets are never returned.",
+    description: "Lists the API keys of the key's account and environment, newest first, including revoked and expired ones. For the next page, pass `next` as `before`. Secrets are never returned.",
     answer: "A page of the list.",
     schema: Some("ApiKeyPage"),
     body: None,
@@ -67,7 +67,7 @@ console.log(id, secret.length);
 pub const REVOKE: About = About {
     tag: SERVICE,
     summary: "Revoke an API key",
-    description: "Revokes a key at once and for good, with its tokens and with the keys that it created. A key that replaces it stays valid. A revoked key stays in the list.",
+    description: "Revokes a key immediately and permanently, with its tokens and the keys that it created. A key that replaces it stays valid. A revoked key stays in the list.",
     answer: "The key is revoked.",
     schema: None,
     body: None,
@@ -82,7 +82,7 @@ fn members() -> Vec<(&'static str, Node)> {
     };
     let day = object! {"type": Node::texts(["string", "null"]), "format": "date"};
     vec![
-        ("id", said("Identifies the key; reveals nothing of it.", id())),
+        ("id", said("Identifies the key without revealing it.", id())),
         ("name", text_or_null("What it is for.")),
         ("scopes", said("What it may do.", scopes)),
         ("state", names("Whether it can be used.", KeyState::NAMES)),
@@ -136,8 +136,8 @@ pub fn page() -> Node {
 #[must_use]
 pub fn new() -> Node {
     let about = [
-        ("name", "What it is for; `null` for nothing."),
-        ("scopes", "What it may do: scopes that the key of this request has too."),
+        ("name", "Its purpose; `null` for none."),
+        ("scopes", "Its scopes, all of which the key of this request must have too."),
         (
             "expiresAt",
             "When it expires: no later than the key of this request, and when that key does if omitted.",

@@ -114,12 +114,12 @@ pub fn document(answers: &Answers) -> Node {
         "servers": vec![object! {"url": "/", "description": "The service that returned this document."}],
         "security": vec![object! {"apiKey": Vec::new()}],
         "tags": vec![
-            tag(CATALOG, "Which platforms can be connected, and what each of them can do."),
-            tag(VAULT, "Who is connected to which platform."),
+            tag(CATALOG, "Platforms that can be connected, and their actions."),
+            tag(VAULT, "Connections of identities to platforms."),
             tag(calling::CALLING, "Calls to platforms, as the connected users."),
             tag(CONNECTING, "Connecting accounts: attempts, credentials, and the OAuth clients that they need."),
-            tag(EVENTS, "What happened, and where it is sent."),
-            tag(agents::AGENTS, "How users let agents act for them, by the Model Context Protocol."),
+            tag(EVENTS, "Events, and the webhooks that receive them."),
+            tag(agents::AGENTS, "Users' grants to agents that use the Model Context Protocol."),
             tag(SERVICE, "The service itself, API keys and tokens."),
         ],
         "paths": Node::members(paths),
@@ -142,10 +142,10 @@ fn own_operation() -> Node {
     let of_files = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
     let of_all = |name: &str| object! {"$ref": format!("#/components/headers/{name}")};
     let headers = object! {
-        "content-security-policy": of_files("What pages of the service may load."),
-        "cross-origin-opener-policy": of_files("Keeps pages of other origins out of a page's window."),
-        "permissions-policy": of_files("Which features of the browser a page may use."),
-        "referrer-policy": of_files("How much of its address a page sends to others."),
+        "content-security-policy": of_files("The resources that pages of the service may load."),
+        "cross-origin-opener-policy": of_files("Isolates a page's window from pages of other origins."),
+        "permissions-policy": of_files("The browser features that a page may use."),
+        "referrer-policy": of_files("The part of its address that a page sends to other sites."),
         "x-content-type-options": of_files("`nosniff`: browsers must not guess the media type."),
         "etag": text("The entity tag of the document."),
         "cache-control": text("Caches must revalidate before each use."),

@@ -40,7 +40,7 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         Keyed::ListActions => actions(),
         Keyed::GetAction => {
             vec![
-                plain("include", "`responses` adds what the action answers."),
+                plain("include", "`responses` adds the action's responses."),
                 plain(
                     "for",
                     "`model`: `input` is one flat object that the tool definitions of models allow. Run the action with `arguments` then.",
@@ -51,11 +51,11 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         Keyed::GetCredentials => vec![(
             "refresh",
             false.into(),
-            "`true`: renew the access token, even if it is still valid.".into(),
+            "`true`: refresh the access token, even if it is still valid.".into(),
         )],
         Keyed::GetAttempt => vec![plain(
             "wait",
-            "How many seconds to wait until the attempt is over. If omitted, the response comes at once.",
+            "The number of seconds to wait for the end of the attempt. If omitted, the response comes at once.",
         )],
         Keyed::ListAttempts => {
             let [limit, _] = paging();
@@ -92,7 +92,7 @@ pub fn query(endpoint: Keyed) -> Vec<Node> {
         Keyed::ListDeliveries => {
             let [limit, _] = paging();
             let before = "`next` of the previous page: only deliveries of earlier events.";
-            vec![plain("state", "What became of the event."), limit, plain("before", before)]
+            vec![plain("state", "The state of the delivery."), limit, plain("before", before)]
         }
         _ => Vec::new(),
     };
@@ -202,7 +202,7 @@ fn paging() -> [About; 2] {
         (
             "page",
             1.into(),
-            "The number of the page, from 1. Past the last page `rows` is empty and `total` stays correct. In the list of connections, a very deep page is refused with `query_too_broad`: follow `Link` instead."
+            "The number of the page, from 1. Past the last page `rows` is empty and `total` stays correct. In the list of connections, a very deep page returns `query_too_broad`: follow `Link` instead."
                 .into(),
         ),
     ]
@@ -273,9 +273,9 @@ fn connections() -> Vec<About> {
         plain("platform", "The platform: exact, ignoring case. For example, `github`."),
         plain("tags", "Tags, separated by commas: matches connections with all of them, or with `tagsMatch=any` at least one. Exact, case-sensitive. For example, `eu,billing`."),
         ("tagsMatch", "all".into(), "Whether a connection must have `all` of `tags` or `any` of them. Only together with `tags`.".into()),
-        plain("q", "A prefix of the name or the identity, ignoring case. A prefix with too many matches is refused with `query_too_broad`. For example, `ann`."),
+        plain("q", "A prefix of the name or the identity, ignoring case. A prefix with too many matches returns `query_too_broad`. For example, `ann`."),
         plain("state", "The state of the connection."),
-        ("active", true.into(), "Whether the connection is active. If omitted, only active connections are listed.".into()),
+        ("active", true.into(), "Whether the connection is active. If omitted, `true`.".into()),
         plain("include", "`account` adds the connected account to each row."),
     ];
     let after = plain(
@@ -291,13 +291,13 @@ fn events() -> Vec<About> {
     vec![
         plain(
             "types",
-            "Only events of these types, separated by commas. A page may then have fewer rows than `limit`, or none, although more follow: go on while `next` changes. For example, `connection.degraded,connection.failed`.",
+            "Only events of these types, separated by commas. A page may then have fewer rows than `limit`, or none, although more follow: continue while `next` changes. For example, `connection.degraded,connection.failed`.",
         ),
         plain("connection", "Only events about the connection with this id."),
         (
             "order",
             "oldest".into(),
-            "Which events come first. With `newest`, the list leads from the latest event back to the oldest, and `after` continues it in that direction.".into(),
+            "Which events come first. With `newest`, the list goes from the latest event back to the oldest, and `after` continues in that direction.".into(),
         ),
         limit,
         plain(
@@ -317,11 +317,11 @@ fn entries() -> Vec<About> {
         ),
         plain(
             "actions",
-            "Only entries of these actions, separated by commas. With this parameter, or with several of `actor`, `target` and `connection`, a page may have fewer rows than `limit`, or none, although more follow: go on until `next` is `null`. For example, `credentials.read,key.created`.",
+            "Only entries of these actions, separated by commas. With this parameter, or with several of `actor`, `target` and `connection`, a page may have fewer rows than `limit`, or none, although more follow: continue until `next` is `null`. For example, `credentials.read,key.created`.",
         ),
         plain(
             "target",
-            "Only entries about what has this id, or about the OAuth client of this platform. For example, `github`.",
+            "Only entries about the object with this id, or about the OAuth client of this platform. For example, `github`.",
         ),
         plain("connection", "Only entries about the connection with this id."),
         plain("from", "Only entries from this time on. For example, `2026-01-15T08:00:00Z`."),
@@ -389,7 +389,7 @@ pub fn headers() -> Node {
         "Bookmark": object! {
             "name": BOOKMARK,
             "in": "header",
-            "description": format!("Lets a copy of the database near you answer what only reads, if there is one: any copy with `{ANY}`, one that is at least as new as an earlier response with what that response returned in this header. `{PRIMARY}` asks for a bookmark, but for no copy. Without this header, no copy answers."),
+            "description": format!("Lets a read replica near you serve a read, if there is one: any replica with `{ANY}`, or one that is at least as recent as an earlier response with the value of this header in that response. `{PRIMARY}` uses the primary and returns a bookmark. Without this header, reads use the primary."),
             "schema": object! {"type": "string", "pattern": "^([0-9A-Za-z]{2}\\.)?[0-9A-Za-z-]+$", "maxLength": u64::try_from(read_replica::MAX).unwrap()},
         },
     }

@@ -136,13 +136,13 @@ pub fn components(answers: &[&Answer]) -> Node {
             "The URL of the next page, with `rel=\"next\"`. Request it with the same API key. Absent on the last page.",
         ),
         ("location", true, "The URL of the connection, or of the attempt."),
-        ("retry-after", true, "How many seconds to wait before you retry."),
+        ("retry-after", true, "The number of seconds to wait before you retry."),
         ("www-authenticate", true, "How to authenticate: with an API key."),
         ("vary", true, "The request headers that the response depends on."),
         (
             "server-timing",
             true,
-            "What the request cost in storage: database calls, rows read and written, and reads of stored values.",
+            "The storage cost of the request: database calls, rows read and written, and reads of stored values.",
         ),
         (
             "strict-transport-security",
@@ -153,17 +153,17 @@ pub fn components(answers: &[&Answer]) -> Node {
         (
             "content-security-policy",
             true,
-            "Keeps browsers from running what a platform answers as a page of this service.",
+            "Keeps browsers from rendering a platform's response as a page of this service.",
         ),
         (
             SOURCE,
             true,
-            "On calls: `platform` if the platform answers, `vault` if this service does.",
+            "On calls: `platform` if the response comes from the platform, `vault` if it comes from this service.",
         ),
         (
             BOOKMARK,
             false,
-            "If the request has this header: what to send in it, so that a copy of the database that answers has all that this response tells of.",
+            "If the request has this header: the value to send next, so that a read replica is at least as recent as this response.",
         ),
         ("x-request-id", true, "Identifies the request in the service's log."),
     ];

@@ -434,7 +434,7 @@ fn problem() -> Node {
                 "With status 400: the errors of the request. `code` is that of the first one.",
                 object! {"type": "array", "minItems": 1, "items": reference("Fault")},
             ),
-            "suggestions": said("What you may have meant.", object! {
+            "suggestions": said("A similar valid value.", object! {
                 "type": "array", "minItems": 1, "items": object! {"type": "string"},
             }),
             "connectionId": said("The id of the connection that already has the key.", id),
@@ -445,11 +445,11 @@ fn problem() -> Node {
 fn fault() -> Node {
     let at = |title: &str, description: &str, place: &str, about: &str| {
         let always = vec![(place, string(about)), ("detail", string("What is wrong, for people."))];
-        let suggestion = object! {"suggestion": string("What you may have meant.")};
+        let suggestion = object! {"suggestion": string("A similar valid value.")};
         object! {"title": title}.with(record_with(description, always, suggestion))
     };
     let pointer =
-        "Where in the body the error is: a JSON pointer (RFC 6901), empty for the whole body.";
+        "The position of the error in the body: a JSON pointer (RFC 6901), empty for the whole body.";
     object! {
         "description": "One error in the query or in the body.",
         "oneOf": Node::Array(vec![

@@ -54,7 +54,7 @@ for (const { id, url, active } of await vault.webhooks.list()) console.log(id, u
 pub const CREATE: About = About {
     tag: EVENTS,
     summary: "Create a webhook",
-    description: "From now on, the service sends each new event with a `POST` to the URL, signed as [Standard Webhooks](https://www.standardwebhooks.com) say: with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The body is the event as in `GET /v1/events`. An event arrives at least once, and perhaps not in order: its `id` is in `webhook-id`. Answer with a 2xx within 15 seconds; otherwise, the event is sent again after 5 seconds, 5 and 30 minutes, and 2, 5, 10, 14, 20 and 24 hours, or later if `Retry-After` says so. Redirects are not followed. If the URL answers 410, or nothing was delivered for 5 days, the webhook is disabled, and an event says so. The secret is returned only here.",
+    description: "From now on, the service sends each new event with a `POST` to the URL, signed according to [Standard Webhooks](https://www.standardwebhooks.com): with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The body is the event as in `GET /v1/events`. An event arrives at least once, and perhaps not in order: its `id` is in `webhook-id`. Answer with a 2xx within 15 seconds; otherwise, the event is sent again after 5 seconds, 5 and 30 minutes, and 2, 5, 10, 14, 20 and 24 hours, or later if `Retry-After` says so. Redirects are not followed. If the URL answers 410, or nothing was delivered for 5 days, the webhook is disabled, and an event says so. The secret is returned only here.",
     answer: "The new webhook, with its secret.",
     schema: Some("WebhookWithSecret"),
     body: Some(Body { schema: "NewWebhook", examples: &CREATING, sample: 0 }),
@@ -87,7 +87,7 @@ console.log(url, active, failingSince);
 pub const UPDATE: About = About {
     tag: EVENTS,
     summary: "Update a webhook",
-    description: "Changes the fields that you send. A new URL also receives what is still to be sent. With `\"active\": false`, nothing is sent any more, and what is still to be sent has failed. When you enable the webhook again, it receives what happens from then on; replay what it has missed.",
+    description: "Changes the fields that you send. A new URL also receives pending deliveries. With `\"active\": false`, no more events are sent, and pending deliveries become `failed`. When you enable the webhook again, it receives new events; replay the missed ones.",
     answer: "The updated webhook.",
     schema: Some("Webhook"),
     body: Some(Body { schema: "WebhookChanges", examples: &CHANGING, sample: 0 }),
@@ -102,7 +102,7 @@ console.log(webhook.types.join());
 pub const DELETE: About = About {
     tag: EVENTS,
     summary: "Delete a webhook",
-    description: "Deletes a webhook with its deliveries. What is still to be sent is not sent.",
+    description: "Deletes a webhook with its deliveries. Pending deliveries are not sent.",
     answer: "The webhook is deleted.",
     schema: None,
     body: None,
@@ -115,7 +115,7 @@ await vault.webhooks.delete(process.env.WEBHOOK);\n",
 pub const ROTATE: About = About {
     tag: EVENTS,
     summary: "Rotate the secret of a webhook",
-    description: "Gives the webhook a new secret. For 24 hours, deliveries are signed with the new one and the one before, so that you can replace it without losing any. The secret is returned only here.",
+    description: "Gives the webhook a new secret. For 24 hours, deliveries are signed with the new and the previous one, so that you can replace it without losing any. The secret is returned only here.",
     answer: "The webhook, with its new secret.",
     schema: Some("WebhookWithSecret"),
     body: None,
@@ -130,8 +130,8 @@ console.log(secret.length);
 pub const TEST: About = About {
     tag: EVENTS,
     summary: "Test a webhook",
-    description: "Sends an event of the type `webhook.test` once, at once, and returns what the receiver answered. It is neither listed nor sent again. Works for a webhook that is not active too.",
-    answer: "What the receiver answered.",
+    description: "Sends an event of the type `webhook.test` once, immediately, and returns the receiver's response. The event is not listed and not retried. This also works for an inactive webhook.",
+    answer: "The receiver's response.",
     schema: Some("WebhookTest"),
     body: None,
     address: "/v1/webhooks/$WEBHOOK/test",
@@ -145,8 +145,8 @@ console.log(delivered, httpStatus ?? error);
 pub const REPLAY: About = About {
     tag: EVENTS,
     summary: "Replay events",
-    description: "Sends events once more, from one event on, or from one up to another: those whose types the webhook receives, whether or not they were delivered. Up to 1,000 are queued by one request; if there are more, `next` is the `from` of the following one.",
-    answer: "How many events are sent.",
+    description: "Sends events again, from one event to another or to the latest: those whose types the webhook receives, whether or not they were delivered. Up to 1,000 are queued by one request; if there are more, `next` is the `from` of the following one.",
+    answer: "The number of events that are sent.",
     schema: Some("Replayed"),
     body: Some(Body { schema: "Replay", examples: &REPLAYING, sample: 0 }),
     address: "/v1/webhooks/$WEBHOOK/replay",
@@ -160,7 +160,7 @@ console.log(queued, next);
 pub const DELIVERIES: About = About {
     tag: EVENTS,
     summary: "List deliveries",
-    description: "Lists what became of the events at a webhook, those of the latest events first. To read on, pass `next` as `before`. Deliveries are kept as long as their events.",
+    description: "Lists the deliveries of a webhook, those of the latest events first. For the next page, pass `next` as `before`. Deliveries are kept as long as their events.",
     answer: "A page of the list.",
     schema: Some("DeliveryPage"),
     body: None,
@@ -174,7 +174,7 @@ for await (const delivery of vault.webhooks.deliveries(process.env.WEBHOOK)) {
 
 fn members() -> Vec<(&'static str, Node)> {
     let code = names(
-        "Why: `gone` for a 410, `no_success` for 5 days without a 2xx.",
+        "The reason: `gone` for a 410, `no_success` for 5 days without a 2xx.",
         ["gone", "no_success"],
     );
     let disabled = object! {
@@ -182,18 +182,18 @@ fn members() -> Vec<(&'static str, Node)> {
         "required": Node::texts(["code", "httpStatus"]),
         "properties": Node::members(vec![
             ("code", code),
-            ("httpStatus", number_or_null("The status of the last answer.")),
+            ("httpStatus", number_or_null("The status of the last response.")),
         ]),
     };
     vec![
         ("id", string("Identifies the webhook.")),
-        ("url", string("Where events are sent.")),
+        ("url", string("The URL that receives events.")),
         ("description", text_or_null("What it is for.")),
         ("types", strings("The types of events that are sent; all if empty.")),
         ("active", boolean("Whether events are sent.")),
         (
             "failingSince",
-            time_or_null("Since when deliveries have failed; `null` if the last one succeeded."),
+            time_or_null("The time since which deliveries have failed; `null` if the last one succeeded."),
         ),
         ("disabled", said("Why the service has disabled it; `null` if it has not.", disabled)),
         ("createdAt", time("When it was created.")),
@@ -204,13 +204,13 @@ fn members() -> Vec<(&'static str, Node)> {
 /// A webhook.
 #[must_use]
 pub fn webhook() -> Node {
-    record("A webhook: where events are sent.", members())
+    record("A webhook: a URL that receives events.", members())
 }
 
 /// A webhook whose secret was made just now.
 #[must_use]
 pub fn with_secret() -> Node {
-    let secret = string("What signs deliveries. Returned only once.");
+    let secret = string("The key that signs deliveries. Returned only once.");
     let members = members().into_iter().chain([("secret", secret)]).collect();
     record("A webhook, with its secret.", members)
 }
@@ -237,7 +237,7 @@ pub fn changes() -> Node {
 
 const ABOUT: [(&str, &str); 4] = [
     ("url", "Where to send events: `https`, with a public host name and no port."),
-    ("description", "What it is for; `null` for nothing."),
+    ("description", "Its purpose; `null` for none."),
     ("types", "The types of events to send; an empty array for all."),
     ("active", "Whether to send events."),
 ];
@@ -249,16 +249,16 @@ pub fn replay() -> Node {
         ("from", "The first event to send: its `id`."),
         ("to", "The last event to send; if omitted, all up to the latest."),
     ];
-    body("The events to send once more.", &REPLAY_FIELDS, &about, &object! {})
+    body("The events to send again.", &REPLAY_FIELDS, &about, &object! {})
 }
 
 /// What became of a replay.
 #[must_use]
 pub fn replayed() -> Node {
     record(
-        "How many events are sent.",
+        "The number of events that are sent.",
         vec![
-            ("queued", count("How many events are sent once more.")),
+            ("queued", count("The number of events that are sent again.")),
             ("next", text_or_null("The `from` of the next request; `null` if there are no more.")),
         ],
     )
@@ -268,17 +268,17 @@ pub fn replayed() -> Node {
 #[must_use]
 pub fn test() -> Node {
     record(
-        "What a receiver answered.",
+        "A receiver's response.",
         vec![
-            ("delivered", boolean("Whether it answered with a 2xx.")),
-            ("httpStatus", number_or_null("The status of its answer.")),
+            ("delivered", boolean("Whether the status was a 2xx.")),
+            ("httpStatus", number_or_null("The status of its response.")),
             ("error", text_or_null(NO_ANSWER)),
-            ("durationMs", count("How long it took, in milliseconds.")),
+            ("durationMs", count("The duration in milliseconds.")),
         ],
     )
 }
 
-const NO_ANSWER: &str = "Why there was no answer: `unreachable`, `timed_out` or `address_refused`.";
+const NO_ANSWER: &str = "Why there was no response: `unreachable`, `timed_out` or `address_refused`.";
 
 /// A page of deliveries.
 #[must_use]
@@ -299,7 +299,7 @@ pub fn delivery() -> Node {
     let error =
         format!("{NO_ANSWER} `webhook_inactive` if the webhook was disabled before it was sent.");
     record(
-        "What became of an event at a webhook.",
+        "A delivery of an event to a webhook.",
         vec![
             ("event", string("The event's id.")),
             ("type", string("The event's type.")),
@@ -311,12 +311,12 @@ pub fn delivery() -> Node {
                     DeliveryState::NAMES,
                 ),
             ),
-            ("attempts", count("How often it was sent.")),
+            ("attempts", count("The number of times that it was sent.")),
             ("lastAttemptAt", time_or_null("When it was last sent.")),
             ("nextAttemptAt", time_or_null("When it is sent next; `null` if it is over.")),
-            ("httpStatus", number_or_null("The status of the last answer.")),
+            ("httpStatus", number_or_null("The status of the last response.")),
             ("error", text_or_null(&error)),
-            ("durationMs", number_or_null("How long the last attempt took, in milliseconds.")),
+            ("durationMs", number_or_null("The duration of the last attempt in milliseconds.")),
         ],
     )
 }

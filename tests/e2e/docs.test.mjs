@@ -69,6 +69,7 @@ const KINDS = {
   "sh reseal": "run while a service runs, by rotation.test.mjs",
   "sh cargo": "names a test and a variable that exist",
   "text map": "names files that exist",
+  "text picture": "names folders that exist",
   "text commit": "the first line of a commit, as the rule has it",
 };
 
@@ -298,6 +299,14 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         assert.ok(listed.length > 10);
         assert.deepEqual(
           listed.filter((path) => !existsSync(join(root, path))),
+          [],
+        );
+      },
+      "text picture": ({ code }) => {
+        const named = code.match(/\bsrc\/[\w./]+/g) ?? [];
+        assert.ok(named.length > 2);
+        assert.deepEqual(
+          named.filter((path) => !existsSync(join(root, path))),
           [],
         );
       },

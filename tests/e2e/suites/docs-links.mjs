@@ -26,7 +26,7 @@ export function links() {
 
     test("every file that is named is there, and every test that is told how to run", () => {
       const files = pages.flatMap(({ name, prose }) =>
-        [...prose.matchAll(/`((?:src|tests|scripts|npm|schema|docs|www)(?:\/[\w.-]+)*)`/g)].map(
+        [...prose.matchAll(/`((?:src|tests|scripts|npm|lab|schema|docs|www|python|tools)(?:\/[\w.-]+)*)`/g)].map(
           ([, path]) => `${name}: ${path}`,
         ),
       );
