@@ -128,7 +128,7 @@ CREATE TABLE connections (
   state_reason     TEXT,
   -- When the connection entered its state. NULL: when it was created.
   state_since      INTEGER,
-  -- The request that connected the account last; NULL if none did. By it, the event trigger tells "connected" from
+  -- The request that connected the account last; NULL if none did. With it, the event trigger distinguishes "connected" from
   -- other changes of state.
   connected_by          TEXT,
   -- The id and the name of the connected account at the platform; NULL if they are not known.
@@ -1050,7 +1050,7 @@ CREATE TABLE account_moves (
   left_at     INTEGER CHECK ((left_at IS NULL) = (step <> 'left'))
 ) STRICT, WITHOUT ROWID;
 
--- A change of a row of an account that is being moved: the row is to be copied again.
+-- A change of a row of an account that is being moved: the row must be copied again.
 CREATE TABLE account_changes (
   seq      INTEGER PRIMARY KEY,
   account  TEXT NOT NULL,

@@ -36,7 +36,7 @@ fn place<'a>(account: &'a str, id: &'a str) -> Place<'a> {
     Place { account, environment: Environment::Live, kind: Kind::Connection, id }
 }
 
-/// Seals a text so many times for a connection; gives the last one.
+/// Seals a text `times` times for a connection; returns the last ciphertext.
 ///
 /// # Errors
 /// When it can't be sealed.
@@ -56,7 +56,7 @@ pub fn seal(
     Ok(sealed)
 }
 
-/// Opens a text so many times; gives what it holds.
+/// Opens a ciphertext `times` times; returns the plaintext.
 ///
 /// # Errors
 /// When it does not open.

@@ -30,7 +30,7 @@ const ROUNDS = [
   [250, "a platform renews that forgives"],
   [250, "a platform renews that takes a refresh token once"],
 ];
-/** Changes of a connection before a caller goes on. */
+/** Changes of a connection before a caller continues. */
 const CHANGES = 2;
 /** How many of the accounts that it connected last a caller reads. */
 const READ = 3;
@@ -198,7 +198,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     assert.equal(answer.json.apiKey, one.secret);
   }
 
-  /** Asserts that the platform accepts what a connection has, and goes on to renew it unless it could not. */
+  /** Asserts that the platform accepts what a connection has, and still refreshes it unless it could not. */
   async function expectAlive(one) {
     const { grant } = one;
     const wasLost = grant.isLost;
@@ -223,7 +223,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     if (wasLost) assert.equal(one.isOver ?? false, grant.isStrict, grant.code);
   }
 
-  /** What was interrupted goes on, by what the user does: load the page again, and else begin once more. */
+  /** An interrupted attempt continues when the user acts: load the page again, and else begin once more. */
   async function goOn(way) {
     const { grant, visitor } = way;
     if (way.back) await comeBack(visitor, atPort(server.port, visitor, way.back));
@@ -283,7 +283,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       await start();
       moment = undefined;
 
-      // Whoever died holds no lease any more.
+      // A crashed process no longer holds a lease.
       await write(opened.vault, "UPDATE credentials SET lease_until = lease_until - ?", LEASE_MS);
       await Promise.all(ways.map(goOn));
       for (const wish of keys) {
@@ -295,7 +295,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       for (let nth = 0; nth < model.length; nth += CALLERS)
         await Promise.all(model.slice(nth, nth + CALLERS).map(expectKept));
       const held = model.map((one) => one.token ?? one.secret).filter(Boolean);
-      assert.equal(new Set(held).size, held.length, "nobody has what is another's");
+      assert.equal(new Set(held).size, held.length, "no connection has another's credentials");
       const { total } = await app.expect(200, "GET", `${CONNECTIONS}?limit=1`);
       const most = model.length + CALLERS * (round + 1);
       assert.ok(total >= model.length && total <= most, `${total} connections, ${model.length} answered`);

@@ -236,7 +236,7 @@ export type Asked = Check<{
 /** A type without its literals. */
 type Widened<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : T;
 
-/** Whether a type is a union of so many texts, and neither all texts nor a pattern. */
+/** Whether a type is a union of this many string literals, and neither `string` nor a pattern. */
 type Finite<T> = [T] extends [string] ? ({} extends Record<T, unknown> ? false : true) : false;
 
 /** True when values like these are what is declared: of the same names, and of all of them, where it declares names. */

@@ -133,7 +133,7 @@ export async function sessions(page: Page<Connection>) {
   for (const scope of session.scopes) is<Scope>(scope);
   // @ts-expect-error a token makes no tokens
   await vault.sessions.create({ identity: "ann", scopes: ["sessions:create"] });
-  // @ts-expect-error a token is somebody's
+  // @ts-expect-error a token belongs to an identity
   await vault.sessions.create({ identityType: "user" });
 }
 
@@ -190,7 +190,7 @@ export async function sources(bytes: Uint8Array, buffer: ArrayBuffer, response: 
   slim.initSync(buffer);
 }
 
-/** An object can stand in for a client, as in tests of whoever uses one. */
+/** An object can stand in for a client, as in tests of code that uses one. */
 export const standIn = (vault: ConnectorVault): ConnectorVault => ({
   ...vault,
   whoami: () => vault.whoami(),

@@ -1,4 +1,4 @@
-"""The adapters with the libraries themselves: an agent whose model is made up uses each of the tools."""
+"""The adapters with the libraries themselves: an agent with a scripted model uses each of the tools."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from connector_vault.models import Connection
 URL, KEY = os.environ["VAULT_URL"], os.environ["AGENTS_KEY"]
 IDENTITY = "agent@example.com"
 SCOPES = ["catalog:read", "connections:read", "connections:call"]
-# What the made-up model asks for, one after the other, and what it must be told.
+# The calls of the scripted model, in order, and the results that it must get.
 WISHES: list[tuple[str, dict[str, Any]]] = [
     ("search_actions", {"query": "create a note"}),
     ("describe_action", {"platform": "demo-notes", "key": "createNote"}),

@@ -88,7 +88,7 @@ def client(transport: Disturbed, **options: Any) -> Generator[ConnectorVault, No
 
 @pytest.fixture
 def bearer(vault: ConnectorVault) -> Iterator[Connection]:
-    """A connection to the platform that takes one token and tells what it was sent."""
+    """A connection to the platform that accepts one token and returns what it was sent."""
     made = vault.connections.create(platform="called", identity=f"py-{time.time_ns()}", identity_type="user")
     vault.connections.set_credentials(made, "bearer", token=os.environ["PLATFORM_TOKEN"])
     yield made
@@ -500,7 +500,7 @@ def test_a_function_supplies_tokens_and_is_asked_again_when_one_is_rejected(vaul
     assert len(wrong.requests) == 2
 
     def failing() -> str:
-        raise LookupError("nobody is signed in")
+        raise LookupError("no user is signed in")
 
     with ConnectorVault(URL, failing) as limited, pytest.raises(VaultError) as caught:
         limited.whoami()
@@ -574,7 +574,7 @@ def test_webhooks_come_signed(vault: ConnectorVault) -> None:
 
 
 def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> None:
-    """A method is called with made-up arguments, and its request held against the OpenAPI document."""
+    """A method is called with generated arguments, and its request is compared with the OpenAPI document."""
     document = httpx.get(f"{URL}/v1/openapi.json").json()
     paths = document["paths"]
     operations = {

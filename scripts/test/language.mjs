@@ -1,13 +1,29 @@
 // `npm run lint`: comments, documentation and messages use the words of the glossary in docs/contributing.md. This finds
 // constructions that make a sentence hard to read. `language-allowed.txt` lists the uses that are right, each with its reason.
-import { readFileSync, readdirSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 
 /** The files and folders that are checked. Add one as soon as it passes. */
-const COVERED = ["README.md", "SECURITY.md", "CHANGELOG.md", "docs", "npm/README.md", "python/README.md"];
-const SKIPPED = new Set(["node_modules", "dist", "target", "build"]);
+const COVERED = [
+  "README.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  "docs",
+  "lab",
+  "npm",
+  "python",
+  "schema",
+  "tests/fuzz",
+  "tests/importer",
+  "tests/platforms",
+  "tests/projects",
+  "tests/python",
+  "tools",
+  "www",
+];
 const ALLOWED = join(root, "scripts", "test", "language-allowed.txt");
 
 /** What to avoid, and what to write instead. */
@@ -62,7 +78,7 @@ function readable(name, text) {
     const found = match.groups.text ?? "";
     out += blank(text.slice(end, match.index));
     const isProse = found.trim().includes(" ");
-    const names = found.startsWith("`") ? /\$\{[^}]*\}/g : /`[^`\n]+`/g;
+    const names = found.startsWith("`") ? /\$\{[^}]*\}/g : /`[^`\n]+`|\{[\w.:!?]*\}/g;
     out += isProse ? found.replaceAll(names, blank) : blank(match[0]);
     end = match.index + match[0].length;
   }
@@ -81,13 +97,12 @@ export function findings(name, text) {
   ).sort((a, b) => a.line - b.line);
 }
 
-/** The files below a covered path. */
-function filesOf(path) {
-  if (statSync(path).isFile()) return [path];
-  return readdirSync(path, { withFileTypes: true })
-    .filter(({ name }) => !SKIPPED.has(name))
-    .flatMap(({ name }) => filesOf(join(path, name)))
-    .filter((file) => file.endsWith(".md") || KINDS[file.split(".").at(-1)]);
+/** The covered files that git tracks or would add. */
+function files() {
+  const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", ...COVERED];
+  return execFileSync("git", args, { cwd: root, encoding: "utf8" })
+    .split("\0")
+    .filter((name) => (name.endsWith(".md") || KINDS[name.split(".").at(-1)]) && existsSync(join(root, name)));
 }
 
 /** The allow list: lines such as `docs/api.md: nobody # a value of the API`. */
@@ -106,9 +121,8 @@ export async function language() {
   const allowed = new Set(allowedOf(readFileSync(ALLOWED, "utf8")));
   const used = new Set();
   const errors = [];
-  for (const path of COVERED.flatMap((one) => filesOf(join(root, one)))) {
-    const name = relative(root, path);
-    for (const { line, phrase, instead } of findings(name, readFileSync(path, "utf8"))) {
+  for (const name of files()) {
+    for (const { line, phrase, instead } of findings(name, readFileSync(join(root, name), "utf8"))) {
       const entry = `${name}: ${phrase}`;
       if (allowed.has(entry)) used.add(entry);
       else errors.push(`${name}:${line}: "${phrase}" (${instead})`);

@@ -129,7 +129,7 @@ const SECRET: &str = "an example of a secret that signs";
 pub fn token(data: &[u8]) {
     let secrets = SessionSecrets::new(SECRET, "");
     let Some(text) = text(data) else { return };
-    assert!(secrets.verify(text).is_none(), "nobody signed it");
+    assert!(secrets.verify(text).is_none(), "it was not signed");
     for prefix in ["st_test_", "st_live_", ""] {
         for claims in [Base64UrlUnpadded::encode_string(data), text.to_owned()] {
             let signed = format!("{prefix}{claims}");
@@ -146,7 +146,7 @@ pub fn token(data: &[u8]) {
 pub fn cursor(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let key = KeyHash([7; 32]);
-    assert!(Cursor::verify(text, &key, "").is_err(), "nobody signed it");
+    assert!(Cursor::verify(text, &key, "").is_err(), "it was not signed");
     let signature = mac(&key.0, &[data]);
     let half = format!("{:032x}", u128::from_be_bytes(*signature.first_chunk().unwrap()));
     if let Ok(cursor) = Cursor::verify(&format!("{text}{half}"), &key, "") {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::support::{FIXTURES, Silent, folder, run, stderr, written};
 
-/// The detail of a document with these members besides `info` and `paths`, and the import's warnings.
+/// The detail of a document with these members in addition to `info` and `paths`, and the import's warnings.
 fn detail(name: &str, members: &str) -> (ConnectorDetail, Vec<String>) {
     let document =
         format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{}}\n{members}\n");
@@ -239,7 +239,7 @@ fn servers_that_no_call_reaches_are_warned_of() {
         let expected = expected.map(|(start, url, why)| format!("{start}: `{url}` {why}"));
         assert_eq!(warnings, Vec::from_iter(expected), "{servers:?}");
     }
-    // What is known of the platform besides counts, and `catalog import` says it with the document's path.
+    // The import warns with the document's path.
     let document = "openapi: 3.0.0\ninfo: {title: T, version: 1}\npaths: {}\nservers: [{url: 'http://localhost:8080'}]\n";
     let (summary, _) = written("refused", &[document]);
     assert!(summary.warnings[0].contains(".yaml: calls reach no server"), "{:?}", summary.warnings);
@@ -457,7 +457,7 @@ fn overrides_have_the_last_word_on_how_users_connect() {
     assert!(!asked(&overridden("", "servers = ['https://one.example']").unwrap()));
     assert!(asked(&detail), "the URLs of OAuth still have the shop");
 
-    assert_eq!(ids(&overridden(ACME, "auth = []").unwrap()), [""; 0], "nobody can connect");
+    assert_eq!(ids(&overridden(ACME, "auth = []").unwrap()), [""; 0], "there is no way to connect");
 }
 
 #[test]

@@ -196,7 +196,7 @@ impl Accepting {
         accepting
     }
 
-    /// Puts a document into the cache, as one of which the operator has been told.
+    /// Puts a document into the cache, as one that was reported to the operator.
     fn report(&self, text: &str) {
         let sha256 = hash::sha256(text.as_bytes());
         fs::create_dir_all(self.cache.join("documents")).unwrap();
@@ -222,7 +222,7 @@ fn an_accepted_document_is_that_of_all_platforms_that_share_it() {
     let text = document("suite.com", "suite.com", &["/mail", "/files"]);
     let accepting = Accepting::new("accept", &text);
     let before = fs::read_to_string(&accepting.list).unwrap();
-    // Nobody has seen its hosts yet.
+    // The operator has not accepted its hosts yet.
     let (is_good, said) = accepting.fetch(&["--accept", "mail"]);
     assert!(!is_good && said.contains("add --accept-hosts mail"), "{said}");
     assert_eq!(fs::read_to_string(&accepting.list).unwrap(), before);

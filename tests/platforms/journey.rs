@@ -322,7 +322,7 @@ impl<'a> Journey<'a> {
             }
         }
         if oauth.grant == Grant::ClientCredentials {
-            // Nobody but the client has a grant: it asks for another token.
+            // Only the client has a grant: it requests another token.
             self.wait(60_000);
             self.standin.borrow_mut().end_all();
             self.calls("call with an ended token", &id)?;

@@ -93,7 +93,7 @@ fn journeys(
     let of = |method: &str| inputs.get(method).unwrap_or(&nothing);
     let found = catalog().get(name);
     if let Some(ended) = &row.ended {
-        let why = format!("it is offered, but has answered nobody since {ended}");
+        let why = format!("it is offered, but its API ended on {ended}");
         let result = if found.is_some() { Err(why) } else { Ok(()) };
         return vec![("ended".to_owned(), result)];
     }

@@ -1,11 +1,11 @@
 //! Public reports of bugs in other projects, as inputs of this one: `reports.toml`.
 //!
-//! - `token`: a platform answers the exchange of a code with `answer` or `text`, and the token `lasts` so many seconds.
+//! - `token`: a platform answers the exchange of a code with `answer` or `text`, and the token `lasts` this many seconds.
 //! - `refresh`: it answers refreshes with `answers`, which carry the refresh tokens of `sends`, and the connection ends in `state`.
 //! - `authorize`: the user is sent to the platform with these `scopes`, by a URL that `has` this.
 //! - `token request`: the exchange with a platform of the catalog `has` this.
 //! - `operation`: an operation with `parameters` is run with `input`, and the platform gets this decoded `url`.
-//! - `wait`: the platform answers a refresh with 429 and `retry_after`, and the next attempt is so many seconds later.
+//! - `wait`: the platform answers a refresh with 429 and `retry_after`, and the next attempt is this many seconds later.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -21,7 +21,7 @@ pub struct Row {
     pub key: Option<Key>,
     #[serde(default)]
     pub api: Rest,
-    /// The day since which the platform answers nobody.
+    /// The day on which the platform's API ended.
     pub ended: Option<String>,
 }
 
@@ -67,7 +67,7 @@ pub struct OAuth {
     /// Parameters without which a user who agreed before gets no other refresh token.
     #[serde(default)]
     pub reconsent: Pairs,
-    /// What the callback brings besides the code and the state.
+    /// The parameters of the callback in addition to the code and the state.
     #[serde(default)]
     pub callback: Pairs,
     /// What the platform expects as `redirect_uri` when that is not the callback's URL.

@@ -226,7 +226,7 @@ impl Service for Real {
 
     fn settle(&self, is_done: &dyn Fn() -> bool) {
         while !is_done() {
-            assert!(self.heard().is_none(), "an answer that nobody waits for");
+            assert!(self.heard().is_none(), "an unexpected response");
         }
     }
 }

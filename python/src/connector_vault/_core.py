@@ -50,7 +50,7 @@ GONE: Final = frozenset(
 
 @final
 class Omitted:
-    """The type of `OMITTED`, which tells an argument that was left out from None."""
+    """The type of `OMITTED`, which distinguishes an omitted argument from None."""
 
     def __repr__(self) -> str:
         return "OMITTED"
@@ -110,7 +110,7 @@ class Call(Generic[Result]):
 
 @dataclass(frozen=True)
 class Held:
-    """A secret that can be sent, and when it is to be renewed (`time.monotonic`); None for never."""
+    """A secret that can be sent, and when to get a new one (`time.monotonic`); None for never."""
 
     text: str
     until: float | None = None
@@ -216,7 +216,7 @@ def address_of(base: str, connection: str, path: str) -> str:
 
 
 def result_of(call: Call[Result], response: httpx.Response, secret: str) -> Result:
-    """The result of a call; fails with the error that the response tells."""
+    """The result of a call; raises the error in the response."""
     if not response.is_success:
         raise error_of(response, secret)
     if call.result is None:

@@ -135,7 +135,7 @@ class Sender:
         if isinstance(self._supply, str):
             return Held(self._supply)
         with self._lock:
-            # Whoever waits gets what the one before has got.
+            # Waiting callers get the result of the first one.
             if self._held is not None and self._held is not held and self._held.is_current:
                 return self._held
             try:

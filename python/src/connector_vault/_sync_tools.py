@@ -103,7 +103,7 @@ def told(error: VaultError) -> dict[str, Any]:
 
 
 def choice(platform: str, accounts: list[tuple[str, str, str | None]]) -> dict[str, Any]:
-    """What an agent is told that has not said as which account to act."""
+    """The result for an agent that has not named the account to use."""
     if not accounts:
         return {"error": "not_connected", "detail": f"No account of {platform} is connected: the user must connect one."}
     listed = [{"connection": id, "identity": identity, "name": name} for id, identity, name in accounts]

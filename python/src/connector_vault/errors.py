@@ -22,7 +22,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a failure besides its code and its message."""
+    """The details of a failure, in addition to its code and its message."""
 
     status: int | None = None
     request_id: str | None = None
