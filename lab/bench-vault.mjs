@@ -110,7 +110,7 @@ async function lists(vault) {
     { name: "name", query: `?name=${text(named.name)}`, most: matches },
     { name: "q, a whole identity", query: `?q=${text(named.identity.slice(0, 100))}`, most: matches },
     { name: "q, one letter", query: "?q=a", most: bounded },
-    { name: "q, the shortest that is answered", query: `?q=${text(begin)}`, most: bounded },
+    { name: "q, the shortest that is allowed", query: `?q=${text(begin)}`, most: bounded },
     { name: "10 keys", query: `?key=${text(keys.join(","))}`, most: () => LIMIT + SOME + 2 * keys.length },
     { name: "state", query: "?state=operational", most: twice },
     { name: "state, last page, through Link", query: "?state=operational", isLast: true, most: twice },

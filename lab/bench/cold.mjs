@@ -135,6 +135,6 @@ export function coldTables(measured) {
   ]);
   return [
     [["first request", "ours", "Hono", "bare", "target"], ...cpu],
-    [["from request to answer", "ours", "Hono", "bare", "start: ours", "Hono", "bare"], ...wall],
+    [["from request to response", "ours", "Hono", "bare", "start: ours", "Hono", "bare"], ...wall],
   ];
 }
