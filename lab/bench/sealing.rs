@@ -36,7 +36,7 @@ fn place<'a>(account: &'a str, id: &'a str) -> Place<'a> {
     Place { account, environment: Environment::Live, kind: Kind::Connection, id }
 }
 
-/// Seals a text `times` times for a connection; returns the last ciphertext.
+/// Encrypts a string `times` times for a connection; returns the last ciphertext.
 ///
 /// # Errors
 /// When it can't be sealed.

@@ -110,7 +110,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
       isOfAll: true,
       mostWritten: 0,
     },
-    [`a minute, ${IN_PLACE} renewals`]: {
+    [`a minute, ${IN_PLACE} refreshes`]: {
       ...(await measure(rounds, () => run(IN_PLACE, 0), 25 * shards + 19 * IN_PLACE)),
       mostCalls: 3 * shards + 1 + 2 * IN_PLACE,
       isOfAll: true,
@@ -126,7 +126,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
   const down = await connect(DOWN, IN_PLACE);
   // The first failure also changes the state.
   await run(IN_PLACE, 0, down);
-  results[`a minute, ${IN_PLACE} renewals that fail`] = {
+  results[`a minute, ${IN_PLACE} refreshes that fail`] = {
     ...(await measure(rounds, () => run(IN_PLACE, 0, down), 25 * shards + 43 * IN_PLACE)),
     mostCalls: 3 * shards + 1 + 2 * IN_PLACE,
     isOfAll: true,
