@@ -63,8 +63,15 @@ await main(async () => {
   await setup({ withBrowser: true });
   // The test support. Imported here, because it creates a temporary folder and needs npm packages.
   const at = (name) => import(`../tests/e2e/support/${name}.mjs`);
-  const [{ Life }, { launch }, { Idp, idpPlatforms }, { platformCatalog }, { send }, { freePort }, { State, folder }] =
-    await Promise.all(["alive", "browser", "oidc", "platforms", "http", "server", "workspace"].map(at));
+  const [
+    { ConnectionLifecycle },
+    { launch },
+    { Idp, idpPlatforms },
+    { platformCatalog },
+    { send },
+    { freePort },
+    { State, folder },
+  ] = await Promise.all(["alive", "browser", "oidc", "platforms", "http", "server", "workspace"].map(at));
   const [port, inspectorPort] = [await freePort(), await freePort()];
   const state = new State("soak");
   const args = ["--ip", "127.0.0.1", "--port", port, "--inspector-port", inspectorPort, "--persist-to", state.path];
@@ -90,7 +97,7 @@ await main(async () => {
       for (const until = Date.now() + PUBLISHED_MS; !(await isServed()); await pause(1000)) {
         if (Date.now() > until) throw new Error("the published catalog is not served");
       }
-      await new Life({ server, key: { secret }, idp, browser, minutes, later: pause, log }).live();
+      await new ConnectionLifecycle({ server, key: { secret }, idp, browser, minutes, later: pause, log }).run();
     });
   } finally {
     await browser.close();

@@ -1,6 +1,6 @@
-// The service is killed while it creates and changes connections, connects accounts and renews tokens, again and again on
-// one storage: what it answered is there, what it counts is true, each change has its event, once, and what was cut off
-// costs a user one more attempt, or a platform one more renewal.
+// Kills the service repeatedly on one storage while it creates and changes connections, connects accounts and refreshes tokens.
+// Acknowledged writes persist, counters are right, and each change has exactly one event. An interrupted operation costs a user at
+// most one more attempt, or a platform one more token refresh.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import {
@@ -23,31 +23,31 @@ import { CONNECTIONS, expectTrueCounts, one as at } from "../../tests/e2e/suppor
 import { State, build, folder } from "../../tests/e2e/support/workspace.mjs";
 
 const CALLERS = 8;
-/** After how many more answers the service is killed, and at which moment then. */
+/** After how many responses the service is killed, and at which operation. */
 const ROUNDS = [
-  [400, "an answer"],
-  [250, "a platform takes a code"],
-  [250, "a platform renews that forgives"],
-  [250, "a platform renews that takes a refresh token once"],
+  [400, "the service responds"],
+  [250, "a platform exchanges a code"],
+  [250, "a lenient platform refreshes a token"],
+  [250, "a strict platform refreshes a token"],
 ];
-/** Changes of a connection before a caller continues. */
+/** Changes of a connection by a caller. */
 const CHANGES = 2;
-/** How many of the accounts that it connected last a caller reads. */
+/** How many of its last connected accounts a caller reads. */
 const READ = 3;
-/** Seconds that access tokens live: those of every other pair of accounts have to be renewed all the time. */
+/** Lifetimes of access tokens in seconds: those of every other pair of accounts always need a refresh. */
 const [LONG, SHORT] = [3600, 1];
-/** How long an exchange may take, and a renewal: what is older has been interrupted. */
+/** The timeouts of a code exchange and a token refresh. Older ones were interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
-/** What a caller gets that asked a service which was killed. */
+/** The error a client sees when the service is killed. */
 const GONE = new Error("the service was killed");
 
 describe("a service that is killed", { timeout: 600_000 }, () => {
   const state = new State("killed");
   const made = key({ scopes: `${SCOPES} events:read`, account: "killed" });
   const app = new App(() => server, made);
-  /** What was answered of each connection, and what was sent and not answered. */
+  /** The acknowledged state of each connection, and unacknowledged requests. */
   const model = [];
-  /** Accounts that were on their way to being connected in this round; those by a key only until it was answered. */
+  /** The unfinished connect attempts of this round; those with a key until the response. */
   let [ways, keys] = [[], new Set()];
   let [server, stub, opened, sent, answered, until, moment, isKilled] = [undefined, undefined, undefined, 0, 0, 0];
 
@@ -59,21 +59,21 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     isKilled = false;
   };
 
-  /** Kills the service if this is the moment. */
+  /** Kills the service if this is the selected operation. */
   function reached(what) {
     if (isKilled || answered < until || what !== moment) return;
     isKilled = true;
     server.kill("SIGKILL");
   }
 
-  /** What the service answered. Throws `GONE` when it was killed before. */
+  /** The response of the service. Throws `GONE` if it was killed before. */
   async function hear(asking) {
     sent += 1;
     const answer = await asking().catch((error) => {
       throw isKilled ? GONE : error;
     });
     answered += 1;
-    reached("an answer");
+    reached("the service responds");
     return answer;
   }
 
@@ -86,7 +86,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     return json;
   }
 
-  /** Keeps in mind what was answered of a new connection. */
+  /** Records a created connection. */
   function created({ id, version, tags }, more = {}) {
     const one = { id, tags, versions: [Number(version)], open: {}, ...more };
     model.push(one);
@@ -95,8 +95,8 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
 
   /** Creates a connection, and changes it a few times. */
   async function change(name) {
-    const wish = { platform: "unchecked", identity: name, identityType: "user", tags: ["new"] };
-    const one = created(await ask(201, "POST", CONNECTIONS, wish));
+    const input = { platform: "unchecked", identity: name, identityType: "user", tags: ["new"] };
+    const one = created(await ask(201, "POST", CONNECTIONS, input));
     for (let nth = 0; nth < CHANGES; nth += 1) {
       one.open.tags = [name, `${name} ${nth}`];
       const patched = await ask(200, "PATCH", at(one.id), { tags: one.open.tags });
@@ -113,22 +113,22 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   /** Connects an account by a key that the platform accepts. */
   async function enterKey(name) {
     const secret = stub.on(`the key of ${name}`, (it) => reply(it, {}));
-    const wish = {
+    const input = {
       platform: "checked",
       identity: name,
       identityType: "user",
       tags: [name],
       fields: { apiKey: secret },
     };
-    keys.add(wish);
-    created(await ask(201, "POST", "/v1/vault/connect", wish), { secret, isConnected: true });
-    keys.delete(wish);
+    keys.add(input);
+    created(await ask(201, "POST", "/v1/vault/connect", input), { secret, isConnected: true });
+    keys.delete(input);
   }
 
-  /** A platform keeps its answer back once the service is killed. */
+  /** Whether a platform must not respond, because the service was killed. */
   function isCut({ isStrict }, what) {
-    const renewal = isStrict ? "a platform renews that takes a refresh token once" : "a platform renews that forgives";
-    reached(what === "code" ? "a platform takes a code" : renewal);
+    const renewal = isStrict ? "a strict platform refreshes a token" : "a lenient platform refreshes a token";
+    reached(what === "code" ? "a platform exchanges a code" : renewal);
     return isKilled;
   }
 
@@ -141,8 +141,8 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       isCut,
     });
     ways.push(way);
-    const wish = { platform: "plain", identity: name, identityType: "user", tags: [name] };
-    const begun = await ask(202, "POST", "/v1/vault/connect", wish);
+    const input = { platform: "plain", identity: name, identityType: "user", tags: [name] };
+    const begun = await ask(202, "POST", "/v1/vault/connect", input);
     Object.assign(way, { id: begun.id, link: begun.authorizationUrl });
     way.back = await hear(() => takeCode(way.visitor, way.link, way.grant.code));
     const { status, heading } = await hear(() => comeBack(way.visitor, way.back));
@@ -151,13 +151,13 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     mine.push(connected(way, (await ask(200, "GET", `/v1/vault/connect/${way.id}`)).connection));
   }
 
-  /** Keeps in mind that an account is connected. */
+  /** Records a connected account. */
   function connected(way, connection) {
     way.isKnown = true;
     return created(connection, { grant: way.grant, token: way.grant.given.at(-1), isConnected: true });
   }
 
-  /** Reads tokens, which renews them: those that have expired, and all others because they are to be renewed. */
+  /** Reads tokens with a refresh: of expired ones, and of all others by request. */
   async function renew(mine) {
     for (const one of mine.slice(-READ)) {
       const query = one.grant.life === LONG ? "?refresh=true" : "";
@@ -166,7 +166,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     }
   }
 
-  /** Does one thing after the other until the service is gone; each caller begins with another one. */
+  /** Runs operations in turn until the service is killed. Each caller starts with another operation. */
   async function caller(round, number) {
     const mine = [];
     for (let nth = number; ; nth += 1) {
@@ -176,10 +176,10 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     }
   }
 
-  /** Asserts that a connection is as it was answered, and its credentials are. */
+  /** Asserts that a connection and its credentials are as acknowledged. */
   async function expectKept(one) {
     const { tags, version } = await app.expect(200, "GET", at(one.id));
-    // The last request may have taken effect although its answer never arrived.
+    // The last request may have taken effect although its response was lost.
     const wasDone = one.open.tags && tags.join() === one.open.tags.join();
     if (wasDone) Object.assign(one, { tags, versions: [...one.versions, Number(version)] });
     assert.deepEqual(tags, one.tags);
@@ -189,7 +189,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     one.open = {};
   }
 
-  /** Asserts that the key of a connection is the one whose storing was answered. */
+  /** Asserts that the key of a connection is the acknowledged one. */
   async function expectSecret(one) {
     const answer = await app.askCredentials(one.id);
     if (answer.status === 404 && one.secret === undefined) return;
@@ -198,7 +198,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     assert.equal(answer.json.apiKey, one.secret);
   }
 
-  /** Asserts that the platform accepts what a connection has, and still refreshes it unless it could not. */
+  /** Asserts that the platform accepts the token of a connection, and that it can still be refreshed, unless a rotation was lost. */
   async function expectAlive(one) {
     const { grant } = one;
     const wasLost = grant.isLost;
@@ -206,7 +206,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       const before = grant.given.length;
       const answer = await app.askCredentials(one.id, query);
       if (answer.status !== 200) {
-        // The platform issued tokens that never reached the service, and will not issue them again.
+        // The platform issued tokens that never reached the service, and does not issue them again.
         assert.ok(grant.isStrict && one.token !== grant.given.at(-1), `${grant.code}: ${answer.text}`);
         assert.deepEqual([answer.status, answer.json.code], [503, "unavailable"]);
         const { state, reason } = await app.status(one.id);
@@ -223,8 +223,8 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     if (wasLost) assert.equal(one.isOver ?? false, grant.isStrict, grant.code);
   }
 
-  /** An interrupted attempt continues when the user acts: load the page again, and else begin once more. */
-  async function goOn(way) {
+  /** Continues an interrupted attempt as a user would: by reloading the page, or else by starting again. */
+  async function resume(way) {
     const { grant, visitor } = way;
     if (way.back) await comeBack(visitor, atPort(server.port, visitor, way.back));
     assert.ok(stub.asked(grant.code) <= 1, "a code is used once");
@@ -273,7 +273,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   });
 
   for (const [round, [least, when]] of ROUNDS.entries())
-    test(`after ${least} answers, when ${when}`, async () => {
+    test(`after ${least} responses, when ${when}`, async () => {
       [until, moment, ways, keys] = [answered + least, when, [], new Set()];
       const callers = Array.from({ length: CALLERS }, (_, number) => caller(round, number));
       for (const error of await Promise.all(callers.map((one) => one.catch((thrown) => thrown))))
@@ -283,19 +283,19 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       await start();
       moment = undefined;
 
-      // A crashed process no longer holds a lease.
+      // Expires the leases of the killed process.
       await write(opened.vault, "UPDATE credentials SET lease_until = lease_until - ?", LEASE_MS);
-      await Promise.all(ways.map(goOn));
-      for (const wish of keys) {
-        const again = await app.connect(wish);
+      await Promise.all(ways.map(resume));
+      for (const input of keys) {
+        const again = await app.connect(input);
         if (again.status !== 409) assert.equal(again.status, 201, again.text);
         const id = again.json.id ?? again.json.connectionId;
-        created(await app.expect(200, "GET", at(id)), { secret: wish.fields.apiKey, isConnected: true });
+        created(await app.expect(200, "GET", at(id)), { secret: input.fields.apiKey, isConnected: true });
       }
       for (let nth = 0; nth < model.length; nth += CALLERS)
         await Promise.all(model.slice(nth, nth + CALLERS).map(expectKept));
       const held = model.map((one) => one.token ?? one.secret).filter(Boolean);
-      assert.equal(new Set(held).size, held.length, "no connection has another's credentials");
+      assert.equal(new Set(held).size, held.length, "no two connections share credentials");
       const { total } = await app.expect(200, "GET", `${CONNECTIONS}?limit=1`);
       const most = model.length + CALLERS * (round + 1);
       assert.ok(total >= model.length && total <= most, `${total} connections, ${model.length} answered`);

@@ -1,4 +1,4 @@
-"""What `tests/e2e/python-package.test.mjs` of the repository has started: the service, two platforms, and a user."""
+"""Fixtures for the service, two platforms and a user, which `tests/e2e/python-package.test.mjs` starts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def vault() -> Iterator[ConnectorVault]:
 
 @pytest.fixture
 def visit() -> Visit:
-    """Opens a link as its user, who answers `allow` or `deny` at the platform."""
+    """Opens a link as its user, who chooses `allow` or `deny` at the platform."""
 
     def visit(link: str, answer: str) -> None:
         body = json.dumps({"link": link, "answer": answer})

@@ -1,4 +1,4 @@
-"""The adapters with the libraries themselves: an agent with a scripted model uses each of the tools."""
+"""The adapters with the real agent libraries: an agent with a scripted model uses each tool."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from connector_vault.models import Connection
 URL, KEY = os.environ["VAULT_URL"], os.environ["AGENTS_KEY"]
 IDENTITY = "agent@example.com"
 SCOPES = ["catalog:read", "connections:read", "connections:call"]
-# The calls of the scripted model, in order, and the results that it must get.
-WISHES: list[tuple[str, dict[str, Any]]] = [
+# The tool calls of the scripted model, and the expected results.
+TOOL_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search_actions", {"query": "create a note"}),
     ("describe_action", {"platform": "demo-notes", "key": "createNote"}),
     ("run_action", {"platform": "demo-notes", "key": "createNote", "input": {"body": {"titel": "x"}}}),
@@ -69,7 +69,7 @@ async def vault(token: str) -> AsyncIterator[AsyncConnectorVault]:
 
 
 class MadeUp(OpenAIModel):
-    """Asks for what `WISHES` says."""
+    """Makes the tool calls of `TOOL_CALLS`."""
 
     def __init__(self) -> None:
         self.answers: list[Any] = []
@@ -80,8 +80,8 @@ class MadeUp(OpenAIModel):
         self.tools = {tool.name for tool in known["tools"]}
         results = [item for item in known["input"] if item.get("type") == "function_call_output"]
         self.answers = [read(item["output"]) for item in results]
-        if len(results) < len(WISHES):
-            name, arguments = WISHES[len(results)]
+        if len(results) < len(TOOL_CALLS):
+            name, arguments = TOOL_CALLS[len(results)]
             call = ResponseFunctionToolCall(
                 arguments=json.dumps(arguments), call_id=f"c{len(results)}", name=name, type="function_call"
             )
@@ -95,7 +95,7 @@ class MadeUp(OpenAIModel):
 
 
 def read(output: str) -> Any:
-    """What a tool returned, as the SDK writes it for the model."""
+    """The result of a tool, as the SDK serializes it for the model."""
     try:
         return json.loads(output)
     except json.JSONDecodeError:
@@ -125,8 +125,8 @@ async def test_pydantic_ai(vault: AsyncConnectorVault) -> None:
         answers[:] = [
             part.content for request in requests for part in request.parts if isinstance(part, ToolReturnPart)
         ]
-        if len(answers) < len(WISHES):
-            return PydanticResponse(parts=[ToolCallPart(*WISHES[len(answers)])])
+        if len(answers) < len(TOOL_CALLS):
+            return PydanticResponse(parts=[ToolCallPart(*TOOL_CALLS[len(answers)])])
         return PydanticResponse(parts=[TextPart("done")])
 
     agent = PydanticAgent(FunctionModel(made_up), toolsets=[pydantic_ai.toolset(vault)])
@@ -146,7 +146,7 @@ async def test_langchain_asynchronously(vault: AsyncConnectorVault) -> None:
     schemas_say_what_each_argument_is(tools)
     by_name = {tool.name: tool for tool in tools}
     assert by_name.keys() == {"search_actions", "describe_action", "run_action"}
-    check([await by_name[name].ainvoke(arguments) for name, arguments in WISHES])
+    check([await by_name[name].ainvoke(arguments) for name, arguments in TOOL_CALLS])
 
 
 def test_langchain_synchronously(token: str) -> None:
@@ -154,7 +154,7 @@ def test_langchain_synchronously(token: str) -> None:
         tools = langchain.tools(vault)
         schemas_say_what_each_argument_is(tools)
         by_name = {tool.name: tool for tool in tools}
-        check([by_name[name].invoke(arguments) for name, arguments in WISHES])
+        check([by_name[name].invoke(arguments) for name, arguments in TOOL_CALLS])
 
 
 def test_an_agent_chooses_among_accounts_and_is_told_what_is_wrong(token: str) -> None:

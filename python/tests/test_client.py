@@ -1,4 +1,4 @@
-"""The clients against the running service."""
+"""Tests of the clients against the running service."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Answer = Callable[[httpx.Request], httpx.Response | None]
 
 
 class Disturbed(httpx.BaseTransport):
-    """Answers in place of the service as long as `answers` has something to say; notes every request."""
+    """A transport that returns `answers` instead of the service's responses while there are any, and records requests."""
 
     def __init__(self, *answers: Answer) -> None:
         self.requests: list[httpx.Request] = []
@@ -436,7 +436,7 @@ def test_retries_end() -> None:
     with client(transport, max_retries=3) as vault, pytest.raises(RateLimitError) as caught:
         vault.whoami()
     assert (len(transport.requests), caught.value.retry_after) == (4, 0)
-    # What would take longer than the call may is not waited for.
+    # A retry that would exceed the timeout is not made.
     patient = Disturbed(refusing(503, "3600"))
     with client(patient) as vault, pytest.raises(VaultError) as later:
         vault.whoami()
@@ -574,7 +574,7 @@ def test_webhooks_come_signed(vault: ConnectorVault) -> None:
 
 
 def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> None:
-    """A method is called with generated arguments, and its request is compared with the OpenAPI document."""
+    """Calls a method with generated arguments, and validates its request against the OpenAPI document."""
     document = httpx.get(f"{URL}/v1/openapi.json").json()
     paths = document["paths"]
     operations = {
@@ -592,7 +592,7 @@ def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> N
 
     def note(request: httpx.Request) -> httpx.Response:
         line = f"{request.method} {request.url.path}"
-        # A literal segment goes before a parameter.
+        # A literal segment takes precedence over a parameter.
         found = sorted((one for one, pattern in patterns.items() if pattern.fullmatch(line)), key=lambda one: one.count("{"))
         assert found, line
         seen.add(found[0])

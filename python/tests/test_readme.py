@@ -1,4 +1,4 @@
-"""The examples of the README run as they are, and print what they say."""
+"""The examples of the README run unchanged, and print the documented output."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A typed client of a connector-vault.
 
-`ConnectorVault` is the client; `AsyncConnectorVault` the same for asyncio. `models` has what the service returns, `errors`
-what calls fail with, and `webhooks` verifies what the service sends.
+`ConnectorVault` is the client, and `AsyncConnectorVault` the client for asyncio. `models` has the types of responses, `errors` the
+exceptions, and `webhooks` verifies webhook requests.
 """
 
 from . import errors, models, webhooks

@@ -16,7 +16,7 @@ import httpx
 from typing_extensions import Self
 
 from ._core import (
-    GONE,
+    NOT_FOUND_CODES,
     OMITTED,
     ROWS_AT_A_TIME,
     SECRET_HEADER,
@@ -24,30 +24,30 @@ from ._core import (
     Call,
     CountedPage,
     HasId,
-    Held,
+    ActiveSecret,
     Json,
     Omitted,
     Page,
-    address_of,
-    at,
-    base_of,
-    body_of,
+    proxy_url,
+    api_path,
+    normalized_base_url,
+    json_body,
     counted_page,
     entity_tag,
-    error_of,
-    given,
-    headers_of,
-    held_of,
-    id_of,
+    response_error,
+    or_omitted,
+    request_headers,
+    active_secret,
+    resource_id,
     invalid,
-    json_of,
+    to_json,
     no_response,
     query_after,
-    query_of,
-    result_of,
-    wait_before_retry,
+    query_params,
+    parse_result,
+    retry_delay,
 )
-from .errors import ConnectError, Facts, NoResponseError, VaultError
+from .errors import ConnectError, ErrorDetails, NoResponseError, VaultError
 from .models import (
     Access,
     Action,
@@ -114,66 +114,66 @@ expires, and when the service rejects it."""
 
 
 class AsyncSender:
-    """Sends calls, and repeats them where that is safe and may help."""
+    """Sends calls. Retries idempotent ones after temporary failures."""
 
     def __init__(
         self, base_url: str, secret: AsyncSecret, client: httpx.AsyncClient, timeout: float, max_retries: int
     ) -> None:
-        self.base = base_of(base_url)
+        self.base = normalized_base_url(base_url)
         self.client = client
-        self.patience = timeout
+        self.timeout = timeout
         self._max_retries = max_retries
         self._supply = secret
-        self._held = Held(secret) if isinstance(secret, str) else None
+        self._current = ActiveSecret(secret) if isinstance(secret, str) else None
         self._lock = asyncio.Lock()
 
-    async def secret(self, rejected: Held | None = None) -> Held:
-        """The secret to send: another one than that which the service rejected, if there can be one."""
-        held = self._held
-        if held is not None and held is not rejected and held.is_current:
-            return held
+    async def secret(self, rejected: ActiveSecret | None = None) -> ActiveSecret:
+        """The secret to send: not the rejected one, if the function can supply another."""
+        active = self._current
+        if active is not None and active is not rejected and active.is_current:
+            return active
         if isinstance(self._supply, str):
-            return Held(self._supply)
+            return ActiveSecret(self._supply)
         async with self._lock:
-            # Waiting callers get the result of the first one.
-            if self._held is not None and self._held is not held and self._held.is_current:
-                return self._held
+            # Another task has refreshed it meanwhile.
+            if self._current is not None and self._current is not active and self._current.is_current:
+                return self._current
             try:
                 supplied = await self._supply()
             except Exception as cause:
                 message = "The function in `secret` failed: its own error is the cause."
                 raise VaultError("secret_unavailable", message) from cause
-            self._held = held_of(supplied)
-            return self._held
+            self._current = active_secret(supplied)
+            return self._current
 
     @property
-    def can_renew(self) -> bool:
+    def can_refresh(self) -> bool:
         return not isinstance(self._supply, str)
 
     async def respond(self, call: Call[Any]) -> tuple[httpx.Response, str]:
-        """The response to a call that has succeeded, and the secret that was sent."""
-        until = time.monotonic() + self.patience
-        rejected: Held | None = None
+        """Sends a call until it succeeds. Returns the response, and the secret that was sent."""
+        until = time.monotonic() + self.timeout
+        rejected: ActiveSecret | None = None
         is_lost = False
         tries = 1
         while True:
-            held = await self.secret(rejected)
+            active = await self.secret(rejected)
             try:
-                response = await self._send(call, held.text)
+                response = await self._send(call, active.value)
                 if response.is_success:
-                    return response, held.text
-                error = error_of(response, held.text)
+                    return response, active.value
+                error = response_error(response, active.value)
             except NoResponseError as cause:
                 error = cause
-            if error.status == 401 and self.can_renew and rejected is None:
-                # A request with a rejected secret has done nothing, so that any call can be sent again.
-                rejected = held
+            if error.status == 401 and self.can_refresh and rejected is None:
+                # A request with a rejected secret had no effect, so any call can be sent again.
+                rejected = active
                 continue
-            if call.method == "DELETE" and is_lost and error.code in GONE:
-                # An earlier try whose response was lost has deleted it.
-                return httpx.Response(204), held.text
+            if call.method == "DELETE" and is_lost and error.code in NOT_FOUND_CODES:
+                # An earlier attempt whose response was lost has deleted it.
+                return httpx.Response(204), active.value
             is_lost = is_lost or isinstance(error, NoResponseError) or error.status == 503
-            wait = wait_before_retry(error, tries)
+            wait = retry_delay(error, tries)
             if not call.repeatable or wait is None or tries > self._max_retries or time.monotonic() + wait >= until:
                 raise error
             tries += 1
@@ -187,8 +187,8 @@ class AsyncSender:
                 self.base + call.path,
                 params=call.query or None,
                 json=body,
-                headers=headers_of(call, secret),
-                timeout=self.patience,
+                headers=request_headers(call, secret),
+                timeout=self.timeout,
                 follow_redirects=False,
             )
         except httpx.HTTPError as cause:
@@ -196,11 +196,11 @@ class AsyncSender:
 
     async def result(self, call: Call[Result]) -> Result:
         response, secret = await self.respond(call)
-        return result_of(call, response, secret)
+        return parse_result(call, response, secret)
 
 
 class AsyncRows(Generic[Row, SomePage]):
-    """A list: iterate over it for all of its rows, page by page, or ask for one page. Nothing is sent before that.
+    """A list: iterate over it for all rows, page by page, or request one page. Nothing is sent before that.
 
     Iterating requests 100 rows at a time unless you pass `limit`.
     """
@@ -216,11 +216,11 @@ class AsyncRows(Generic[Row, SomePage]):
         self._following = following
 
     async def page(self) -> SomePage:
-        """The first page, or the one that `page` or a cursor names."""
+        """The first page, or the one that `page` or a cursor selects."""
         return await self._get(self._query)
 
     async def pages(self) -> AsyncIterator[SomePage]:
-        """All pages from there on."""
+        """All pages, starting with that one."""
         query: Mapping[str, str] | None = {**self._query}
         if not self._query.keys() & {"limit", "page", "after", "before"}:
             query = {**self._query, "limit": str(ROWS_AT_A_TIME)}
@@ -246,10 +246,10 @@ class AsyncRows(Generic[Row, SomePage]):
         return rows
 
 
-def _counted(
+def _counted_list(
     sender: AsyncSender, kind: Any, path: str, query: Mapping[str, str]
 ) -> AsyncRows[Any, CountedPage[Any]]:
-    """A list that says how many rows there are."""
+    """A list with a total."""
 
     async def get(query: Mapping[str, str]) -> CountedPage[Any]:
         call: Call[Any] = Call("GET", path, kind, query=query)
@@ -259,10 +259,10 @@ def _counted(
     return AsyncRows(get, query, query_after)
 
 
-def _walked(
+def _cursor_list(
     sender: AsyncSender, kind: Any, path: str, query: Mapping[str, str], parameter: str
 ) -> AsyncRows[Any, Page[Any]]:
-    """A list whose pages have a cursor, which `parameter` takes."""
+    """A list with a cursor, which is passed as `parameter`."""
 
     async def get(query: Mapping[str, str]) -> Page[Any]:
         answer = await sender.result(Call[Any]("GET", path, kind, query=query))
@@ -297,7 +297,7 @@ class AsyncConnectors:
         page: int | None = None,
     ) -> AsyncRows[Connector, CountedPage[Connector]]:
         """Lists connectors. All given filters must hold; `q` is a ranked search."""
-        query = query_of(
+        query = query_params(
             dict(
                 platform=platform,
                 name=name,
@@ -311,11 +311,11 @@ class AsyncConnectors:
                 page=page,
             )
         )
-        return _counted(self._sender, ConnectorPage, at("available-connectors"), query)
+        return _counted_list(self._sender, ConnectorPage, api_path("available-connectors"), query)
 
     async def get(self, platform: str) -> ConnectorDetail:
-        """Returns a connector, with how users connect."""
-        return await self._sender.result(Call("GET", at("available-connectors", platform), ConnectorDetail))
+        """Returns a connector, with the ways to connect to it."""
+        return await self._sender.result(Call("GET", api_path("available-connectors", platform), ConnectorDetail))
 
 
 class AsyncActions:
@@ -334,8 +334,8 @@ class AsyncActions:
         page: int | None = None,
     ) -> AsyncRows[Action, CountedPage[Action]]:
         """Searches the actions of all platforms by what they do, the best match first."""
-        query = query_of(dict(q=q, platform=platforms, method=method, limit=limit, page=page))
-        return _counted(self._sender, ActionSearchPage, at("available-actions"), query)
+        query = query_params(dict(q=q, platform=platforms, method=method, limit=limit, page=page))
+        return _counted_list(self._sender, ActionSearchPage, api_path("available-actions"), query)
 
     def list(
         self,
@@ -349,8 +349,8 @@ class AsyncActions:
         page: int | None = None,
     ) -> AsyncRows[Action, CountedPage[Action]]:
         """Lists the actions of a platform."""
-        query = query_of(dict(title=title, key=key, method=method, q=q, limit=limit, page=page))
-        return _counted(self._sender, ActionPage, at("available-actions", platform), query)
+        query = query_params(dict(title=title, key=key, method=method, q=q, limit=limit, page=page))
+        return _counted_list(self._sender, ActionPage, api_path("available-actions", platform), query)
 
     async def get(
         self, platform: str, key: str, *, responses: bool = False, for_model: bool = False
@@ -359,8 +359,8 @@ class AsyncActions:
 
         With `for_model`, `input` is one flat object that the tool definitions of models allow; `run` takes it as `arguments`.
         """
-        query = query_of({"include": "responses" if responses else None, "for": "model" if for_model else None})
-        return await self._sender.result(Call("GET", at("available-actions", platform, key), ActionDetail, query))
+        query = query_params({"include": "responses" if responses else None, "for": "model" if for_model else None})
+        return await self._sender.result(Call("GET", api_path("available-actions", platform, key), ActionDetail, query))
 
     async def run(
         self,
@@ -385,18 +385,18 @@ class AsyncActions:
         return await self._sender.result(
             Call(
                 "POST",
-                at("vault", "connections", id_of(connection), "actions", key),
+                api_path("vault", "connections", resource_id(connection), "actions", key),
                 ActionAnswer,
-                body=body_of(
+                body=json_body(
                     dict(
-                        path=given(path),
-                        query=given(query),
-                        header=given(header),
-                        cookie=given(cookie),
+                        path=or_omitted(path),
+                        query=or_omitted(query),
+                        header=or_omitted(header),
+                        cookie=or_omitted(cookie),
                         body=body,
-                        arguments=given(arguments),
+                        arguments=or_omitted(arguments),
                         select=OMITTED if select is None else [*select],
-                        max_bytes=given(max_bytes),
+                        max_bytes=or_omitted(max_bytes),
                     )
                 ),
                 repeatable=False,
@@ -435,7 +435,7 @@ class AsyncConnections:
         `account` is the ID of the connected account at the platform; `include_account` adds that account to each.
         Iterating returns each connection that exists throughout exactly once, whatever changes meanwhile.
         """
-        query = query_of(
+        query = query_params(
             dict(
                 platform=platform,
                 identity=identity,
@@ -455,7 +455,7 @@ class AsyncConnections:
                 after=after,
             )
         )
-        return _counted(self._sender, ConnectionPage, at("vault", "connections"), query)
+        return _counted_list(self._sender, ConnectionPage, api_path("vault", "connections"), query)
 
     async def get(self, connection: str | HasId) -> Connection:
         """Returns a connection, active or not."""
@@ -475,26 +475,26 @@ class AsyncConnections:
         active: bool | None = None,
     ) -> Connection:
         """Creates a connection whose credentials are held elsewhere. Never retried."""
-        body = body_of(
+        body = json_body(
             dict(
                 platform=platform,
                 identity=identity,
                 identity_type=identity_type,
-                label=given(label),
-                name=given(name),
+                label=or_omitted(label),
+                name=or_omitted(name),
                 tags=OMITTED if tags is None else [*tags],
-                platform_version=given(platform_version),
-                state=given(state),
-                active=given(active),
+                platform_version=or_omitted(platform_version),
+                state=or_omitted(state),
+                active=or_omitted(active),
             )
         )
-        call = Call[Connection]("POST", at("vault", "connections"), Connection, body=body, repeatable=False)
+        call = Call[Connection]("POST", api_path("vault", "connections"), Connection, body=body, repeatable=False)
         return await self._sender.result(call)
 
     async def _change(
         self, method: str, path: str, body: dict[str, Json], if_match: str | Connection | None
     ) -> Connection:
-        # With a condition, a repetition after a lost response would fail, although the first try has succeeded.
+        # With a condition, a retry after a lost response would fail although the first attempt has succeeded.
         call = Call[Connection](
             method,
             path,
@@ -525,7 +525,7 @@ class AsyncConnections:
         if_match: str | Connection | None = None,
     ) -> Connection:
         """Reports the state of a connection whose credentials are held elsewhere."""
-        body = body_of(dict(state=state, active=given(active), reason=given(reason)))
+        body = json_body(dict(state=state, active=or_omitted(active), reason=or_omitted(reason)))
         return await self._change("PUT", _connection(connection, "state"), body, if_match)
 
     async def set_name(
@@ -545,7 +545,7 @@ class AsyncConnections:
         return await self._sender.result(Call("GET", _connection(connection, "status"), ConnectionStatus))
 
     async def check(self, connection: str | HasId) -> Connection:
-        """Finds out at once whether the credentials work."""
+        """Checks now whether the credentials work."""
         return await self._sender.result(Call("POST", _connection(connection, "check"), Connection))
 
     async def get_credentials(self, connection: str | HasId, *, refresh: bool | None = None) -> Credentials:
@@ -553,7 +553,7 @@ class AsyncConnections:
 
         Needs the scope `credentials:read`. With `refresh`, the access token is renewed whatever time it has left.
         """
-        query = query_of(dict(refresh=refresh))
+        query = query_params(dict(refresh=refresh))
         return await self._sender.result(
             Call("GET", _connection(connection, "credentials"), Credentials, query)
         )
@@ -578,35 +578,35 @@ class AsyncConnections:
         region: str | None = None,
         fields: Mapping[str, str] | None = None,
     ) -> None:
-        """Stores credentials that you or another service held: those of their type. Needs the scope `credentials:write`."""
-        body = body_of(
+        """Imports credentials from another service. Only the members of their type are allowed. Needs the scope `credentials:write`."""
+        body = json_body(
             dict(
                 type=type,
-                auth_method=given(auth_method),
-                access_token=given(access_token),
-                refresh_token=given(refresh_token),
-                expires_at=given(expires_at),
+                auth_method=or_omitted(auth_method),
+                access_token=or_omitted(access_token),
+                refresh_token=or_omitted(refresh_token),
+                expires_at=or_omitted(expires_at),
                 scopes=OMITTED if scopes is None else [*scopes],
-                api_key=given(api_key),
-                username=given(username),
-                password=given(password),
-                token=given(token),
-                access_key_id=given(access_key_id),
-                secret_access_key=given(secret_access_key),
-                session_token=given(session_token),
-                region=given(region),
-                fields=given(fields),
+                api_key=or_omitted(api_key),
+                username=or_omitted(username),
+                password=or_omitted(password),
+                token=or_omitted(token),
+                access_key_id=or_omitted(access_key_id),
+                secret_access_key=or_omitted(secret_access_key),
+                session_token=or_omitted(session_token),
+                region=or_omitted(region),
+                fields=or_omitted(fields),
             )
         )
         await self._sender.result(Call[None]("PUT", _connection(connection, "credentials"), None, body=body))
 
     async def summary(self) -> ConnectionSummary:
         """Counts connections."""
-        return await self._sender.result(Call("GET", at("vault", "summary"), ConnectionSummary))
+        return await self._sender.result(Call("GET", api_path("vault", "summary"), ConnectionSummary))
 
 
 def _connection(connection: str | HasId, *more: str) -> str:
-    return at("vault", "connections", id_of(connection), *more)
+    return api_path("vault", "connections", resource_id(connection), *more)
 
 
 class AsyncConnectAttempts:
@@ -638,34 +638,34 @@ class AsyncConnectAttempts:
         attempt: give its `authorization_url` to the user, then `wait` for the connection. With `link`, it does so in each
         case: the user enters a key, or chooses a method, on the page of the link. Never retried.
         """
-        body = body_of(
+        body = json_body(
             dict(
-                platform=given(platform),
-                connection=OMITTED if connection is None else id_of(connection),
-                auth_method=given(auth_method),
-                identity=given(identity),
-                identity_type=given(identity_type),
-                label=given(label),
-                name=given(name),
+                platform=or_omitted(platform),
+                connection=OMITTED if connection is None else resource_id(connection),
+                auth_method=or_omitted(auth_method),
+                identity=or_omitted(identity),
+                identity_type=or_omitted(identity_type),
+                label=or_omitted(label),
+                name=or_omitted(name),
                 tags=OMITTED if tags is None else [*tags],
-                fields=given(fields),
+                fields=or_omitted(fields),
                 scopes=OMITTED if scopes is None else [*scopes],
-                return_url=given(return_url),
-                allow_other_account=given(allow_other_account),
-                link=given(link),
+                return_url=or_omitted(return_url),
+                allow_other_account=or_omitted(allow_other_account),
+                link=or_omitted(link),
             )
         )
-        call: Call[Any] = Call("POST", at("vault", "connect"), None, body=body, repeatable=False)
+        call: Call[Any] = Call("POST", api_path("vault", "connect"), None, body=body, repeatable=False)
         response, secret = await self._sender.respond(call)
         if response.status_code == 202:
-            return result_of(Call[PendingAttempt]("POST", call.path, PendingAttempt), response, secret)
-        return result_of(Call[Connection]("POST", call.path, Connection), response, secret)
+            return parse_result(Call[PendingAttempt]("POST", call.path, PendingAttempt), response, secret)
+        return parse_result(Call[Connection]("POST", call.path, Connection), response, secret)
 
     async def get(self, attempt: str | HasId, *, wait: int | None = None) -> ConnectAttempt:
-        """Returns what has become of an attempt; with `wait`, the service waits up to 25 seconds for its outcome."""
-        query = query_of(dict(wait=wait))
+        """Returns an attempt; with `wait`, the service waits up to 25 seconds for its result."""
+        query = query_params(dict(wait=wait))
         return await self._sender.result(
-            Call("GET", at("vault", "connect", id_of(attempt)), ConnectAttempt, query)
+            Call("GET", api_path("vault", "connect", resource_id(attempt)), ConnectAttempt, query)
         )
 
     async def wait(self, attempt: str | HasId, *, timeout: float = 600) -> Connection:
@@ -677,16 +677,16 @@ class AsyncConnectAttempts:
         until = time.monotonic() + timeout
         while True:
             left = until - time.monotonic()
-            # A response must come before the client gives up.
-            seconds = max(1, min(25, int(left), int(self._sender.patience / 2)))
+            # The service must respond before the client times out.
+            seconds = max(1, min(25, int(left), int(self._sender.timeout / 2)))
             found = await self.get(attempt, wait=seconds)
             if found.connection is not None:
                 return found.connection
             if found.error is not None:
-                raise ConnectError(found.error.code, found.error.detail, Facts(attempt=found.id))
+                raise ConnectError(found.error.code, found.error.detail, ErrorDetails(attempt=found.id))
             if found.status != "pending":
                 message = "The user did not finish in time."
-                raise ConnectError("expired", message, Facts(attempt=found.id))
+                raise ConnectError("expired", message, ErrorDetails(attempt=found.id))
             if time.monotonic() >= until:
                 raise NoResponseError("timeout", "The attempt is still pending.")
 
@@ -700,8 +700,8 @@ class AsyncConnectAttempts:
         before: str | None = None,
     ) -> AsyncRows[AttemptSummary, Page[AttemptSummary]]:
         """Lists attempts, the newest first. Needs the scope `connections:read`."""
-        query = query_of(dict(status=status, platform=platform, identity=identity, limit=limit, before=before))
-        return _walked(self._sender, AttemptSummaryPage, at("vault", "connect"), query, "before")
+        query = query_params(dict(status=status, platform=platform, identity=identity, limit=limit, before=before))
+        return _cursor_list(self._sender, AttemptSummaryPage, api_path("vault", "connect"), query, "before")
 
 
 class AsyncOauthClients:
@@ -714,12 +714,12 @@ class AsyncOauthClients:
         self, *, limit: int | None = None, page: int | None = None
     ) -> AsyncRows[OauthClient, CountedPage[OauthClient]]:
         """Lists OAuth clients."""
-        query = query_of(dict(limit=limit, page=page))
-        return _counted(self._sender, OauthClientPage, at("oauth-clients"), query)
+        query = query_params(dict(limit=limit, page=page))
+        return _counted_list(self._sender, OauthClientPage, api_path("oauth-clients"), query)
 
     async def get(self, platform: str) -> OauthClient:
         """Returns the OAuth client for a platform, without its secret."""
-        return await self._sender.result(Call("GET", at("oauth-clients", platform), OauthClient))
+        return await self._sender.result(Call("GET", api_path("oauth-clients", platform), OauthClient))
 
     async def set(
         self,
@@ -734,29 +734,29 @@ class AsyncOauthClients:
         start_url: str | None = None,
         pkce: Pkce | None = None,
     ) -> StoredOauthClient:
-        """Sets the OAuth client for a platform, all of it. A secret that is left out stays as long as `client_id` does."""
-        body = body_of(
+        """Sets the OAuth client for a platform, all of it. An omitted secret stays as long as `client_id` does."""
+        body = json_body(
             dict(
                 client_id=client_id,
                 client_secret=client_secret,
-                auth_method=given(auth_method),
+                auth_method=or_omitted(auth_method),
                 scopes=[*scopes],
-                authorization_parameters=given(authorization_parameters),
-                variables=given(variables),
-                start_url=given(start_url),
-                pkce=given(pkce),
+                authorization_parameters=or_omitted(authorization_parameters),
+                variables=or_omitted(variables),
+                start_url=or_omitted(start_url),
+                pkce=or_omitted(pkce),
             )
         )
-        call = Call[StoredOauthClient]("PUT", at("oauth-clients", platform), StoredOauthClient, body=body)
+        call = Call[StoredOauthClient]("PUT", api_path("oauth-clients", platform), StoredOauthClient, body=body)
         return await self._sender.result(call)
 
     async def delete(self, platform: str) -> None:
         """Deletes the OAuth client for a platform."""
-        await self._sender.result(Call[None]("DELETE", at("oauth-clients", platform), None))
+        await self._sender.result(Call[None]("DELETE", api_path("oauth-clients", platform), None))
 
 
 class AsyncEvents:
-    """What happened in the vault. Needs the scope `events:read`."""
+    """The events of the vault. Needs the scope `events:read`."""
 
     def __init__(self, sender: AsyncSender) -> None:
         self._sender = sender
@@ -774,20 +774,20 @@ class AsyncEvents:
 
         To follow them, keep the `cursor` of a page, and pass it as `after` later.
         """
-        of = None if connection is None else id_of(connection)
-        query = query_of(dict(types=types, connection=of, order=order, limit=limit, after=after))
-        return _walked(self._sender, EventPage, at("events"), query, "after")
+        of = None if connection is None else resource_id(connection)
+        query = query_params(dict(types=types, connection=of, order=order, limit=limit, after=after))
+        return _cursor_list(self._sender, EventPage, api_path("events"), query, "after")
 
 
 class AsyncWebhooks:
-    """Where events are sent. Needs the scope `webhooks:read`; changes need `webhooks:write`."""
+    """Webhooks, to which events are sent. Needs the scope `webhooks:read`; changes need `webhooks:write`."""
 
     def __init__(self, sender: AsyncSender) -> None:
         self._sender = sender
 
     async def list(self) -> builtins.list[Webhook]:
         """Returns all webhooks, the oldest first."""
-        page = await self._sender.result(Call[WebhookPage]("GET", at("webhooks"), WebhookPage))
+        page = await self._sender.result(Call[WebhookPage]("GET", api_path("webhooks"), WebhookPage))
         return page.rows
 
     async def create(
@@ -799,20 +799,20 @@ class AsyncWebhooks:
         active: bool | None = None,
     ) -> WebhookWithSecret:
         """Creates a webhook. Keep its `secret`: it is returned only once. Never retried."""
-        body = body_of(
+        body = json_body(
             dict(
                 url=url,
                 types=OMITTED if types is None else [*types],
-                description=given(description),
-                active=given(active),
+                description=or_omitted(description),
+                active=or_omitted(active),
             )
         )
-        call = Call[WebhookWithSecret]("POST", at("webhooks"), WebhookWithSecret, body=body, repeatable=False)
+        call = Call[WebhookWithSecret]("POST", api_path("webhooks"), WebhookWithSecret, body=body, repeatable=False)
         return await self._sender.result(call)
 
     async def get(self, webhook: str | HasId) -> Webhook:
         """Returns a webhook."""
-        return await self._sender.result(Call("GET", at("webhooks", id_of(webhook)), Webhook))
+        return await self._sender.result(Call("GET", api_path("webhooks", resource_id(webhook)), Webhook))
 
     async def update(
         self,
@@ -823,36 +823,36 @@ class AsyncWebhooks:
         description: str | None | Omitted = OMITTED,
         active: bool | None = None,
     ) -> Webhook:
-        """Updates a webhook: what is left out stays."""
-        body = body_of(
+        """Updates a webhook. Omitted arguments do not change."""
+        body = json_body(
             dict(
-                url=given(url),
+                url=or_omitted(url),
                 types=OMITTED if types is None else [*types],
                 description=description,
-                active=given(active),
+                active=or_omitted(active),
             )
         )
-        return await self._sender.result(Call("PATCH", at("webhooks", id_of(webhook)), Webhook, body=body))
+        return await self._sender.result(Call("PATCH", api_path("webhooks", resource_id(webhook)), Webhook, body=body))
 
     async def delete(self, webhook: str | HasId) -> None:
         """Deletes a webhook."""
-        await self._sender.result(Call[None]("DELETE", at("webhooks", id_of(webhook)), None))
+        await self._sender.result(Call[None]("DELETE", api_path("webhooks", resource_id(webhook)), None))
 
     async def rotate(self, webhook: str | HasId) -> WebhookWithSecret:
-        """Gives a webhook a new secret. For 24 hours, the one before signs too. Never retried."""
-        place = at("webhooks", id_of(webhook), "rotate")
+        """Replaces the secret of a webhook. For 24 hours, the previous one also signs. Never retried."""
+        place = api_path("webhooks", resource_id(webhook), "rotate")
         return await self._sender.result(Call("POST", place, WebhookWithSecret, repeatable=False))
 
     async def test(self, webhook: str | HasId) -> WebhookTest:
-        """Sends an event of the type `webhook.test`, and returns what the receiver answered. Never retried."""
-        place = at("webhooks", id_of(webhook), "test")
+        """Sends an event of the type `webhook.test`, and returns the result. Never retried."""
+        place = api_path("webhooks", resource_id(webhook), "test")
         return await self._sender.result(Call("POST", place, WebhookTest, repeatable=False))
 
     async def replay(self, webhook: str | HasId, *, from_: str, to: str | None = None) -> Replayed:
-        """Sends events once more, from an event on, at most 1,000."""
-        body = body_of(dict(from_=from_, to=given(to)))
+        """Sends events again, starting with an event, at most 1,000."""
+        body = json_body(dict(from_=from_, to=or_omitted(to)))
         return await self._sender.result(
-            Call("POST", at("webhooks", id_of(webhook), "replay"), Replayed, body=body)
+            Call("POST", api_path("webhooks", resource_id(webhook), "replay"), Replayed, body=body)
         )
 
     def deliveries(
@@ -863,10 +863,10 @@ class AsyncWebhooks:
         limit: int | None = None,
         before: str | None = None,
     ) -> AsyncRows[Delivery, Page[Delivery]]:
-        """Lists what became of events, those of the latest events first."""
-        query = query_of(dict(state=state, limit=limit, before=before))
-        return _walked(
-            self._sender, DeliveryPage, at("webhooks", id_of(webhook), "deliveries"), query, "before"
+        """Lists deliveries, those of the latest events first."""
+        query = query_params(dict(state=state, limit=limit, before=before))
+        return _cursor_list(
+            self._sender, DeliveryPage, api_path("webhooks", resource_id(webhook), "deliveries"), query, "before"
         )
 
 
@@ -878,36 +878,36 @@ class AsyncApiKeys:
 
     def list(self, *, limit: int | None = None, before: str | None = None) -> AsyncRows[ApiKey, Page[ApiKey]]:
         """Lists API keys, the newest first."""
-        query = query_of(dict(limit=limit, before=before))
-        return _walked(self._sender, ApiKeyPage, at("keys"), query, "before")
+        query = query_params(dict(limit=limit, before=before))
+        return _cursor_list(self._sender, ApiKeyPage, api_path("keys"), query, "before")
 
     async def create(
         self, *, scopes: Iterable[Scope], name: str | None = None, expires_at: datetime | None = None
     ) -> ApiKeyWithSecret:
         """Creates a key with some of your key's scopes. Its `secret` is returned only once. Never retried."""
-        body = body_of(dict(scopes=[*scopes], name=given(name), expires_at=given(expires_at)))
-        call = Call[ApiKeyWithSecret]("POST", at("keys"), ApiKeyWithSecret, body=body, repeatable=False)
+        body = json_body(dict(scopes=[*scopes], name=or_omitted(name), expires_at=or_omitted(expires_at)))
+        call = Call[ApiKeyWithSecret]("POST", api_path("keys"), ApiKeyWithSecret, body=body, repeatable=False)
         return await self._sender.result(call)
 
     async def rotate(self, key: str | HasId) -> ApiKeyWithSecret:
         """Replaces a key by a new one; the old one stays valid for 24 hours. Never retried."""
-        place = at("keys", id_of(key), "rotate")
+        place = api_path("keys", resource_id(key), "rotate")
         return await self._sender.result(Call("POST", place, ApiKeyWithSecret, repeatable=False))
 
     async def revoke(self, key: str | HasId) -> None:
-        """Revokes a key at once, with its tokens and the keys that it created."""
-        await self._sender.result(Call[None]("DELETE", at("keys", id_of(key)), None))
+        """Revokes a key immediately, with its tokens and the keys that it created."""
+        await self._sender.result(Call[None]("DELETE", api_path("keys", resource_id(key)), None))
 
 
 class AsyncAgentSignIns:
-    """Who authenticates the users of agents. Needs the scope `agents:read`; changes need `agents:write`."""
+    """Sign-in for agents. Needs the scope `agents:read`; changes need `agents:write`."""
 
     def __init__(self, sender: AsyncSender) -> None:
         self._sender = sender
 
     async def get(self) -> AgentSignIn:
-        """Returns who authenticates the users of agents."""
-        return await self._sender.result(Call("GET", at("agent-sign-in"), AgentSignIn))
+        """Returns the configuration of sign-in."""
+        return await self._sender.result(Call("GET", api_path("agent-sign-in"), AgentSignIn))
 
     async def set(
         self,
@@ -920,27 +920,27 @@ class AsyncAgentSignIns:
         identity_type: IdentityType | None = None,
         url: str | None = None,
     ) -> AgentSignIn:
-        """Has an OpenID provider (`oidc`) or your app (`app`) authenticate the users of agents."""
-        body = body_of(
+        """Configures an OpenID provider (`oidc`) or your app (`app`) to authenticate the users of agents."""
+        body = json_body(
             dict(
                 type=type,
-                issuer=given(issuer),
-                client_id=given(client_id),
+                issuer=or_omitted(issuer),
+                client_id=or_omitted(client_id),
                 client_secret=client_secret,
-                identity_claim=given(identity_claim),
-                identity_type=given(identity_type),
-                url=given(url),
+                identity_claim=or_omitted(identity_claim),
+                identity_type=or_omitted(identity_type),
+                url=or_omitted(url),
             )
         )
-        return await self._sender.result(Call("PUT", at("agent-sign-in"), AgentSignIn, body=body))
+        return await self._sender.result(Call("PUT", api_path("agent-sign-in"), AgentSignIn, body=body))
 
     async def delete(self) -> None:
-        """Switches sign-in off, and ends every grant."""
-        await self._sender.result(Call[None]("DELETE", at("agent-sign-in"), None))
+        """Disables sign-in, and revokes every grant."""
+        await self._sender.result(Call[None]("DELETE", api_path("agent-sign-in"), None))
 
 
 class AsyncAgentGrants:
-    """What users granted to agents. Needs the scope `agents:read`; changes need `agents:write`."""
+    """The grants of agents. Needs the scope `agents:read`; changes need `agents:write`."""
 
     def __init__(self, sender: AsyncSender) -> None:
         self._sender = sender
@@ -949,8 +949,8 @@ class AsyncAgentGrants:
         self, *, identity: str | None = None, limit: int | None = None, before: str | None = None
     ) -> AsyncRows[AgentGrant, Page[AgentGrant]]:
         """Lists grants, the newest first."""
-        query = query_of(dict(identity=identity, limit=limit, before=before))
-        return _walked(self._sender, AgentGrantPage, at("agent-grants"), query, "before")
+        query = query_params(dict(identity=identity, limit=limit, before=before))
+        return _cursor_list(self._sender, AgentGrantPage, api_path("agent-grants"), query, "before")
 
     async def create(
         self,
@@ -964,33 +964,33 @@ class AsyncAgentGrants:
         connections: Iterable[str | HasId] | None = None,
         confirm: Literal["write", "destructive"] | None = None,
     ) -> AgentContinuation:
-        """Says who the user is whom an agent's `request` has sent to your app: send them to `continue_url`. Never retried.
+        """Identifies the user whom an agent's `request` has redirected to your app. Redirect them to `continue_url`. Never retried.
 
         `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit the agent; `confirm` has
         the user asked before each call that it names.
         """
-        body = body_of(
+        body = json_body(
             dict(
                 request=request,
                 identity=identity,
-                identity_type=given(identity_type),
+                identity_type=or_omitted(identity_type),
                 platforms=OMITTED if platforms is None else [*platforms],
-                access=given(access),
+                access=or_omitted(access),
                 actions=OMITTED if actions is None else [*actions],
-                connections=OMITTED if connections is None else [id_of(one) for one in connections],
-                confirm=given(confirm),
+                connections=OMITTED if connections is None else [resource_id(one) for one in connections],
+                confirm=or_omitted(confirm),
             )
         )
-        call = Call[AgentContinuation]("POST", at("agent-grants"), AgentContinuation, body=body, repeatable=False)
+        call = Call[AgentContinuation]("POST", api_path("agent-grants"), AgentContinuation, body=body, repeatable=False)
         return await self._sender.result(call)
 
     async def delete(self, grant: str | HasId) -> None:
-        """Ends a grant: the agent's tokens are rejected at once."""
-        await self._sender.result(Call[None]("DELETE", at("agent-grants", id_of(grant)), None))
+        """Revokes a grant: the agent's tokens are rejected immediately."""
+        await self._sender.result(Call[None]("DELETE", api_path("agent-grants", resource_id(grant)), None))
 
 
 class AsyncAudit:
-    """Who changed what, and who read credentials. Needs the scope `audit:read`."""
+    """The audit log: changes, and reads of credentials. Needs the scope `audit:read`."""
 
     def __init__(self, sender: AsyncSender) -> None:
         self._sender = sender
@@ -1008,19 +1008,19 @@ class AsyncAudit:
         before: str | None = None,
     ) -> AsyncRows[AuditEntry, Page[AuditEntry]]:
         """Lists entries, the newest first."""
-        query = query_of(
+        query = query_params(
             dict(
                 actor=actor,
                 actions=actions,
                 target=target,
-                connection=None if connection is None else id_of(connection),
+                connection=None if connection is None else resource_id(connection),
                 from_=from_,
                 to=to,
                 limit=limit,
                 before=before,
             )
         )
-        return _walked(self._sender, AuditEntryPage, at("audit"), query, "before")
+        return _cursor_list(self._sender, AuditEntryPage, api_path("audit"), query, "before")
 
 
 class AsyncSessions:
@@ -1042,24 +1042,24 @@ class AsyncSessions:
         origins: Iterable[str] | None = None,
         ttl_seconds: int | None = None,
     ) -> Session:
-        """Creates a token that has access to the connections of one identity, for 15 minutes unless told otherwise.
+        """Creates a token that has access to the connections of one identity, for 15 minutes by default.
 
         `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit it further.
         """
-        body = body_of(
+        body = json_body(
             dict(
                 identity=identity,
-                identity_type=given(identity_type),
+                identity_type=or_omitted(identity_type),
                 scopes=OMITTED if scopes is None else [*scopes],
                 platforms=OMITTED if platforms is None else [*platforms],
-                access=given(access),
+                access=or_omitted(access),
                 actions=OMITTED if actions is None else [*actions],
-                connections=OMITTED if connections is None else [id_of(one) for one in connections],
+                connections=OMITTED if connections is None else [resource_id(one) for one in connections],
                 origins=OMITTED if origins is None else [*origins],
-                ttl_seconds=given(ttl_seconds),
+                ttl_seconds=or_omitted(ttl_seconds),
             )
         )
-        return await self._sender.result(Call("POST", at("sessions"), Session, body=body))
+        return await self._sender.result(Call("POST", api_path("sessions"), Session, body=body))
 
 
 class AsyncConnectorVault:
@@ -1109,7 +1109,7 @@ class AsyncConnectorVault:
 
     async def whoami(self) -> Whoami:
         """Returns what the key or the token has access to."""
-        return await self._sender.result(Call("GET", at("whoami"), Whoami))
+        return await self._sender.result(Call("GET", api_path("whoami"), Whoami))
 
     async def call_platform(
         self,
@@ -1165,30 +1165,30 @@ class AsyncConnectorVault:
         retries: int | None = None,
         timeout: float | None = 60,
     ) -> AsyncGenerator[httpx.Response, None]:
-        """The same as `call_platform`, for an answer that is read piece by piece: `async with … as response`."""
+        """Like `call_platform`, with a streamed response: `async with … as response`."""
         sender = self._sender
-        address = httpx.URL(address_of(sender.base, id_of(connection), path))
+        address = httpx.URL(proxy_url(sender.base, resource_id(connection), path))
         if params:
             address = address.copy_merge_params(params)
         if json is not OMITTED and content is not None:
             raise invalid("`json` and `content` exclude each other")
         own = {"user-agent": USER_AGENT, **{name.lower(): value for name, value in (headers or {}).items()}}
         if json is not OMITTED:
-            content = jsons.dumps(json_of(json)).encode()
+            content = jsons.dumps(to_json(json)).encode()
             own.setdefault("content-type", "application/json")
         if server is not None:
             own["x-vault-server"] = server
         if retries is not None:
             own["x-vault-retries"] = str(retries)
-        is_repeatable = sender.can_renew and (content is None or isinstance(content, (bytes, str)))
-        rejected: Held | None = None
+        is_repeatable = sender.can_refresh and (content is None or isinstance(content, (bytes, str)))
+        rejected: ActiveSecret | None = None
         while True:
-            held = await sender.secret(rejected)
+            active = await sender.secret(rejected)
             request = sender.client.build_request(
                 method,
                 address,
                 content=content,
-                headers={**own, SECRET_HEADER: held.text},
+                headers={**own, SECRET_HEADER: active.value},
                 timeout=timeout,
             )
             try:
@@ -1199,11 +1199,11 @@ class AsyncConnectorVault:
                 if response.headers.get("x-vault-source") == "platform":
                     yield response
                     return
-                # What the service itself answers is a problem. A request with a rejected secret has gone no further.
+                # Without this header, the service itself responds with a problem. If it rejected the secret, the platform was not called.
                 await response.aread()
                 if response.status_code != 401 or not is_repeatable or rejected is not None:
-                    raise error_of(response, held.text)
-                rejected = held
+                    raise response_error(response, active.value)
+                rejected = active
             finally:
                 await response.aclose()
 
@@ -1217,13 +1217,13 @@ class AsyncConnectorVault:
         server: str | None = None,
         retries: int | None = None,
     ) -> AsyncIterator[httpx.Response]:
-        """The pages of a list of a platform: goes on with the next page that the platform names in `Link`.
+        """Iterates over the pages of a platform's list, by the next page that the platform names in `Link`.
 
         Ends after an answer that is no success.
         """
         seen: set[str] = set()
         following: str | None = path
-        # A platform that names the same page again and again must not keep anybody busy for ever.
+        # Platforms can link to a page that was already returned.
         while following is not None and following not in seen:
             seen.add(following)
             response = await self.call_platform(

@@ -1,4 +1,4 @@
-"""What the synchronous and the asynchronous client share: requests and answers, without sending them."""
+"""Shared by the synchronous and the asynchronous client: building requests and parsing responses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from ._version import __version__
-from .errors import BY_STATUS, Facts, Fault, NoResponseError, VaultError
+from .errors import BY_STATUS, ErrorDetails, Fault, NoResponseError, VaultError
 from .models import Connection, Session
 
 Row = TypeVar("Row")
@@ -28,15 +28,15 @@ Json: TypeAlias = Any
 
 SECRET_HEADER: Final = "x-service-secret"
 USER_AGENT: Final = f"connector-vault-python/{__version__}"
-FIRST_WAIT: Final = 0.5
-LONGEST_WAIT: Final = 8.0
+MIN_BACKOFF: Final = 0.5
+MAX_BACKOFF: Final = 8.0
 ROWS_AT_A_TIME: Final = 100
-# A token is renewed when this part of its lifetime is left, or this time if it is shorter.
-LAST_PART: Final = 0.1
-LAST_SECONDS: Final = 30.0
+# A token is refreshed when this fraction of its lifetime is left, or this time if that is shorter.
+REFRESH_FRACTION: Final = 0.1
+REFRESH_MARGIN: Final = 30.0
 UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-# A deletion whose response was lost leads to one of these when it is repeated.
-GONE: Final = frozenset(
+# When a deletion is retried after a lost response, these codes mean that the first attempt has succeeded.
+NOT_FOUND_CODES: Final = frozenset(
     {
         "agent_grant_not_found",
         "agent_sign_in_not_found",
@@ -73,20 +73,20 @@ class Page(Generic[Row]):
     rows: list[Row]
     """The rows of this page."""
     cursor: str | None
-    """The cursor of the next page, to keep and to pass on with the same filters. None on the last page of a list, and in
+    """The cursor of the next page, to store and to pass with the same filters. None on the last page of a list, and in
     lists without cursors. The feed of events always has one: pass it as `after` later."""
 
 
 @dataclass(frozen=True)
 class CountedPage(Page[Row]):
-    """A page of a list that says how many rows there are."""
+    """A page of a list with a total."""
 
     total: int
     """The number of rows in the whole list."""
     total_is_minimum: bool
     """Whether there are more rows than `total`: only a search over all actions does not count all of its matches."""
     notes: list[str]
-    """What a search over all actions did not find, as sentences to show; empty in all other lists."""
+    """What a search over all actions did not find, as sentences for users; empty in all other lists."""
     page: int
     """The number of this page, from 1."""
     pages: int
@@ -105,36 +105,36 @@ class Call(Generic[Result]):
     body: Json = OMITTED
     if_match: str | None = None
     repeatable: bool = True
-    """Whether doing it twice is the same as doing it once."""
+    """Whether the call is idempotent and can be retried."""
 
 
 @dataclass(frozen=True)
-class Held:
-    """A secret that can be sent, and when to get a new one (`time.monotonic`); None for never."""
+class ActiveSecret:
+    """A secret that can be sent, and when to refresh it (`time.monotonic`); None for never."""
 
-    text: str
-    until: float | None = None
+    value: str
+    refresh_at: float | None = None
 
     @property
     def is_current(self) -> bool:
-        return self.until is None or time.monotonic() < self.until
+        return self.refresh_at is None or time.monotonic() < self.refresh_at
 
 
-def at(*segments: str) -> str:
-    """A path below `/v1`. A segment `.` or `..` would lead elsewhere."""
+def api_path(*segments: str) -> str:
+    """A path below `/v1`. Rejects `.` and `..`, which would change the path."""
     for segment in segments:
         if segment in ("", ".", ".."):
             raise invalid(f"`{segment}` is not an id or a name")
     return "/v1/" + "/".join(quote(segment, safe="") for segment in segments)
 
 
-def id_of(thing: str | HasId) -> str:
-    """The id of a thing that is given as its id or as itself."""
+def resource_id(thing: str | HasId) -> str:
+    """The id of a resource that is passed as an id or as an object."""
     return thing if isinstance(thing, str) else thing.id
 
 
-def query_of(arguments: Mapping[str, object]) -> dict[str, str]:
-    """The query of named arguments. None is left out."""
+def query_params(arguments: Mapping[str, object]) -> dict[str, str]:
+    """The query parameters of named arguments, without None."""
     found = {to_camel(name.rstrip("_")): value for name, value in arguments.items() if value is not None}
     return {name: _text(name, value) for name, value in found.items()}
 
@@ -143,26 +143,26 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
-        return str(json_of(value))
+        return str(to_json(value))
     if isinstance(value, (str, int)):
         return str(value)
     if isinstance(value, Iterable):
         return ",".join(str(item) for item in cast("Iterable[object]", value))
-    raise invalid(f"`{name}` must be text, a number, a boolean or a list of texts")
+    raise invalid(f"`{name}` must be a string, a number, a boolean or a list of strings")
 
 
-def body_of(arguments: Mapping[str, object]) -> dict[str, Json]:
-    """The body of named arguments. `OMITTED` is left out."""
-    return {to_camel(name.rstrip("_")): json_of(value) for name, value in arguments.items() if value is not OMITTED}
+def json_body(arguments: Mapping[str, object]) -> dict[str, Json]:
+    """The body of named arguments, without `OMITTED`."""
+    return {to_camel(name.rstrip("_")): to_json(value) for name, value in arguments.items() if value is not OMITTED}
 
 
-def given(value: Result | None) -> Result | Omitted:
-    """An argument of which None says that it was left out."""
+def or_omitted(value: Result | None) -> Result | Omitted:
+    """Converts None to `OMITTED`, for arguments that cannot be null."""
     return OMITTED if value is None else value
 
 
-def json_of(value: object) -> Json:
-    """A value as JSON has it."""
+def to_json(value: object) -> Json:
+    """Converts a value to JSON."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     if isinstance(value, datetime):
@@ -170,9 +170,9 @@ def json_of(value: object) -> Json:
             raise invalid("a date and time must have a time zone")
         return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     if isinstance(value, Mapping):
-        return {str(name): json_of(member) for name, member in cast("Mapping[object, object]", value).items()}
+        return {str(name): to_json(member) for name, member in cast("Mapping[object, object]", value).items()}
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
-        return [json_of(item) for item in cast("Sequence[object]", value)]
+        return [to_json(item) for item in cast("Sequence[object]", value)]
     return value
 
 
@@ -187,71 +187,71 @@ def invalid(message: str) -> VaultError:
     return VaultError("invalid_argument", message)
 
 
-def base_of(base_url: str) -> str:
-    """The address of the service, without a slash at its end."""
+def normalized_base_url(base_url: str) -> str:
+    """The URL of the service, without a slash at its end."""
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
         raise invalid("`base_url` must be the address of a service, such as https://vault.example.com")
     return base_url.rstrip("/")
 
 
-def headers_of(call: Call[Any], secret: str) -> dict[str, str]:
+def request_headers(call: Call[Any], secret: str) -> dict[str, str]:
     headers = {SECRET_HEADER: secret, "accept": "application/json", "user-agent": USER_AGENT}
     if call.if_match is not None:
         headers["if-match"] = call.if_match
     return headers
 
 
-def address_of(base: str, connection: str, path: str) -> str:
-    """The address of a call to a platform. A path that leads elsewhere is refused: the secret would open what is there."""
+def proxy_url(base: str, connection: str, path: str) -> str:
+    """The URL of a call to a platform. Rejects paths such as `../x`: they would send the secret to another endpoint."""
     if not UUID.fullmatch(connection):
-        raise VaultError("connection_not_found", "`connection` must be the id of a connection", Facts(status=404))
+        raise VaultError("connection_not_found", "`connection` must be the id of a connection", ErrorDetails(status=404))
     place = f"{base}/v1/vault/connections/{connection}/proxy/"
     path = path.removeprefix("/")
     segments = re.split(r"[/\\]", path.split("?")[0])
     if "#" in path or any(re.sub("(?i)%2e", ".", segment) in (".", "..") for segment in segments):
         message = "`path` must be a path below the platform's server, without `.`, `..` and `#`"
-        raise VaultError("invalid_parameter", message, Facts(status=400))
+        raise VaultError("invalid_parameter", message, ErrorDetails(status=400))
     return place + path
 
 
-def result_of(call: Call[Result], response: httpx.Response, secret: str) -> Result:
-    """The result of a call; raises the error in the response."""
+def parse_result(call: Call[Result], response: httpx.Response, secret: str) -> Result:
+    """The result of a call. Raises the error of an unsuccessful response."""
     if not response.is_success:
-        raise error_of(response, secret)
+        raise response_error(response, secret)
     if call.result is None:
         return cast("Result", None)
     try:
-        return cast("Result", adapter_of(call.result).validate_python(response.json()))
+        return cast("Result", type_adapter(call.result).validate_python(response.json()))
     except (ValueError, ValidationError) as cause:
-        raise unexpected(response, "The response is not what the service returns.") from cause
+        raise unexpected(response, "The response is not one of the service.") from cause
 
 
 _adapters: dict[Any, TypeAdapter[Any]] = {}
 
 
-def adapter_of(kind: Any) -> TypeAdapter[Any]:
-    """What reads a type; kept, because it takes a while to make one."""
+def type_adapter(kind: Any) -> TypeAdapter[Any]:
+    """The parser of a type, cached because it is slow to create."""
     found = _adapters.get(kind)
     if found is None:
         found = _adapters[kind] = TypeAdapter(kind)
     return found
 
 
-def error_of(response: httpx.Response, secret: str) -> VaultError:
-    """The error of a response of the service itself."""
+def response_error(response: httpx.Response, secret: str) -> VaultError:
+    """The error of an unsuccessful response."""
     if response.is_redirect:
         return unexpected(response, "The response is a redirect, which is not followed.")
     try:
-        # A service or a proxy may repeat what it was sent.
+        # Removes the secret: a service or a proxy may echo the request.
         json = TypeAdapter(dict[str, Any]).validate_json(response.text.replace(secret, "…"))
     except ValidationError:
         json = {}
     code, detail = json.get("code"), json.get("detail")
     if not isinstance(code, str) or not isinstance(detail, str):
-        return unexpected(response, f"The response has the status {response.status_code} and describes no problem.")
+        return unexpected(response, f"The response has the status {response.status_code} and no problem document.")
     connection = json.get("connectionId")
-    facts = Facts(
+    details = ErrorDetails(
         status=response.status_code,
         request_id=response.headers.get("x-request-id"),
         errors=tuple(_faults(json.get("errors"))),
@@ -260,7 +260,7 @@ def error_of(response: httpx.Response, secret: str) -> VaultError:
         retry_after=retry_after(response.headers),
         headers=dict(response.headers),
     )
-    return BY_STATUS.get(response.status_code, VaultError)(code, detail, facts)
+    return BY_STATUS.get(response.status_code, VaultError)(code, detail, details)
 
 
 def _list(value: object) -> list[object]:
@@ -277,25 +277,25 @@ def _faults(value: object) -> Iterable[Fault]:
 
 
 def unexpected(response: httpx.Response, what: str) -> VaultError:
-    facts = Facts(
+    details = ErrorDetails(
         status=response.status_code,
         request_id=response.headers.get("x-request-id"),
         retry_after=retry_after(response.headers),
         headers=dict(response.headers),
     )
     kind = BY_STATUS.get(response.status_code, VaultError)
-    return kind("unexpected_response", f"{what} Is `base_url` the address of a connector-vault?", facts)
+    return kind("unexpected_response", f"{what} Is `base_url` the address of a connector-vault?", details)
 
 
 def no_response(cause: httpx.HTTPError) -> NoResponseError:
     if isinstance(cause, httpx.TimeoutException):
-        return NoResponseError("timeout", "The service did not answer in time.")
+        return NoResponseError("timeout", "The service did not respond in time.")
     message = "The service could not be reached. Is `base_url` right, and is there a network?"
     return NoResponseError("no_response", message)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds of `Retry-After`, which has a number of them or a date."""
+    """The seconds of `Retry-After`, which is a number or a date."""
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return float(value)
@@ -306,26 +306,26 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(seconds, 0.0)
 
 
-def wait_before_retry(error: VaultError, tries: int) -> float | None:
-    """How many seconds to wait before a call is repeated; None if that is of no use."""
+def retry_delay(error: VaultError, tries: int) -> float | None:
+    """Seconds to wait before a retry; None if the failure is permanent."""
     if not isinstance(error, NoResponseError) and error.status not in (429, 503):
         return None
     if error.retry_after is not None:
         return error.retry_after
-    # At random, so that calls that failed together do not come back together.
-    longest: float = min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT)
+    # With jitter, so that calls that failed together are not retried together.
+    longest: float = min(MIN_BACKOFF * 2 ** (tries - 1), MAX_BACKOFF)
     return longest * random.uniform(0.5, 1)
 
 
-def held_of(supplied: str | Session) -> Held:
-    """A secret as a function supplied it."""
+def active_secret(supplied: str | Session) -> ActiveSecret:
+    """Converts the result of a function that supplies secrets."""
     if isinstance(supplied, str):
-        return Held(supplied)
+        return ActiveSecret(supplied)
     life = (supplied.expires_at - datetime.now(timezone.utc)).total_seconds()
-    # With a shorter one, the clock is wrong or the token came late: it is used until the service rejects it.
-    if life < LAST_SECONDS:
-        return Held(supplied.token)
-    return Held(supplied.token, time.monotonic() + life - min(life * LAST_PART, LAST_SECONDS))
+    # A shorter lifetime means that the clock is wrong or the token was delayed: it is used until the service rejects it.
+    if life < REFRESH_MARGIN:
+        return ActiveSecret(supplied.token)
+    return ActiveSecret(supplied.token, time.monotonic() + life - min(life * REFRESH_FRACTION, REFRESH_MARGIN))
 
 
 def cursor_in(response: httpx.Response) -> str | None:
@@ -335,7 +335,7 @@ def cursor_in(response: httpx.Response) -> str | None:
 
 
 def counted_page(kind: Any, response: httpx.Response, call: Call[Any], secret: str) -> CountedPage[Any]:
-    answer = result_of(call, response, secret)
+    answer = parse_result(call, response, secret)
     return CountedPage(
         rows=answer.rows,
         cursor=cursor_in(response),
@@ -348,7 +348,7 @@ def counted_page(kind: Any, response: httpx.Response, call: Call[Any], secret: s
 
 
 def query_after(page: CountedPage[Any], query: Mapping[str, str]) -> dict[str, str] | None:
-    """The query of the page after one; None after the last."""
+    """The query of the next page; None after the last page."""
     rest = {name: value for name, value in query.items() if name not in ("page", "after")}
     if not page.rows:
         return None

@@ -1,4 +1,4 @@
-"""What all models have in common."""
+"""The base class of all models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Model(BaseModel):
     """An object that the service returns.
 
     Its attributes are in snake case; `model_dump(by_alias=True)` has the names of the API. Members that this version does
-    not know are in `model_extra`. What prints it does not print secrets.
+    not know are in `model_extra`. Its `repr` does not contain secrets.
     """
 
     model_config = ConfigDict(

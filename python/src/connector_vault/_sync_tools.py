@@ -1,4 +1,4 @@
-"""The same tools, synchronously: written by `npm run python -- generate` from `_async_tools.py`."""
+"""Tools for agents. The adapters for each agent library use these functions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ._sync import ConnectorVault
 from ._core import OMITTED
 from .errors import VaultError
 
-MOST_BYTES = 24_000
-"""The most bytes of what a platform answers: some 6,000 tokens."""
+MAX_BYTES = 24_000
+"""The maximum size of a platform's response in bytes: about 6,000 tokens."""
 
 
 class Tools:
-    """What an agent can do with a vault: with a token, what its user may."""
+    """The tools of an agent with a vault. With a token, they are limited to what its user may do."""
 
     def __init__(self, vault: ConnectorVault) -> None:
         self._vault = vault
@@ -30,7 +30,7 @@ class Tools:
             platforms = [platform] if platform else None
             page = self._vault.actions.search(query, platforms=platforms, limit=max(1, min(limit, 50))).page()
         except VaultError as error:
-            return told(error)
+            return error_result(error)
         return [{"platform": row.platform, "key": row.key, "title": row.title, "method": row.method} for row in page.rows]
 
     def describe_action(self, platform: str, key: str) -> Any:
@@ -43,7 +43,7 @@ class Tools:
         try:
             action = self._vault.actions.get(platform, key)
         except VaultError as error:
-            return told(error)
+            return error_result(error)
         return action.model_dump(
             mode="json",
             by_alias=True,
@@ -72,7 +72,7 @@ class Tools:
             if connection is None:
                 accounts = (self._vault.connections.list(platform=platform, limit=20).page()).rows
                 if len(accounts) != 1:
-                    return choice(platform, [(one.id, one.identity, one.name) for one in accounts])
+                    return account_choice(platform, [(one.id, one.identity, one.name) for one in accounts])
                 connection = accounts[0].id
             answer = self._vault.actions.run(
                 connection,
@@ -82,15 +82,15 @@ class Tools:
                 header=given.get("header"),
                 cookie=given.get("cookie"),
                 body=given.get("body", OMITTED),
-                max_bytes=MOST_BYTES,
+                max_bytes=MAX_BYTES,
             )
         except VaultError as error:
-            return told(error)
+            return error_result(error)
         return answer.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def told(error: VaultError) -> dict[str, Any]:
-    """An error as an agent reads it, so that it can correct what it did."""
+def error_result(error: VaultError) -> dict[str, Any]:
+    """An error as the result of a tool, so that the agent can correct its call."""
     found: dict[str, Any] = {"error": error.code, "detail": error.message}
     if error.errors:
         places = [(fault.pointer or fault.parameter, fault) for fault in error.errors]
@@ -102,8 +102,8 @@ def told(error: VaultError) -> dict[str, Any]:
     return found
 
 
-def choice(platform: str, accounts: list[tuple[str, str, str | None]]) -> dict[str, Any]:
-    """The result for an agent that has not named the account to use."""
+def account_choice(platform: str, accounts: list[tuple[str, str, str | None]]) -> dict[str, Any]:
+    """The result of a tool if the agent must choose an account."""
     if not accounts:
         return {"error": "not_connected", "detail": f"No account of {platform} is connected: the user must connect one."}
     listed = [{"connection": id, "identity": identity, "name": name} for id, identity, name in accounts]

@@ -1,4 +1,4 @@
-"""The errors of this package: one class, and a subclass where a program handles a failure in a way of its own."""
+"""The errors of this package: a base class, and subclasses for failures that programs handle differently."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """The details of a failure, in addition to its code and its message."""
+class ErrorDetails:
+    """The details of an error, in addition to its code and message."""
 
     status: int | None = None
     request_id: str | None = None
@@ -54,22 +54,22 @@ class VaultError(Exception):
     connection_id: str | None
     """With `connection_exists`: the id of the connection that has the key."""
     retry_after: float | None
-    """The number of seconds to wait before the next try, if the service said so."""
+    """The number of seconds to wait before a retry, if the service said so."""
     headers: Mapping[str, str]
     """The headers of the response, with names in lower case; empty without a response."""
 
-    def __init__(self, code: str, message: str, facts: Facts | None = None) -> None:
-        super().__init__(code, message, facts)
-        facts = facts or Facts()
+    def __init__(self, code: str, message: str, details: ErrorDetails | None = None) -> None:
+        super().__init__(code, message, details)
+        details = details or ErrorDetails()
         self.code = code
         self.message = message
-        self.status = facts.status
-        self.request_id = facts.request_id
-        self.errors = facts.errors
-        self.suggestions = facts.suggestions
-        self.connection_id = facts.connection_id
-        self.retry_after = facts.retry_after
-        self.headers = facts.headers
+        self.status = details.status
+        self.request_id = details.request_id
+        self.errors = details.errors
+        self.suggestions = details.suggestions
+        self.connection_id = details.connection_id
+        self.retry_after = details.retry_after
+        self.headers = details.headers
 
     def __str__(self) -> str:
         details = [fault.detail for fault in self.errors if fault.detail != self.message]
@@ -94,11 +94,11 @@ class PreconditionError(VaultError):
 
 
 class RateLimitError(VaultError):
-    """Too many requests (429): `retry_after` says how long to wait."""
+    """Too many requests (429): `retry_after` is the time to wait."""
 
 
 class NoResponseError(VaultError):
-    """The service could not be reached, or did not answer in time. The call may or may not have been carried out."""
+    """The service could not be reached, or did not respond in time. The call may or may not have been carried out."""
 
 
 class ConnectError(VaultError):
@@ -107,9 +107,9 @@ class ConnectError(VaultError):
     attempt: str | None
     """The id of the attempt."""
 
-    def __init__(self, code: str, message: str, facts: Facts | None = None) -> None:
-        super().__init__(code, message, facts)
-        self.attempt = facts.attempt if facts else None
+    def __init__(self, code: str, message: str, details: ErrorDetails | None = None) -> None:
+        super().__init__(code, message, details)
+        self.attempt = details.attempt if details else None
 
 
 BY_STATUS: Mapping[int, type[VaultError]] = {

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, Field
 
 class AuthField(Model):
     """
-    Something that the user is asked for.
+    A field that the user fills in.
     """
 
     name: str
@@ -40,7 +40,7 @@ class AuthField(Model):
     """
     enum: list[str] | None = None
     """
-    All values that it may have; null for any.
+    All allowed values; null for any.
     """
     default: str | None = None
     """
@@ -78,7 +78,7 @@ class PendingAttempt(Model):
     """
     authorization_url: str = Field(..., alias='authorizationUrl')
     """
-    A link for the user. It asks whether they started this, and leads to the platform. It works in one browser, until the attempt is over.
+    A link for the user. Its page asks them to confirm that they started this, and redirects to the platform. It works in one browser, until the attempt is over.
     """
     expires_at: AwareDatetime = Field(..., alias='expiresAt')
     """
@@ -88,12 +88,12 @@ class PendingAttempt(Model):
 
 class ActionAnswer(Model):
     """
-    What a platform answers to an action.
+    A platform's response to an action.
     """
 
     status: int
     """
-    The HTTP status that the platform answers.
+    The HTTP status of the platform's response.
     """
     headers: dict[str, str]
     """
@@ -101,7 +101,7 @@ class ActionAnswer(Model):
     """
     body: Any = None
     """
-    JSON as it is, text as a string, anything else as `{ base64, contentType }`; null if there is none.
+    JSON as JSON, text as a string, anything else as `{ base64, contentType }`; null if there is none.
     """
     body_too_large: bool | None = Field(None, alias='bodyTooLarge')
     """
@@ -109,13 +109,13 @@ class ActionAnswer(Model):
     """
     omitted: dict[str, Any] | None = None
     """
-    What does not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`; else absent.
+    The parts that do not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`; else absent.
     """
 
 
 class AgentContinuation(Model):
     """
-    Where the user agrees or declines.
+    The address where the user agrees or declines.
     """
 
     continue_url: str = Field(..., alias='continueUrl')
@@ -130,35 +130,35 @@ class AgentContinuation(Model):
 
 class WebhookTest(Model):
     """
-    What a receiver answered.
+    A receiver's response.
     """
 
     delivered: bool
     """
-    Whether it answered with a 2xx.
+    Whether the status was a 2xx.
     """
     http_status: int | None = Field(None, alias='httpStatus')
     """
-    The status of its answer.
+    The status of its response.
     """
     error: str | None = None
     """
-    Why there was no answer: `unreachable`, `timed_out` or `address_refused`.
+    Why there was no response: `unreachable`, `timed_out` or `address_refused`.
     """
     duration_ms: int = Field(..., alias='durationMs')
     """
-    How long it took, in milliseconds.
+    The duration in milliseconds.
     """
 
 
 class Replayed(Model):
     """
-    How many events are sent.
+    The number of events that are sent.
     """
 
     queued: int
     """
-    How many events are sent once more.
+    The number of events that are sent again.
     """
     next: str | None = None
     """
@@ -173,7 +173,7 @@ class ConnectorDetailServer(Model):
 
     url: str
     """
-    An absolute URL. Each `{name}` in it stands for the field of that name.
+    An absolute URL. Each `{name}` in it is replaced by the field of that name.
     """
     description: str | None = None
     """
@@ -192,7 +192,7 @@ class ConnectorDetailLicense(Model):
     """
     url: str | None = None
     """
-    Where its text is.
+    The address of its text.
     """
 
 
@@ -203,17 +203,17 @@ class ConnectorDetailVerifyRejectedWhen(Model):
 
     pointer: str
     """
-    Where it is: a JSON Pointer.
+    Its position: a JSON Pointer.
     """
     value: Any = None
     """
-    What it is; an array lists several values.
+    The value; an array lists several.
     """
 
 
 class ConnectorDetailVerify(Model):
     """
-    A request to the platform that shows whether it accepts credentials.
+    A request to the platform that checks credentials.
     """
 
     method: Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] | str
@@ -230,19 +230,19 @@ class ConnectorDetailVerify(Model):
     """
     rejected: list[int]
     """
-    The statuses with which the platform rejects credentials. All others but 2xx say nothing about them.
+    The statuses with which the platform rejects credentials. All others, except 2xx, prove nothing.
     """
     rejected_when: ConnectorDetailVerifyRejectedWhen | None = Field(
         None, alias='rejectedWhen'
     )
     """
-    What a response contains if it rejects the credentials, whatever its status; null if none does.
+    The content of a response that rejects the credentials, with any status; null if none does.
     """
 
 
 class ConnectorDetailAccount(Model):
     """
-    A request to the platform that says whose account it is.
+    A request to the platform that identifies the connected account.
     """
 
     method: Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] | str
@@ -259,17 +259,17 @@ class ConnectorDetailAccount(Model):
     """
     id: str
     """
-    The JSON Pointer of the account's id in the answer.
+    The JSON Pointer of the account's id in the response.
     """
     name: str | None = None
     """
-    The JSON Pointer of the account's name in the answer.
+    The JSON Pointer of the account's name in the response.
     """
 
 
 class ConnectorDetailPagination(Model):
     """
-    Where a JSON response says how to get the next page of a list.
+    Where a JSON response names the next page of a list.
     """
 
     next: str
@@ -286,7 +286,7 @@ class ConnectorDetailPagination(Model):
     """
     more: str | None = None
     """
-    The JSON Pointer of what is true if there is another page; null if the value says it.
+    The JSON Pointer of a value that is true if there is another page; null if the pointer to the next page is enough.
     """
 
 
@@ -297,7 +297,7 @@ class AuthMethodOauth2Scope(Model):
 
     name: str
     """
-    What is asked for.
+    The scope to request.
     """
     description: str
     """
@@ -320,7 +320,7 @@ class AuthMethodOauth2LongLivedToken(Model):
     """
     parameters: dict[str, str]
     """
-    All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name.
+    All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced.
     """
 
 
@@ -339,13 +339,13 @@ class AuthMethodOauth2AccessTokenRefresh(Model):
     """
     parameters: dict[str, str]
     """
-    All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name.
+    All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced.
     """
 
 
 class AuthMethodOauth2FieldSource(Model):
     """
-    Where the platform says the value of a field.
+    Where the platform returns the value of a field.
     """
 
     field: str
@@ -354,7 +354,7 @@ class AuthMethodOauth2FieldSource(Model):
     """
     from_: Literal['callback', 'token', 'account'] | str = Field(..., alias='from')
     """
-    What says it: the redirect, the token response, or the response to the connector's `account` request.
+    The source: the redirect, the token response, or the response to the connector's `account` request.
     """
     at: str
     """
@@ -362,7 +362,7 @@ class AuthMethodOauth2FieldSource(Model):
     """
     template: str | None = None
     """
-    What the platform says, with `{field}` in place of the value; null if it says the value alone.
+    The platform's value, with `{field}` in place of the field's value; null if it is the field's value alone.
     """
 
 
@@ -386,27 +386,27 @@ class AuthMethodOauth2(Model):
     """
     authorization_url: str | None = Field(None, alias='authorizationUrl')
     """
-    Where users are sent; null for client credentials.
+    The authorization endpoint; null for client credentials.
     """
     token_url: str = Field(..., alias='tokenUrl')
     """
-    Where codes and refresh tokens are exchanged.
+    The token endpoint.
     """
     refresh_url: str | None = Field(None, alias='refreshUrl')
     """
-    Where refresh tokens are exchanged, if not at `tokenUrl`.
+    The endpoint for refresh tokens, if it is not `tokenUrl`.
     """
     revocation_url: str | None = Field(None, alias='revocationUrl')
     """
-    Where tokens are revoked (RFC 7009); null if unknown.
+    The revocation endpoint (RFC 7009); null if unknown.
     """
     scopes: list[AuthMethodOauth2Scope]
     """
-    The scopes that can be asked for.
+    The scopes that can be requested.
     """
     scope_separator: str = Field(..., alias='scopeSeparator')
     """
-    What stands between scopes.
+    The separator of scopes.
     """
     pkce: Literal['S256', 'none'] | str
     """
@@ -427,17 +427,17 @@ class AuthMethodOauth2(Model):
     """
     client_id_parameter: str = Field(..., alias='clientIdParameter')
     """
-    What the platform calls the parameter `client_id`.
+    The platform's name for the parameter `client_id`.
     """
     authorization_parameters: dict[str, str] = Field(
         ..., alias='authorizationParameters'
     )
     """
-    More parameters of the authorization request.
+    Additional parameters of the authorization request.
     """
     token_parameters: dict[str, str] = Field(..., alias='tokenParameters')
     """
-    More parameters of the token request.
+    Additional parameters of the token request.
     """
     redirect_uri: str | None = Field(None, alias='redirectUri')
     """
@@ -467,23 +467,23 @@ class AuthMethodOauth2(Model):
     """
     token_pointer: str | None = Field(None, alias='tokenPointer')
     """
-    The JSON Pointer of the object with the tokens; null for the whole answer.
+    The JSON Pointer of the object with the tokens; null for the whole response.
     """
     token_fallback: str | None = Field(None, alias='tokenFallback')
     """
-    The JSON Pointer of the object with the tokens, if there are none in their place; null if there is no other.
+    The JSON Pointer of the object with the tokens, if the first place has none; null if there is no other.
     """
     token_members: list[str] = Field(..., alias='tokenMembers')
     """
-    The members of the token answer that are kept.
+    The members of the token response that are stored.
     """
     code_parameter: str = Field(..., alias='codeParameter')
     """
-    What the platform calls the parameter `code` of the redirect.
+    The platform's name for the parameter `code` of the redirect.
     """
     expires_unit: Literal['s', 'ms'] | str = Field(..., alias='expiresUnit')
     """
-    The unit in which the platform says how long an access token is valid.
+    The unit in which the platform returns the lifetime of an access token.
     """
     long_lived_token: AuthMethodOauth2LongLivedToken | None = Field(
         None, alias='longLivedToken'
@@ -495,19 +495,19 @@ class AuthMethodOauth2(Model):
         None, alias='accessTokenRefresh'
     )
     """
-    The request that renews an access token by itself, without a refresh token; null if there is none.
+    The request that refreshes an access token without a refresh token; null if there is none.
     """
     field_sources: list[AuthMethodOauth2FieldSource] = Field(..., alias='fieldSources')
     """
-    Where the platform says the values of fields, which then need not be filled in.
+    Where the platform returns the values of fields, which then need not be filled in.
     """
     fields: list[AuthField]
     """
-    What the user is asked for.
+    The fields that the user fills in.
     """
     headers: dict[str, str]
     """
-    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    Headers of every request to the platform. In a value, `{name}` is replaced by the field of that name, or the member of the token response; with OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced by the token and by data of the OAuth client.
     """
     query: dict[str, str]
     """
@@ -535,15 +535,15 @@ class AuthMethodApiKey(Model):
     """
     prefix: str
     """
-    What comes before the key; can be empty. A space follows if it ends with a letter or a digit.
+    The prefix of the key; can be empty. A space follows if it ends with a letter or a digit.
     """
     fields: list[AuthField]
     """
-    What the user is asked for.
+    The fields that the user fills in.
     """
     headers: dict[str, str]
     """
-    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    Headers of every request to the platform. In a value, `{name}` is replaced by the field of that name, or the member of the token response; with OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced by the token and by data of the OAuth client.
     """
     query: dict[str, str]
     """
@@ -563,11 +563,11 @@ class AuthMethodBasic(Model):
     type: Literal['basic'] = 'basic'
     username_label: str = Field(..., alias='usernameLabel')
     """
-    What the platform calls the user name.
+    The platform's name for the user name.
     """
     password_label: str = Field(..., alias='passwordLabel')
     """
-    What the platform calls the password.
+    The platform's name for the password.
     """
     username: str | None = None
     """
@@ -579,11 +579,11 @@ class AuthMethodBasic(Model):
     """
     fields: list[AuthField]
     """
-    What the user is asked for.
+    The fields that the user fills in.
     """
     headers: dict[str, str]
     """
-    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    Headers of every request to the platform. In a value, `{name}` is replaced by the field of that name, or the member of the token response; with OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced by the token and by data of the OAuth client.
     """
     query: dict[str, str]
     """
@@ -603,15 +603,15 @@ class AuthMethodBearer(Model):
     type: Literal['bearer'] = 'bearer'
     prefix: str
     """
-    What comes before the token. A space follows if it ends with a letter or a digit.
+    The prefix of the token. A space follows if it ends with a letter or a digit.
     """
     fields: list[AuthField]
     """
-    What the user is asked for.
+    The fields that the user fills in.
     """
     headers: dict[str, str]
     """
-    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    Headers of every request to the platform. In a value, `{name}` is replaced by the field of that name, or the member of the token response; with OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced by the token and by data of the OAuth client.
     """
     query: dict[str, str]
     """
@@ -639,11 +639,11 @@ class AuthMethodAwsSigv4(Model):
     """
     fields: list[AuthField]
     """
-    What the user is asked for.
+    The fields that the user fills in.
     """
     headers: dict[str, str]
     """
-    Headers of every request to the platform. In a value, `{name}` stands for the field of that name, or the member of the token response; of OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for the token and for data of the OAuth client.
+    Headers of every request to the platform. In a value, `{name}` is replaced by the field of that name, or the member of the token response; with OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced by the token and by data of the OAuth client.
     """
     query: dict[str, str]
     """
@@ -658,7 +658,7 @@ class ActionDetailParameter(Model):
 
     name: str
     """
-    As the platform names it.
+    The platform's name for it.
     """
     in_: Literal['path', 'query', 'header', 'cookie'] | str = Field(..., alias='in')
     """
@@ -670,7 +670,7 @@ class ActionDetailParameter(Model):
     """
     schema_: dict[str, Any] | bool = Field(..., alias='schema')
     """
-    Its values. References lead into this answer.
+    Its values. References point into this response.
     """
     style: str
     """
@@ -678,15 +678,15 @@ class ActionDetailParameter(Model):
     """
     explode: bool
     """
-    Whether its values stand for themselves, as in OpenAPI.
+    Whether each value is a parameter of its own, as in OpenAPI.
     """
     content_type: str | None = Field(None, alias='contentType')
     """
-    The media type in which a value is written; null if `style` says it all.
+    The media type of the serialized value; null if `style` applies.
     """
     allow_reserved: bool | None = Field(None, alias='allowReserved')
     """
-    True if reserved characters are sent as they are, as in OpenAPI; else absent.
+    True if reserved characters are sent unencoded, as in OpenAPI; otherwise absent.
     """
 
 
@@ -701,11 +701,11 @@ class ActionDetailRequestBodyEncodingValue(Model):
     """
     explode: bool
     """
-    Whether its values stand for themselves, as in OpenAPI.
+    Whether each value is a parameter of its own, as in OpenAPI.
     """
     allow_reserved: bool | None = Field(None, alias='allowReserved')
     """
-    Whether reserved characters stay as they are; else absent.
+    Whether reserved characters are sent unencoded; otherwise absent.
     """
     content_type: str | None = Field(None, alias='contentType')
     """
@@ -732,11 +732,11 @@ class ActionDetailRequestBody(Model):
     """
     schema_: dict[str, Any] | bool = Field(..., alias='schema')
     """
-    Its content. References lead into this answer.
+    Its content. References point into this response.
     """
     encoding: dict[str, ActionDetailRequestBodyEncodingValue] | None = None
     """
-    Of a form: how members are written of which the document says so; else absent.
+    For a form: the serialization of members, where the document specifies it; otherwise absent.
     """
 
 
@@ -751,13 +751,13 @@ class ActionDetailAuth(Model):
     """
     scopes: list[str]
     """
-    The scopes that are needed; empty if none are known.
+    The required scopes; empty if none are known.
     """
 
 
 class ActionDetailResponse(Model):
     """
-    What is answered with one status.
+    The response with one status.
     """
 
     status: str
@@ -766,7 +766,7 @@ class ActionDetailResponse(Model):
     """
     description: str
     """
-    When it is answered; can be empty.
+    When this response is returned; can be empty.
     """
     content_type: str | None = Field(None, alias='contentType')
     """
@@ -785,7 +785,7 @@ class ConnectionStatusReason(Model):
 
     code: str
     """
-    The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, `not_checked` if the platform did not say whether it accepts new credentials, or `reported` if somebody reported the state.
+    The reason, for programs: `platform_unavailable`, `invalid_answer`, `grant_rejected`, `grant_ended`, `credentials_rejected`, `request_rejected`, `client_rejected`, `not_checked` if the platform did not say whether it accepts new credentials, or `reported` if the state was set with `PUT …/state`.
     """
     detail: str | None = None
     """
@@ -904,7 +904,7 @@ class CredentialsOauth2(Model):
     """
     token_type: str = Field(..., alias='tokenType')
     """
-    What the platform calls its type, mostly `Bearer`.
+    The platform's name for its type, usually `Bearer`.
     """
     expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
     """
@@ -1086,7 +1086,7 @@ class AuditEntryActor(Model):
 
     type: Literal['key', 'token', 'person', 'grant', 'operator', 'service'] | str
     """
-    `key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, when a platform or a receiver of webhooks made it necessary.
+    `key`: the holder of an API key. `token`: the holder of a session token. `person`: a user with a browser, on a page of the service. `grant`: an agent. `operator`: the operator's command line. `service`: the service itself, in reaction to a platform or a webhook receiver.
     """
     id: str | None = None
     """
@@ -1094,13 +1094,13 @@ class AuditEntryActor(Model):
     """
     key_id: str | None = Field(None, alias='keyId')
     """
-    The id of the API key by which the actor acts; `null` for `operator` and `service`.
+    The id of the API key behind the actor; `null` for `operator` and `service`.
     """
 
 
 class AuditEntryTarget(Model):
     """
-    What was changed, or whose credentials were read.
+    The object that was changed, or whose credentials were read.
     """
 
     type: Literal['agent_grant', 'agent_sign_in', 'connection', 'key', 'oauth_client', 'webhook'] | str
@@ -1134,7 +1134,7 @@ class EventDataConnectionReason(Model):
 
 class EventDataConnectionCall(Model):
     """
-    What was called, or was to be called; only in events of the types `connection.called`, `call.approved` and `call.declined`. Never has a body, a header or a query.
+    The call, made or only requested; only in events of the types `connection.called`, `call.approved` and `call.declined`. Never has a body, a header or a query.
     """
 
     method: str
@@ -1143,11 +1143,11 @@ class EventDataConnectionCall(Model):
     """
     action: str | None = None
     """
-    The key of the action that was run. Absent if a request was passed on.
+    The key of the action that was run. Absent for a proxied request.
     """
     path: str | None = None
     """
-    The path that was passed on, percent-encoded, at most 500 characters of it. Absent if an action was run.
+    The path of a proxied request, percent-encoded, at most 500 characters of it. Absent if an action was run.
     """
     approval: str | None = None
     """
@@ -1159,7 +1159,7 @@ class EventDataConnectionCall(Model):
     """
     error: str | None = None
     """
-    The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller did not wait for one.
+    The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller disconnected first.
     """
     duration_ms: int | None = Field(None, alias='durationMs')
     """
@@ -1201,12 +1201,12 @@ class EventDataOauthClient(Model):
 
 class EventDataGrantGrant(Model):
     """
-    What a platform had granted. In a reason, `refused` means that the platform does not revoke it, and `expired` that it could not be asked for 7 days.
+    What a platform had granted. In a reason, `refused` means that the platform does not revoke it, and `expired` that it could not be reached for 7 days.
     """
 
     id: str
     """
-    The id of the deleted connection, or of the attempt or request that brought tokens which no connection holds.
+    The id of the deleted connection, or of the attempt or request whose tokens no connection holds.
     """
     platform: str
     """
@@ -1250,11 +1250,11 @@ class WebhookDisabled(Model):
 
     code: Literal['gone', 'no_success'] | str
     """
-    Why: `gone` for a 410, `no_success` for 5 days without a 2xx.
+    The reason: `gone` for a 410, `no_success` for 5 days without a 2xx.
     """
     http_status: int | None = Field(None, alias='httpStatus')
     """
-    The status of the last answer.
+    The status of the last response.
     """
 
 
@@ -1372,7 +1372,7 @@ class Action(Model):
 
 class ActionDetail(Model):
     """
-    An action, and what it takes and answers.
+    An action, with its input and responses.
     """
 
     title: str
@@ -1417,7 +1417,7 @@ class ActionDetail(Model):
     """
     parameters: list[ActionDetailParameter]
     """
-    What is sent besides the body.
+    All parameters except the body.
     """
     request_body: ActionDetailRequestBody | None = Field(None, alias='requestBody')
     """
@@ -1425,7 +1425,7 @@ class ActionDetail(Model):
     """
     response_types: list[str] = Field(..., alias='responseTypes')
     """
-    The media types in which it answers when it succeeds, the preferred one first; empty if unknown.
+    The media types of a successful response, the preferred one first; empty if unknown.
     """
     auth: list[ActionDetailAuth]
     """
@@ -1433,11 +1433,11 @@ class ActionDetail(Model):
     """
     input: dict[str, Any]
     """
-    A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body`, as far as the action has them. With `for=model`, one flat object instead.
+    A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body` that the action has. With `for=model`, one flat object instead.
     """
     responses: list[ActionDetailResponse] | None = None
     """
-    What the action answers; only with `include=responses`.
+    The action's responses; only with `include=responses`.
     """
 
 
@@ -1510,7 +1510,7 @@ class ListedConnection(Model):
     """
     account: PlatformAccount | None = None
     """
-    The connected account, as the platform says; null if it is not known.
+    The connected account at the platform; null if it is not known.
     """
 
 
@@ -1594,23 +1594,23 @@ class ConnectionStatus(Model):
     """
     since: AwareDatetime
     """
-    Since when it has been in that state.
+    The time since which it has been in that state.
     """
     reason: ConnectionStatusReason | None = None
     """
-    Why; null if there is nothing to say.
+    The reason; null if there is none.
     """
     actor: Literal['user', 'account', 'nobody'] | str
     """
-    Who must act. `user`: reconnect the connection. `account`: correct the OAuth client. `nobody`: nothing is wrong, or the service tries again.
+    Who must act. `user`: reconnect the connection. `account`: correct the OAuth client. `nobody`: nothing is wrong, or the service retries.
     """
     attempts: int
     """
-    The number of renewals that have failed since the last success.
+    The number of refreshes that have failed since the last success.
     """
     next_attempt_at: AwareDatetime | None = Field(None, alias='nextAttemptAt')
     """
-    When the next renewal is due; null if none is.
+    When the next refresh is due; null if none is.
     """
     expires_at: AwareDatetime | None = Field(None, alias='expiresAt')
     """
@@ -1618,7 +1618,7 @@ class ConnectionStatus(Model):
     """
     last_refreshed_at: AwareDatetime | None = Field(None, alias='lastRefreshedAt')
     """
-    When the credentials were last stored or renewed; null if the vault holds none.
+    When the credentials were last stored or refreshed; null if the vault holds none.
     """
     scopes: list[str]
     """
@@ -1626,7 +1626,7 @@ class ConnectionStatus(Model):
     """
     missing_scopes: list[str] = Field(..., alias='missingScopes')
     """
-    The scopes that were asked for, or granted before, and that the platform does not grant now.
+    The scopes that were requested, or granted before, and that the platform does not grant now.
     """
     holds_credentials: bool = Field(..., alias='holdsCredentials')
     """
@@ -1634,7 +1634,7 @@ class ConnectionStatus(Model):
     """
     account: PlatformAccount | None = None
     """
-    The connected account, as the platform says; null if it is not known.
+    The connected account at the platform; null if it is not known.
     """
 
 
@@ -1710,7 +1710,7 @@ class AttemptSummary(Model):
     """
     identity: str
     """
-    Whose connection it is to be.
+    The identity that the connection belongs to.
     """
     identity_type: Literal['user', 'team', 'organization', 'project'] | str = Field(
         ..., alias='identityType'
@@ -1763,13 +1763,13 @@ class OauthClient(Model):
     """
     scopes: list[str]
     """
-    The scopes to ask for when a request to connect names none.
+    The scopes to request when a request to connect names none.
     """
     authorization_parameters: dict[str, str] = Field(
         ..., alias='authorizationParameters'
     )
     """
-    More parameters of the authorization request.
+    Additional parameters of the authorization request.
     """
     variables: dict[str, str]
     """
@@ -1781,7 +1781,7 @@ class OauthClient(Model):
     """
     pkce: Literal['S256', 'none'] | str | None = None
     """
-    Whether authorization requests use PKCE (RFC 7636); null for what the catalog says.
+    Whether authorization requests use PKCE (RFC 7636); null for the catalog's value.
     """
     redirect_uri: str = Field(..., alias='redirectUri')
     """
@@ -1789,7 +1789,7 @@ class OauthClient(Model):
     """
     rejected_since: AwareDatetime | None = Field(None, alias='rejectedSince')
     """
-    Since when the platform has rejected the client; null while it has not. Setting the client clears it.
+    The time since which the platform has rejected the client; null if it accepts it. Setting the client clears this.
     """
     created_at: AwareDatetime = Field(..., alias='createdAt')
     """
@@ -1824,13 +1824,13 @@ class StoredOauthClient(Model):
     """
     scopes: list[str]
     """
-    The scopes to ask for when a request to connect names none.
+    The scopes to request when a request to connect names none.
     """
     authorization_parameters: dict[str, str] = Field(
         ..., alias='authorizationParameters'
     )
     """
-    More parameters of the authorization request.
+    Additional parameters of the authorization request.
     """
     variables: dict[str, str]
     """
@@ -1842,7 +1842,7 @@ class StoredOauthClient(Model):
     """
     pkce: Literal['S256', 'none'] | str | None = None
     """
-    Whether authorization requests use PKCE (RFC 7636); null for what the catalog says.
+    Whether authorization requests use PKCE (RFC 7636); null for the catalog's value.
     """
     redirect_uri: str = Field(..., alias='redirectUri')
     """
@@ -1850,7 +1850,7 @@ class StoredOauthClient(Model):
     """
     rejected_since: AwareDatetime | None = Field(None, alias='rejectedSince')
     """
-    Since when the platform has rejected the client; null while it has not. Setting the client clears it.
+    The time since which the platform has rejected the client; null if it accepts it. Setting the client clears this.
     """
     created_at: AwareDatetime = Field(..., alias='createdAt')
     """
@@ -1862,7 +1862,7 @@ class StoredOauthClient(Model):
     """
     warnings: list[str] | None = None
     """
-    What may be wrong with the client, such as that it asks for no scopes although the platform has some. Absent if there is nothing.
+    Possible problems with the client, for example that it requests no scopes although the platform has some. Absent if there are none.
     """
 
 
@@ -1921,7 +1921,7 @@ class AgentSignIn(Model):
 
 class AgentGrant(Model):
     """
-    What a user lets an agent do.
+    A user's grant to an agent.
     """
 
     id: str
@@ -1956,7 +1956,7 @@ class AgentGrant(Model):
     """
     confirm: str | None = None
     """
-    Which calls the user is asked about: `write` or `destructive`; `null` for none.
+    The calls that the user must approve: `write` or `destructive`; `null` for none.
     """
     client: AgentGrantClient
     created_at: AwareDatetime = Field(..., alias='createdAt')
@@ -1975,7 +1975,7 @@ class AgentGrant(Model):
 
 class AuditEntry(Model):
     """
-    Something that was changed, or credentials that were read.
+    A change, or a read of credentials.
     """
 
     id: str
@@ -1984,7 +1984,7 @@ class AuditEntry(Model):
     """
     at: AwareDatetime
     """
-    When it happened; of reads that were counted together, the first one.
+    When it happened; for reads that were counted together, the time of the first one.
     """
     action: Literal['key.created', 'key.rotated', 'key.revoked', 'oauth_client.created', 'oauth_client.updated', 'oauth_client.deleted', 'webhook.created', 'webhook.updated', 'webhook.rotated', 'webhook.disabled', 'webhook.deleted', 'agent_sign_in.updated', 'agent_sign_in.deleted', 'agent_grant.requested', 'agent_grant.created', 'agent_grant.declined', 'agent_grant.revoked', 'connection.created', 'connection.connected', 'connection.updated', 'connection.state_changed', 'connection.deleted', 'credentials.read'] | str
     """
@@ -1998,13 +1998,13 @@ class AuditEntry(Model):
     """
     count: int
     """
-    How often: reads of one connection's credentials with one API key in one minute are counted together. 1 for everything else.
+    The count: reads of one connection's credentials with one API key in one minute are counted together. 1 for everything else.
     """
 
 
 class Webhook(Model):
     """
-    A webhook: where events are sent.
+    A webhook: a URL that receives events.
     """
 
     id: str
@@ -2013,7 +2013,7 @@ class Webhook(Model):
     """
     url: str
     """
-    Where events are sent.
+    The URL that receives events.
     """
     description: str | None = None
     """
@@ -2029,7 +2029,7 @@ class Webhook(Model):
     """
     failing_since: AwareDatetime | None = Field(None, alias='failingSince')
     """
-    Since when deliveries have failed; `null` if the last one succeeded.
+    The time since which deliveries have failed; `null` if the last one succeeded.
     """
     disabled: WebhookDisabled | None
     created_at: AwareDatetime = Field(..., alias='createdAt')
@@ -2053,7 +2053,7 @@ class WebhookWithSecret(Model):
     """
     url: str
     """
-    Where events are sent.
+    The URL that receives events.
     """
     description: str | None = None
     """
@@ -2069,7 +2069,7 @@ class WebhookWithSecret(Model):
     """
     failing_since: AwareDatetime | None = Field(None, alias='failingSince')
     """
-    Since when deliveries have failed; `null` if the last one succeeded.
+    The time since which deliveries have failed; `null` if the last one succeeded.
     """
     disabled: WebhookDisabled | None
     created_at: AwareDatetime = Field(..., alias='createdAt')
@@ -2082,13 +2082,13 @@ class WebhookWithSecret(Model):
     """
     secret: str
     """
-    What signs deliveries. Returned only once.
+    The key that signs deliveries. Returned only once.
     """
 
 
 class Delivery(Model):
     """
-    What became of an event at a webhook.
+    A delivery of an event to a webhook.
     """
 
     event: str
@@ -2109,7 +2109,7 @@ class Delivery(Model):
     """
     attempts: int
     """
-    How often it was sent.
+    The number of times that it was sent.
     """
     last_attempt_at: AwareDatetime | None = Field(None, alias='lastAttemptAt')
     """
@@ -2121,15 +2121,15 @@ class Delivery(Model):
     """
     http_status: int | None = Field(None, alias='httpStatus')
     """
-    The status of the last answer.
+    The status of the last response.
     """
     error: str | None = None
     """
-    Why there was no answer: `unreachable`, `timed_out` or `address_refused`. `webhook_inactive` if the webhook was disabled before it was sent.
+    Why there was no response: `unreachable`, `timed_out` or `address_refused`. `webhook_inactive` if the webhook was disabled before it was sent.
     """
     duration_ms: int | None = Field(None, alias='durationMs')
     """
-    How long the last attempt took, in milliseconds.
+    The duration of the last attempt in milliseconds.
     """
 
 
@@ -2140,7 +2140,7 @@ class ApiKey(Model):
 
     id: str
     """
-    Identifies the key; reveals nothing of it.
+    Identifies the key without revealing it.
     """
     name: str | None = None
     """
@@ -2191,7 +2191,7 @@ class ApiKeyWithSecret(Model):
 
     id: str
     """
-    Identifies the key; reveals nothing of it.
+    Identifies the key without revealing it.
     """
     name: str | None = None
     """
@@ -2351,14 +2351,14 @@ class Session(Model):
 
 class EventDataConnection(Model):
     """
-    The connection, as it was just after the event.
+    The connection just after the event.
     """
 
     connection: Connection
     reason: EventDataConnectionReason | None = None
     account: PlatformAccount | None = None
     """
-    The connected account, as the platform says; null if it is not known.
+    The connected account at the platform; null if it is not known.
     """
     call: EventDataConnectionCall | None = None
 
@@ -2388,7 +2388,7 @@ class ConnectorPage(Model):
 
 class ConnectorDetail(Model):
     """
-    A connector, how users connect to its platform, and where the platform's API is.
+    A connector, with the ways to connect and the addresses of the platform's API.
     """
 
     id: int
@@ -2467,19 +2467,19 @@ class ConnectorDetail(Model):
     """
     headers: dict[str, str]
     """
-    Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method.
+    Headers of every request to the platform, with every auth method. Values are templates, as in an auth method.
     """
     verify: ConnectorDetailVerify | None = None
     """
-    A request that succeeds only with good credentials; null if unknown.
+    A request that succeeds only with valid credentials; null if unknown.
     """
     account: ConnectorDetailAccount | None = None
     """
-    How to find out whose account it is; null if unknown.
+    A request that identifies the connected account; null if unknown.
     """
     pagination: list[ConnectorDetailPagination]
     """
-    Where responses say that a list goes on, besides the header `Link`: the first that says it counts.
+    Where responses name the next page of a list, in addition to the header `Link`: the first match counts.
     """
 
 
@@ -2696,11 +2696,11 @@ class EventPage(Model):
 
     rows: list[Event]
     """
-    The events of this page, in the order asked for.
+    The events of this page, in the requested order.
     """
     next: str
     """
-    The cursor for `after`: the id of the last event that was looked at.
+    The cursor for `after`: the id of the last examined event.
     """
 
 

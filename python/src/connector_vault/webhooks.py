@@ -1,4 +1,4 @@
-"""What the service sends to webhooks."""
+"""Verifies requests that the service sends to webhooks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .models import Event
 
 
 def verify(body: bytes | str, headers: Mapping[str, str], secret: str | Iterable[str]) -> Event:
-    """Returns the event of a request to a webhook, if the service has really sent it.
+    """Returns the event of a webhook request after verifying its signature and timestamp.
 
-    `body` is the body as it came: what has been parsed and written again is no longer what was signed. While you replace a
-    secret, pass both. An event can come twice: remember its id.
+    `body` is the body exactly as received: parsing and serializing it again would change it. While you replace a
+    secret, pass both. An event can arrive more than once: its id is the same each time.
     """
     secrets = [secret] if isinstance(secret, str) else [*secret]
     if not secrets:
@@ -32,5 +32,5 @@ def verify(body: bytes | str, headers: Mapping[str, str], secret: str | Iterable
         try:
             return Event.model_validate_json(body)
         except ValidationError as cause:
-            raise VaultError("unexpected_response", "The request is signed, and its body is no event.") from cause
+            raise VaultError("unexpected_response", "The request is signed, but its body is not an event.") from cause
     raise VaultError("invalid_signature", "The request does not come from the service, or is too old.")
