@@ -37,7 +37,7 @@ function CurrentView() {
   const [path] = useLocation();
   const { who, signOut } = useSession();
   return (
-    <ErrorBoundary place={path} onSignOut={signOut}>
+    <ErrorBoundary resetKey={path} onSignOut={signOut}>
       {who.identity === undefined ? <OperatorViews /> : <EndUserViews />}
     </ErrorBoundary>
   );

@@ -9,11 +9,11 @@ import "./style/components.css";
 import { startSession } from "./session/store";
 
 startSession();
-const place = document.getElementById("app");
-if (place)
+const root = document.getElementById("app");
+if (root)
   render(
-    <ErrorBoundary place="console">
+    <ErrorBoundary resetKey="console">
       <App />
     </ErrorBoundary>,
-    place,
+    root,
   );

@@ -8,7 +8,7 @@ type Location = (typeof LOCATIONS)[number];
 export interface InputField {
   /** JSON pointer into the input, such as `/query/page`, or `/body` for a body that is one field. */
   pointer: string;
-  place: Location;
+  location: Location;
   /** Name of the parameter or body member. Undefined for a body that is one field. */
   name: string | undefined;
   schema: JsonSchema;
@@ -23,34 +23,34 @@ export type FieldValues = Record<string, string>;
 
 /** The fields by location, required ones first. */
 export function inputFieldsOf(input: JsonSchema, definitions: Definitions): InputField[] {
-  const whole = flatten(input, definitions);
-  return LOCATIONS.flatMap((place) => {
-    const schema = whole.properties.get(place);
+  const inputSchema = flatten(input, definitions);
+  return LOCATIONS.flatMap((location) => {
+    const schema = inputSchema.properties.get(location);
     if (schema === undefined) return [];
     const flat = flatten(schema, definitions);
     const isForm = flat.properties.size > 0 && flat.choices.length === 0;
-    if (place === "body" && !isForm)
-      return [inputFieldOf(place, undefined, schema, whole.required.has(place), definitions)];
+    if (location === "body" && !isForm)
+      return [inputFieldOf(location, undefined, schema, inputSchema.required.has(location), definitions)];
     return [...flat.properties]
-      .map(([name, property]) => inputFieldOf(place, name, property, flat.required.has(name), definitions))
+      .map(([name, property]) => inputFieldOf(location, name, property, flat.required.has(name), definitions))
       .sort((a, b) => Number(b.isRequired) - Number(a.isRequired));
   });
 }
 
 function inputFieldOf(
-  place: Location,
+  location: Location,
   name: string | undefined,
   schema: JsonSchema,
   isRequired: boolean,
   definitions: Definitions,
 ): InputField {
   const escaped = name?.replaceAll("~", "~0").replaceAll("/", "~1");
-  const pointer = escaped === undefined ? `/${place}` : `/${place}/${escaped}`;
+  const pointer = escaped === undefined ? `/${location}` : `/${location}/${escaped}`;
   const flat = flatten(schema, definitions);
   const types = typesOf(flat).filter((type) => type !== "null");
   const [type] = types;
   const of = (kind: InputField["kind"], values: unknown[] = []) => ({
-    ...{ pointer, place, name, schema, isRequired, kind, values },
+    ...{ pointer, location, name, schema, isRequired, kind, values },
   });
   const values = allowedValues(flat)?.filter((value) => value !== null);
   if (values) return of("choice", values);
@@ -69,10 +69,10 @@ export function parseInput(
 ): { input: ActionInput; faults: FieldValues } {
   const input: Record<string, unknown> = {};
   const faults: FieldValues = {};
-  for (const { pointer, place, name, kind, values, isRequired } of entries) {
+  for (const { pointer, location, name, kind, values, isRequired } of entries) {
     const text = filled[pointer] ?? "";
     // Locations with required members are always sent, so that the service reports each missing member.
-    if (name !== undefined && isRequired) input[place] ??= {};
+    if (name !== undefined && isRequired) input[location] ??= {};
     if (text === "") continue;
     let value: unknown = text;
     if (kind === "number") value = Number.isFinite(Number(text)) ? Number(text) : text;
@@ -85,8 +85,8 @@ export function parseInput(
         continue;
       }
     }
-    if (name === undefined) input[place] = value;
-    else (input[place] = (input[place] ?? {}) as Record<string, unknown>)[name] = value;
+    if (name === undefined) input[location] = value;
+    else (input[location] = (input[location] ?? {}) as Record<string, unknown>)[name] = value;
   }
   return { input, faults };
 }

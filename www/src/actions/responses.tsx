@@ -17,7 +17,7 @@ export function Responses({ platform, action }: { platform: string; action: stri
           <h2 id="responses">Responses</h2>
         </summary>
         {isOpen && (
-          <QueryView query={query} what="the responses" rows={3}>
+          <QueryView query={query} name="the responses" rows={3}>
             {(responses) =>
               responses.length === 0 ? (
                 <p class="muted">The catalog has no responses for this action.</p>

@@ -72,8 +72,8 @@ function Values({ values }: { values: unknown[] }) {
   return (
     <p class="small values">
       {values.length === 1 ? "Always" : "One of"}{" "}
-      {shown.map((value, at) => (
-        <span key={at}>
+      {shown.map((value, index) => (
+        <span key={index}>
           <code>{formatValue(value)}</code>{" "}
         </span>
       ))}
@@ -145,9 +145,9 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
           )}
         </ul>
       )}
-      {choices.map((choice, at) => (
+      {choices.map((choice, index) => (
         <AlternativeList
-          key={at}
+          key={index}
           choice={choice}
           isTitled={describeAlternatives(choice) !== titleShown}
           definitions={definitions}
@@ -155,11 +155,11 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
       ))}
       {(prefixItems || (isItem && typeof items === "object")) && (
         <ul class="properties">
-          {prefixItems?.map((schema, at) => (
+          {prefixItems?.map((schema, index) => (
             <PropertyItem
-              key={at}
-              name={<span>item {at + 1}</span>}
-              what={`item ${at + 1}`}
+              key={index}
+              name={<span>item {index + 1}</span>}
+              what={`item ${index + 1}`}
               schema={schema}
               definitions={definitions}
             />
@@ -190,14 +190,14 @@ function AlternativeList({ choice: { isExclusive, schemas }, isTitled, definitio
     <>
       {isTitled && <p class="small muted">{isExclusive ? "One of:" : "At least one of:"}</p>}
       <ul class="properties">
-        {schemas.map((schema, at) => {
+        {schemas.map((schema, index) => {
           const { name, keywords } = flatten(schema, definitions);
           const title = keywords.title ?? name;
           return (
             <PropertyItem
-              key={at}
-              name={<span class="property-name">{title ?? `variant ${at + 1}`}</span>}
-              what={title ?? `variant ${at + 1}`}
+              key={index}
+              name={<span class="property-name">{title ?? `variant ${index + 1}`}</span>}
+              what={title ?? `variant ${index + 1}`}
               schema={schema}
               definitions={definitions}
             />

@@ -71,11 +71,11 @@ function ConnectionLoader(props: Props) {
       );
       // An action can only run with credentials in the vault.
       const statuses = await Promise.all(rows.map(({ id }) => vault.connections.status(id, { signal })));
-      return { total, connections: rows.filter((_, at) => statuses[at]?.holdsCredentials) };
+      return { total, connections: rows.filter((_, index) => statuses[index]?.holdsCredentials) };
     },
   });
   return (
-    <QueryView query={query} what="the connections" rows={1}>
+    <QueryView query={query} name="the connections" rows={1}>
       {({ connections, total }) =>
         connections.length === 0 ? (
           <p class="muted">
@@ -147,12 +147,12 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
           onChange={setConnectionId}
         />
         {(["path", "query", "header", "cookie", "body"] as const).map((place) => {
-          const here = entries.filter((entry) => entry.place === place);
+          const fieldsHere = entries.filter((entry) => entry.location === place);
           const [requiredFields, optionalFields] = [
-            here.filter((one) => one.isRequired),
-            here.filter((one) => !one.isRequired),
+            fieldsHere.filter((one) => one.isRequired),
+            fieldsHere.filter((one) => !one.isRequired),
           ];
-          if (here.length === 0) return null;
+          if (fieldsHere.length === 0) return null;
           return (
             <fieldset key={place}>
               <legend>{LOCATION_TITLES[place]}</legend>
@@ -223,16 +223,16 @@ function FieldInput({ entry, definitions, value, fault, onChange }: FieldInputPr
   if (kind === "choice") {
     const options = [
       ["", isRequired ? "Choose" : "Omit"] as const,
-      ...values.map((one, at) => [String(at), wordOf(one)] as const),
+      ...values.map((one, index) => [String(index), wordOf(one)] as const),
     ];
     return <Select label={label} value={value} options={options} fault={fault} onChange={onChange} />;
   }
   if (kind === "json")
     return (
       <Field label={label} hint={hint} fault={fault}>
-        {(ties) => (
+        {(attributes) => (
           <textarea
-            {...ties}
+            {...attributes}
             rows={3}
             spellcheck={false}
             value={value}

@@ -42,7 +42,7 @@ export function ActionView({ platform, action: key }: { platform: string; action
         )
       }
     >
-      <QueryView query={query} what="the action">
+      <QueryView query={query} name="the action">
         {(found) =>
           "title" in found ? (
             <Detail action={found} methods={methods} headers={headers} />
@@ -168,10 +168,10 @@ function Authorization({ action: { auth }, methods }: { action: ActionDetail; me
   if (auth.length === 0) return <span class="muted">{methods?.length === 0 ? "unknown" : "none needed"}</span>;
   return (
     <ul class="plain">
-      {auth.map(({ method: id, scopes }, at) => {
+      {auth.map(({ method: id, scopes }, index) => {
         const method = methods?.find((one) => one.id === id);
         return (
-          <li key={at}>
+          <li key={index}>
             {method ? authMethodTitle(method) : <code>{id}</code>}
             {scopes.length > 0 && (
               <>

@@ -49,7 +49,7 @@ export function AgentsView() {
         Your users add one address to Claude, Cursor, VS Code or another MCP client, sign in, and decide what the agent
         may do.{!mayWrite && " Your key can view these settings, but not change them."}
       </p>
-      <QueryView query={query} what="sign-in" rows={2}>
+      <QueryView query={query} name="sign-in" rows={2}>
         {(signIn) =>
           signIn ? (
             <div class="section">
@@ -167,7 +167,7 @@ function Grants({ onRevoke }: { onRevoke: ((grant: AgentGrant) => void) | undefi
         value={identity}
         onInput={({ currentTarget }) => setIdentity(currentTarget.value)}
       />
-      <QueryView query={query} what="grants" rows={2}>
+      <QueryView query={query} name="grants" rows={2}>
         {() =>
           grants.length === 0 ? (
             <EmptyState

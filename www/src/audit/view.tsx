@@ -43,9 +43,9 @@ export function AuditView() {
   const faults = vault.audit.validateList(filters);
   const dayField = (name: "from" | "to", label: string) => (
     <Field label={label} fault={faultAt(faults, name)}>
-      {(ties) => (
+      {(attributes) => (
         <input
-          {...ties}
+          {...attributes}
           type="date"
           value={values[name] ?? ""}
           onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}

@@ -66,13 +66,13 @@ export function Combobox({
     if (active >= 0) list.current?.children[active]?.scrollIntoView({ block: "nearest" });
   }, [active, isShown]);
 
-  const open = (at: number) => {
+  const open = (index: number) => {
     setOpen(true);
-    setHighlighted(at);
+    setHighlighted(index);
   };
   const close = () => setOpen(false);
-  const choose = (at: number) => {
-    const option = options[at];
+  const choose = (index: number) => {
+    const option = options[index];
     if (!option) return false;
     close();
     onChoose(option.value);
@@ -117,11 +117,11 @@ export function Combobox({
   };
   return (
     <Field label={label} hint={hint} fault={fault}>
-      {(ties) => (
+      {(attributes) => (
         <div class="combobox" data-prefix={prefix !== undefined || undefined}>
           {prefix && <span class="combobox-prefix">{prefix}</span>}
           <input
-            {...ties}
+            {...attributes}
             ref={field}
             role="combobox"
             aria-autocomplete="list"
@@ -163,13 +163,13 @@ export function Combobox({
           <div class="options" hidden={!isShown} onMouseDown={(event) => event.preventDefault()}>
             <ul role="listbox" id={`${id}-list`} aria-label={listName} ref={list}>
               {isShown &&
-                options.map(({ value, content }, at) => (
+                options.map(({ value, content }, index) => (
                   <li
                     key={value}
-                    id={optionId(at)}
+                    id={optionId(index)}
                     role="option"
-                    aria-selected={at === active}
-                    onClick={() => choose(at)}
+                    aria-selected={index === active}
+                    onClick={() => choose(index)}
                   >
                     {content}
                   </li>

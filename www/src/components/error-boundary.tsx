@@ -3,7 +3,7 @@ import { CopyButton } from "./copy-button";
 
 interface Props {
   /** Changing it clears the error. */
-  place: string;
+  resetKey: string;
   /** Undefined when signed out. */
   onSignOut?: (() => void) | undefined;
   children: ComponentChildren;
@@ -27,13 +27,13 @@ export class ErrorBoundary extends Component<Props, State> {
     return { error: error ?? new Error("An empty value was thrown.") };
   }
 
-  override componentDidUpdate({ place }: Props) {
-    if (place !== this.props.place && this.state.error !== undefined) this.setState({ error: undefined });
+  override componentDidUpdate({ resetKey }: Props) {
+    if (resetKey !== this.props.resetKey && this.state.error !== undefined) this.setState({ error: undefined });
   }
 
-  override render({ place, onSignOut, children }: Props, { error }: State) {
+  override render({ resetKey, onSignOut, children }: Props, { error }: State) {
     if (error === undefined) return children;
-    const details = detailsOf(error, place);
+    const details = detailsOf(error, resetKey);
     return (
       <div class="error-message" role="alert">
         <h1 class="error-message-title">This page can't be shown</h1>

@@ -99,8 +99,8 @@ function FaultList({ error }: { error: unknown }) {
   if (faults.length === 0) return null;
   return (
     <ul class="error-message-faults">
-      {faults.map((fault, at) => (
-        <li key={at}>
+      {faults.map((fault, index) => (
+        <li key={index}>
           {(fault.parameter ?? fault.pointer) && (
             <>
               <code>{fault.parameter ?? fault.pointer}</code>:{" "}

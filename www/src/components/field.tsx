@@ -8,7 +8,7 @@ interface Props {
   /** Validation error. */
   fault?: string | undefined;
   /** Renders the control with the attributes that link it to its label, hint and error. */
-  children: (ties: InputAttributes) => ComponentChildren;
+  children: (attributes: InputAttributes) => ComponentChildren;
 }
 
 export interface InputAttributes {

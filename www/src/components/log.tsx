@@ -18,7 +18,7 @@ interface Props<Row> {
 /** A list of log entries, latest first, with a button for older ones. */
 export function Log<Row>({ query, rows, label, empty, children }: Props<Row>) {
   return (
-    <QueryView query={query} what={label.toLowerCase()} rows={8}>
+    <QueryView query={query} name={label.toLowerCase()} rows={8}>
       {() => (
         <div class="section">
           {rows.length === 0 && !query.hasNextPage ? (

@@ -8,7 +8,7 @@ interface Props<Data> {
     refetch: () => unknown;
   };
   /** Name of the data for screen readers: "connectors". */
-  what: string;
+  name: string;
   /** Number of placeholder rows. */
   rows?: number;
   children: (data: Data) => ComponentChildren;
@@ -18,11 +18,11 @@ interface Props<Data> {
  * Shows the data of a query, a placeholder while it loads, or the error. If a refetch fails temporarily, the old data
  * stays with a warning.
  */
-export function QueryView<Data>({ query, what, rows, children }: Props<Data>) {
+export function QueryView<Data>({ query, name, rows, children }: Props<Data>) {
   const { data, error, isFetching, isPending, isPlaceholderData, refetch } = query;
   const isStale = data !== undefined && isTransient(error);
   if (error && !isFetching && !isStale) return <ErrorMessage error={error} onRetry={() => void refetch()} />;
-  if (isPending || data === undefined) return <Loading what={what} {...(rows !== undefined && { rows })} />;
+  if (isPending || data === undefined) return <Loading what={name} {...(rows !== undefined && { rows })} />;
   // Previous data stays, marked as busy, until the new data arrives.
   return (
     <>

@@ -27,7 +27,7 @@ export function SearchField({
   onChange,
   ...field
 }: Props) {
-  const [typed, setTyped] = useState(value);
+  const [input, setInput] = useState(value);
   const timer = useRef<number>();
   const reported = useRef(value);
   // The address changed through the back button or a link.
@@ -35,7 +35,7 @@ export function SearchField({
     if (value === reported.current) return;
     clearTimeout(timer.current);
     reported.current = value;
-    setTyped(value);
+    setInput(value);
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
 
@@ -44,10 +44,10 @@ export function SearchField({
     reported.current = normalize(text.trim());
     onChange(reported.current);
   };
-  const length = [...typed.trim()].length;
-  const isShort = length > 0 && length < minLength && typed.trim() !== value;
-  const input = (text: string) => {
-    setTyped(text);
+  const length = [...input.trim()].length;
+  const isShort = length > 0 && length < minLength && input.trim() !== value;
+  const handleInput = (text: string) => {
+    setInput(text);
     clearTimeout(timer.current);
     const isEnough = [...text.trim()].length >= minLength;
     timer.current = window.setTimeout(() => commit(isEnough ? text : ""), DEBOUNCE_MS);
@@ -57,9 +57,9 @@ export function SearchField({
       {...field}
       hint={isShort ? `Type at least ${minLength} characters, or press Enter to search.` : hint}
       type="search"
-      value={typed}
+      value={input}
       maxLength={maxLength}
-      onInput={input}
+      onInput={handleInput}
       onKeyDown={(event) => event.key === "Enter" && commit(event.currentTarget.value)}
     />
   );

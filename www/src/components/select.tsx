@@ -3,7 +3,7 @@ import { Field } from "./field";
 interface Props {
   label: string;
   value: string;
-  options: readonly (readonly [value: string, word: string])[];
+  options: readonly (readonly [value: string, label: string])[];
   hint?: string;
   fault?: string | undefined;
   onChange: (value: string) => void;
@@ -14,11 +14,11 @@ export function Select({ label, value, options, hint, fault, onChange }: Props) 
   const all = options.some(([known]) => known === value) ? options : [...options, [value, value] as const];
   return (
     <Field label={label} hint={hint} fault={fault}>
-      {(ties) => (
-        <select {...ties} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-          {all.map(([known, word]) => (
+      {(attributes) => (
+        <select {...attributes} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          {all.map(([known, text]) => (
             <option key={known} value={known} selected={known === value}>
-              {word}
+              {text}
             </option>
           ))}
         </select>

@@ -75,8 +75,8 @@ export function CodeTabs({ call }: { call: ApiCall }) {
   return (
     <>
       <div class="snippet-bar" role="group" aria-label="Language">
-        {LANGUAGES.map(([name], at) => (
-          <button key={name} type="button" aria-pressed={at === selected} onClick={() => setSelected(at)}>
+        {LANGUAGES.map(([name], index) => (
+          <button key={name} type="button" aria-pressed={index === selected} onClick={() => setSelected(index)}>
             {name}
           </button>
         ))}

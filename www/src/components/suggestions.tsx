@@ -14,9 +14,9 @@ export function Suggestions({ title, suggestions, hrefOf }: Props) {
       {suggestions.length > 0 && (
         <p>
           Did you mean{" "}
-          {suggestions.map((name, at) => (
+          {suggestions.map((name, index) => (
             <span key={name}>
-              {at > 0 && ", "}
+              {index > 0 && ", "}
               <Link href={hrefOf(name)}>{name}</Link>
             </span>
           ))}

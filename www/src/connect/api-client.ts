@@ -116,7 +116,7 @@ export class ApiClient {
     const failed = (await Promise.all(pages)).flatMap(({ rows }) => rows);
     const platforms = [...new Set(failed.map(({ platform }) => platform))];
     const connectors = await Promise.all(platforms.map((platform) => this.#findConnector(platform)));
-    const byPlatform = new Map(platforms.map((platform, at) => [platform, connectors[at]]));
+    const byPlatform = new Map(platforms.map((platform, index) => [platform, connectors[index]]));
     return failed.map((connection) => ({ connection, connector: byPlatform.get(connection.platform) }));
   }
 

@@ -17,9 +17,9 @@ export function AuthFieldInput({ field, value, fault, onInput, onBlur }: Props) 
   if (field.enum)
     return (
       <Field {...common}>
-        {(ties) => (
+        {(attributes) => (
           <select
-            {...ties}
+            {...attributes}
             name={name}
             required={required}
             value={value}
@@ -52,10 +52,10 @@ function SecretField({ label, hint, fault, name, isRequired, value, onInput, onB
   const [isShown, setShown] = useState(false);
   return (
     <Field label={label} hint={hint} fault={fault}>
-      {(ties) => (
+      {(attributes) => (
         <div class="secret">
           <input
-            {...ties}
+            {...attributes}
             name={name}
             type={isShown ? "text" : "password"}
             required={isRequired}
@@ -76,9 +76,9 @@ function SecretField({ label, hint, fault, name, isRequired, value, onInput, onB
 }
 
 /** The validation error of a value, worded as the service does. */
-export function validateField({ required, pattern, enum: values, default: fallback }: AuthField, value: string) {
+export function validateField({ required, pattern, enum: allowed, default: fallback }: AuthField, value: string) {
   if (value === "") return required && fallback === null ? "Is required." : undefined;
-  if (values && !values.includes(value)) return `Must be one of ${values.join(", ")}.`;
+  if (allowed && !allowed.includes(value)) return `Must be one of ${allowed.join(", ")}.`;
   return pattern !== null && !matches(pattern, value) ? `Must match the pattern ${pattern}.` : undefined;
 }
 

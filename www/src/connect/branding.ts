@@ -29,7 +29,7 @@ type Color = readonly number[];
 export function applyBrandColor(color: string | null): void {
   const { style } = document.documentElement;
   if (color === null || !/^#[\da-f]{6}$/i.test(color)) return;
-  const brand = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+  const brand = [1, 3, 5].map((index) => Number.parseInt(color.slice(index, index + 2), 16));
   const ink = contrast(brand, TEXT_COLORS.light) >= MIN_CONTRAST ? TEXT_COLORS.light : TEXT_COLORS.dark;
   style.setProperty("--brand", css(brand));
   style.setProperty("--on-brand", css(ink));
@@ -43,7 +43,7 @@ export function applyBrandColor(color: string | null): void {
 /** Mixes in just enough of the text colour to reach the minimum contrast. */
 function readableColor(colour: Color, behind: Color, ink: Color): Color {
   for (let part = 0; part < 1; part += 0.05) {
-    const mixed = colour.map((value, at) => Math.round(value + ((ink[at] ?? 0) - value) * part));
+    const mixed = colour.map((value, index) => Math.round(value + ((ink[index] ?? 0) - value) * part));
     if (contrast(mixed, behind) >= MIN_CONTRAST) return mixed;
   }
   return ink;

@@ -66,9 +66,9 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   const setViewIfMounted = (next: View) => {
     if (isMounted.current) setView(next);
   };
-  const end = (why: EndReason) => {
-    if (why === "expired") notify({ status: "failed", code: why });
-    setViewIfMounted({ kind: "ended", end: why });
+  const end = (reason: EndReason) => {
+    if (reason === "expired") notify({ status: "failed", code: reason });
+    setViewIfMounted({ kind: "ended", end: reason });
   };
   const notify: (...message: Tail<Parameters<typeof notifyEmbedder>>) => void = (about) =>
     notifyEmbedder(session?.listener, about);
@@ -76,8 +76,8 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   /** Shows a failure. An expired token ends the session. */
   const showFailure = (error: unknown, onRetry: () => void, target?: Target, platform = target?.connector.name) => {
     if (isExpired(error)) return end("expired");
-    const trouble = requestFailureText(error, namesFor(platform ?? "The platform"));
-    setViewIfMounted({ kind: "failed", failure: trouble, target, onRetry: onRetry });
+    const failure = requestFailureText(error, namesFor(platform ?? "The platform"));
+    setViewIfMounted({ kind: "failed", failure: failure, target, onRetry: onRetry });
   };
 
   async function begin() {

@@ -6,12 +6,12 @@ import "./connect.css";
 import { takeLaunchParams } from "./launch-params";
 import { ConnectWindow } from "./connect-window";
 
-const place = document.getElementById("window");
-let number = 0;
-function draw() {
-  number += 1;
-  if (place) render(<ConnectWindow key={number} opening={takeLaunchParams()} />, place);
+const root = document.getElementById("window");
+let renderCount = 0;
+function renderWindow() {
+  renderCount += 1;
+  if (root) render(<ConnectWindow key={renderCount} opening={takeLaunchParams()} />, root);
 }
-draw();
+renderWindow();
 // Another link was opened in the same page.
-addEventListener("hashchange", draw);
+addEventListener("hashchange", renderWindow);

@@ -53,7 +53,7 @@ export function methodTitle(method: AuthMethod, platform: string): string {
   }
 }
 
-type CodeText = readonly [title: string, text: string, turn: Actor];
+type CodeText = readonly [title: string, text: string, actor: Actor];
 
 /** Title, explanation and actor for a code of an attempt or a request. */
 function textForCode(code: string, { platform, app }: Names): CodeText | undefined {
@@ -132,8 +132,8 @@ function textForCode(code: string, { platform, app }: Names): CodeText | undefin
 }
 
 export function attemptFailureText({ code, detail }: { code: string; detail: string }, names: Names): FailureText {
-  const [title, text, turn] = textForCode(code, names) ?? [`${names.platform} is not connected`, detail, "nobody"];
-  return { title, text, actor: turn, code, detail };
+  const [title, text, actor] = textForCode(code, names) ?? [`${names.platform} is not connected`, detail, "nobody"];
+  return { title, text, actor, code, detail };
 }
 
 export function requestFailureText(error: unknown, names: Names): FailureText {

@@ -54,7 +54,7 @@ export function ConnectAccount({ platform, name, connection, onClose }: Props) {
       kind="form"
       onClose={onClose}
     >
-      <QueryView query={query} what="the connector" rows={3}>
+      <QueryView query={query} name="the connector" rows={3}>
         {(found) =>
           "suggestions" in found || found.authMethods.length === 0 ? (
             <p>The catalog has no auth method for {name}.</p>

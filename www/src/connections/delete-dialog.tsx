@@ -11,7 +11,7 @@ interface Props {
   platform: string;
   onClose: () => void;
   /** Called with a message when the connection no longer exists. */
-  onDeleted: (what: string) => void;
+  onDeleted: (message: string) => void;
 }
 
 /** Deletes a connection after confirmation. If it was changed in the meantime, shows the changes and asks again. */
@@ -29,10 +29,10 @@ export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props
         return vault.connections.get(id);
       }
     },
-    onSuccess: (found) => {
-      if (!found) return onDeleted(`The connection of ${identity} to ${platform} was deleted.`);
-      setChanges(differences(connection, found));
-      update(found);
+    onSuccess: (latest) => {
+      if (!latest) return onDeleted(`The connection of ${identity} to ${platform} was deleted.`);
+      setChanges(differences(connection, latest));
+      update(latest);
     },
     onError: (error) =>
       error instanceof NotFoundError && onDeleted(`The connection of ${identity} to ${platform} was already deleted.`),

@@ -92,7 +92,7 @@ export function EditableField<Values extends object>({
         label={label}
         isBusy={isBusy}
         format={format}
-        onSave={(wanted) => save(wanted, conflict.theirs)}
+        onSave={(chosen) => save(chosen, conflict.theirs)}
         onKeepTheirs={() => discard(conflict.theirs) && close("Your change is discarded.")}
       />
     );

@@ -42,7 +42,7 @@ function Events({ connection: { id, version } }: { connection: Connection }) {
     placeholderData: keepPreviousData,
   });
   return (
-    <QueryView query={query} what="the history" rows={2}>
+    <QueryView query={query} name="the history" rows={2}>
       {(events) =>
         events.length === 0 ? (
           <p class="muted">No events. Events are deleted after some time.</p>

@@ -1,18 +1,18 @@
 // Three-way merge of two edits of the same version.
 
 /** Multiset difference. */
-function subtract(some: readonly string[], others: readonly string[]): string[] {
+function subtract(list: readonly string[], removed: readonly string[]): string[] {
   const remaining = new Map<string, number>();
-  for (const other of others) remaining.set(other, (remaining.get(other) ?? 0) + 1);
-  return some.filter((one) => {
-    const times = remaining.get(one) ?? 0;
-    if (times > 0) remaining.set(one, times - 1);
+  for (const item of removed) remaining.set(item, (remaining.get(item) ?? 0) + 1);
+  return list.filter((item) => {
+    const times = remaining.get(item) ?? 0;
+    if (times > 0) remaining.set(item, times - 1);
     return times === 0;
   });
 }
 
-export const sameTags = (some: readonly string[], others: readonly string[]) =>
-  some.length === others.length && some.every((tag, at) => tag === others[at]);
+export const sameTags = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((tag, index) => tag === b[index]);
 
 /**
  * Their tags in their order, minus those that I removed, plus those that I added. Adding or removing the same tag twice

@@ -32,7 +32,7 @@ interface Props {
   onStay: () => void;
   onLeave: () => void;
   /** Called when the connection no longer exists; `what` is an optional message. */
-  onRemoved: (what?: string) => void;
+  onRemoved: (message?: string) => void;
   fallbackFocus: () => HTMLElement | null;
 }
 
@@ -68,9 +68,9 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
       fallbackFocus={() => rowLink(id) ?? fallbackFocus()}
     >
       {isGone || isNotFound ? (
-        <ConnectionGone wasThere={isGone || connection !== undefined} onClose={close} />
+        <ConnectionGone existed={isGone || connection !== undefined} onClose={close} />
       ) : (
-        <QueryView query={query} what="the connection">
+        <QueryView query={query} name="the connection">
           {(found) => (
             <div class="panel">
               {isNew && (
@@ -182,8 +182,8 @@ function ReadOnly({ connection, name: platformName }: StateProps) {
         <h3 id="tags-title">Tags</h3>
         {tags.length > 0 ? (
           <ul class="chips" aria-label="Tags">
-            {tags.map((tag, at) => (
-              <li key={at} class="chip">
+            {tags.map((tag, index) => (
+              <li key={index} class="chip">
                 {tag}
               </li>
             ))}
@@ -200,12 +200,12 @@ function ReadOnly({ connection, name: platformName }: StateProps) {
   );
 }
 
-function ConnectionGone({ wasThere, onClose }: { wasThere: boolean; onClose: () => void }) {
+function ConnectionGone({ existed, onClose }: { existed: boolean; onClose: () => void }) {
   return (
     <div role="alert">
-      <EmptyState title={wasThere ? "This connection was deleted" : "Connection not found"}>
+      <EmptyState title={existed ? "This connection was deleted" : "Connection not found"}>
         <p>
-          {wasThere ? "It can no longer be changed." : "It was deleted, or belongs to another account or environment."}
+          {existed ? "It can no longer be changed." : "It was deleted, or belongs to another account or environment."}
         </p>
         <button type="button" onClick={onClose}>
           Back to the list

@@ -33,7 +33,7 @@ export function Status({ connection, query }: Props) {
   // The panel itself reports a deleted connection.
   if (query.error instanceof NotFoundError) return null;
   return (
-    <QueryView query={query} what="the status" rows={2}>
+    <QueryView query={query} name="the status" rows={2}>
       {(status) => <StatusFacts status={status} platform={connection.platform} />}
     </QueryView>
   );

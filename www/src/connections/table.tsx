@@ -113,8 +113,8 @@ function Row({
       </td>
       <td role="cell" class="cell-tags">
         <span class="chips">
-          {tags.slice(0, MAX_SHOWN_TAGS).map((tag, at) => (
-            <span key={at} class={tag.length > SHORT_TAG_LENGTH ? "chip" : "chip short"} title={tag}>
+          {tags.slice(0, MAX_SHOWN_TAGS).map((tag, index) => (
+            <span key={index} class={tag.length > SHORT_TAG_LENGTH ? "chip" : "chip short"} title={tag}>
               {tag}
             </span>
           ))}

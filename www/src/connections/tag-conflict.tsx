@@ -67,14 +67,14 @@ function TagVersion({ title, tags, base }: { title: string; tags: readonly strin
         <p class="muted">No tags</p>
       ) : (
         <ul class="chips">
-          {tags.map((tag, at) => (
-            <li key={at} class="chip" data-change={isAdded(tag) ? "added" : undefined}>
+          {tags.map((tag, index) => (
+            <li key={index} class="chip" data-change={isAdded(tag) ? "added" : undefined}>
               {tag}
               {isAdded(tag) && <span class="change small">added</span>}
             </li>
           ))}
-          {removed.map((tag, at) => (
-            <li key={`removed ${at}`} class="chip" data-change="removed">
+          {removed.map((tag, index) => (
+            <li key={`removed ${index}`} class="chip" data-change="removed">
               <s>{tag}</s>
               <span class="change small">removed</span>
             </li>

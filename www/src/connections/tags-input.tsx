@@ -67,8 +67,8 @@ export function TagsInput({
   const first = ownFaults[0];
   const isTextInvalid = [...invalid].some((place) => place < 0 || place >= tags.length);
 
-  const add = (typed: string) => {
-    const found = parseTags(typed, separator);
+  const add = (input: string) => {
+    const found = parseTags(input, separator);
     const added = [...new Set(found)].filter((tag) => !tags.includes(tag));
     const duplicates = found.filter((tag) => tags.includes(tag));
     onChange({ tags: [...tags, ...added], text: "" });
@@ -81,15 +81,15 @@ export function TagsInput({
         .join(" "),
     );
   };
-  const remove = (at: number) => {
-    onChange({ tags: tags.filter((_, other) => other !== at), text });
-    setAnnouncement(`Removed ${tags[at]}.`);
+  const remove = (index: number) => {
+    onChange({ tags: tags.filter((_, other) => other !== index), text });
+    setAnnouncement(`Removed ${tags[index]}.`);
   };
-  const removeAndFocus = (at: number) => {
-    remove(at);
+  const removeAndFocus = (index: number) => {
+    remove(index);
     // The pressed button disappears, so focus a neighbour.
     const buttons = [...(list.current?.querySelectorAll("button") ?? [])];
-    (buttons[at + 1] ?? buttons[at - 1] ?? field.current)?.focus();
+    (buttons[index + 1] ?? buttons[index - 1] ?? field.current)?.focus();
   };
   const onKeyDown = (event: JSX.TargetedKeyboardEvent<HTMLInputElement>) => {
     if (event.isComposing) return;
@@ -116,22 +116,22 @@ export function TagsInput({
       </label>
       {tags.length > 0 && (
         <ul class="chips" ref={list} aria-label={plural}>
-          {tags.map((tag, at) => (
+          {tags.map((tag, index) => (
             <li
-              key={`${tag} ${tags.indexOf(tag) === at ? "" : at}`}
+              key={`${tag} ${tags.indexOf(tag) === index ? "" : index}`}
               class="chip"
-              data-invalid={invalid.has(at) || undefined}
+              data-invalid={invalid.has(index) || undefined}
             >
               <span>
                 {tag}
-                {invalid.has(at) && <span class="visually-hidden"> (not valid)</span>}
+                {invalid.has(index) && <span class="visually-hidden"> (not valid)</span>}
               </span>
               <button
                 type="button"
                 class="icon"
                 aria-label={`Remove ${tag}`}
                 title={`Remove ${tag}`}
-                onClick={() => removeAndFocus(at)}
+                onClick={() => removeAndFocus(index)}
               >
                 <X size={14} aria-hidden="true" />
               </button>

@@ -34,8 +34,8 @@ export function Tags({ connection, onGone }: Props) {
   const faults = vault.connections.validateUpdate({ tags });
   const canSave = isChanged && faults.length === 0 && !sameTags(tags, base.tags);
 
-  function showStatus(what: string) {
-    setStatus(what);
+  function showStatus(message: string) {
+    setStatus(message);
     // The focused element is removed.
     if (conflict) heading.current?.focus();
   }
@@ -51,7 +51,7 @@ export function Tags({ connection, onGone }: Props) {
           mine={allTags(conflict.mine)}
           merged={mergeTags(conflict.base.tags, conflict.theirs.tags, allTags(conflict.mine))}
           isBusy={isBusy}
-          onSave={(wanted) => save({ tags: wanted, text: "" }, conflict.theirs)}
+          onSave={(tagsToSave) => save({ tags: tagsToSave, text: "" }, conflict.theirs)}
           onKeepTheirs={() => discard(conflict.theirs) && showStatus("Your changes are discarded.")}
         />
       ) : (

@@ -14,7 +14,7 @@ const MAX_TRIES = 3;
 export interface EditablePart<Values> {
   name: string;
   valuesOf: (connection: Connection) => Values;
-  isEqual: (some: Values, others: Values) => boolean;
+  isEqual: (a: Values, b: Values) => boolean;
   /** Saves the values with `If-Match` for that version. */
   save: (vault: ConnectorVault, version: Connection, values: Values) => Promise<Connection>;
   /** Merges with concurrent changes. Undefined if the user must choose. */

@@ -124,7 +124,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
         </EmptyState>
       ) : (
         (faults.length === 0 || query.data) && (
-          <QueryView query={query} what="connections" rows={10}>
+          <QueryView query={query} name="connections" rows={10}>
             {(found) => {
               const { previous, next } = adjacentPositions(found, position);
               return (

@@ -59,7 +59,7 @@ export function Actions({ platform }: { platform: string }) {
           onChange={(chosen) => change({ method: chosen, page: undefined })}
         />
       </div>
-      <QueryView query={query} what="actions">
+      <QueryView query={query} name="actions">
         {({ rows, total, page, pages }) => (
           <>
             {rows.length === 0 ? (

@@ -43,9 +43,9 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
   if (summary.isLoading || enabled.isLoading) return <Loading what="connectors" rows={8} />;
   const usedPlatforms = summary.data?.platforms ?? [];
   const connected = usedPlatforms.flatMap(({ platform }) => byName.get(platform) ?? []).slice(0, MAX_SHOWN);
-  const enabledRows = without(enabled.data?.rows ?? [], connected).slice(0, MAX_SHOWN);
+  const enabledRows = except(enabled.data?.rows ?? [], connected).slice(0, MAX_SHOWN);
   const counts = new Map(usedPlatforms.map(({ platform, total }) => [platform, pluralize(total, "connection")]));
-  const rest = without(others, [...connected, ...enabledRows]);
+  const rest = except(others, [...connected, ...enabledRows]);
   const hasHighlights = page === 1 && connected.length + enabledRows.length + families.length > 0;
   return (
     <div class="catalog-overview">
@@ -86,7 +86,7 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
   );
 }
 
-function without(connectors: readonly Connector[], shown: readonly Connector[]) {
+function except(connectors: readonly Connector[], shown: readonly Connector[]) {
   const keys = new Set(shown.map(({ key }) => key));
   return connectors.filter(({ key }) => !keys.has(key));
 }

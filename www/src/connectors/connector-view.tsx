@@ -18,7 +18,7 @@ export function ConnectorView({ platform }: { platform: string }) {
   const name = query.data && "name" in query.data ? query.data.name : platform;
   return (
     <Page title={name} breadcrumb={<Link href="/connectors">Connectors</Link>}>
-      <QueryView query={query} what="the connector">
+      <QueryView query={query} name="the connector">
         {(found) =>
           "suggestions" in found ? (
             <Suggestions
@@ -95,8 +95,8 @@ function ConnectorFacts({ connector }: { connector: ConnectorDetail }) {
         <dt>Tags</dt>
         <dd class="chips">
           {tags.length > 0 ? (
-            tags.map((tag, at) => (
-              <span key={at} class="chip">
+            tags.map((tag, index) => (
+              <span key={index} class="chip">
                 {tag}
               </span>
             ))

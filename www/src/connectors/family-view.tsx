@@ -32,7 +32,7 @@ export function FamilyView({ id }: { id: string }) {
           />
         </div>
       </div>
-      <QueryView query={query} what="connectors" rows={8}>
+      <QueryView query={query} name="connectors" rows={8}>
         {() =>
           matches && matches.length > 0 ? (
             <PagedCards connectors={matches} page={positiveInteger(values.page) ?? 1} hrefOf={hrefOf} />

@@ -44,7 +44,9 @@ export function usePlatformsQuery(isEnabled = true) {
     queryFn: async ({ signal }) => {
       const list = (page: number) => vault.connectors.list({ limit: PAGE_SIZE, page }, { signal });
       const first = await list(1);
-      const others = await Promise.all(Array.from({ length: Math.max(first.pages - 1, 0) }, (_, at) => list(at + 2)));
+      const others = await Promise.all(
+        Array.from({ length: Math.max(first.pages - 1, 0) }, (_, index) => list(index + 2)),
+      );
       return indexPlatforms([first, ...others].flatMap(({ rows }) => rows));
     },
     enabled: isEnabled && may("catalog:read"),

@@ -26,7 +26,7 @@ export function RecentConnections({ platform }: { platform: string }) {
           {query.data && `${query.data.total.toLocaleString("en")} active`}
         </p>
       </div>
-      <QueryView query={query} what="connections" rows={3}>
+      <QueryView query={query} name="connections" rows={3}>
         {({ rows, total }) =>
           rows.length === 0 ? (
             <EmptyState title="No connections yet" />

@@ -73,7 +73,7 @@ function Catalog() {
       </div>
       {values.q && request.page === 1 && Object.keys(request).length === 1 && <ActionResults q={values.q} />}
       {isFiltered ? (
-        <QueryView query={query} what="connectors" rows={8}>
+        <QueryView query={query} name="connectors" rows={8}>
           {({ rows, total, pages, page }) => (
             <>
               {rows.length === 0 ? (
@@ -86,7 +86,7 @@ function Catalog() {
           )}
         </QueryView>
       ) : (
-        <QueryView query={allPlatforms} what="connectors" rows={8}>
+        <QueryView query={allPlatforms} name="connectors" rows={8}>
           {(platforms) => <CatalogOverview platforms={platforms} page={request.page} hrefOf={hrefOf} />}
         </QueryView>
       )}

@@ -29,7 +29,7 @@ interface Props {
   Heading: "h2" | "h3";
   /** Whether the address selects this connection. */
   isSelected: boolean;
-  onRemoved: (what: string) => void;
+  onRemoved: (message: string) => void;
 }
 
 export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
@@ -78,8 +78,8 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
       </div>
       {tags.length > 0 && (
         <ul class="chips" aria-label="Tags">
-          {tags.map((tag, at) => (
-            <li key={at} class="chip">
+          {tags.map((tag, index) => (
+            <li key={index} class="chip">
               {tag}
             </li>
           ))}

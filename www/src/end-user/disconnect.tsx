@@ -13,7 +13,7 @@ interface Props {
   platformName: string;
   onClose: () => void;
   /** Called with a message when the connection no longer exists. */
-  onDone: (what: string) => void;
+  onDone: (message: string) => void;
 }
 
 /** Deletes a connection after confirmation, unless it was changed in the meantime. */

@@ -93,7 +93,7 @@ const isOauth = (method: ConnectorDetail["authMethods"][number]): method is OAut
 function ConnectorForm({ platform, ...rest }: FormProps) {
   const query = useConnector(platform);
   return (
-    <QueryView query={query} what="the connector" rows={3}>
+    <QueryView query={query} name="the connector" rows={3}>
       {(found) => {
         if ("suggestions" in found)
           return (
@@ -336,9 +336,9 @@ function ClientForm({
         hint="Additional parameters of the authorization request, one per line, such as access_type=offline."
         fault={parameterFault(faults)}
       >
-        {(ties) => (
+        {(attributes) => (
           <textarea
-            {...ties}
+            {...attributes}
             rows={2}
             class="mono"
             autocapitalize="off"

@@ -70,7 +70,7 @@ export function IntegrationsView() {
       </p>
       <RedirectUri />
       <MissingClients clients={query.data} />
-      <QueryView query={query} what="OAuth clients" rows={4}>
+      <QueryView query={query} name="OAuth clients" rows={4}>
         {(clients) =>
           clients.length === 0 ? (
             <EmptyState title="No OAuth clients yet">

@@ -53,7 +53,7 @@ export function KeysView() {
         Programs send a key with each request. Secrets are shown once, when a key is created.
         {!mayWrite && " Your key can list keys, but not change them."}
       </p>
-      <QueryView query={query} what="keys" rows={3}>
+      <QueryView query={query} name="keys" rows={3}>
         {() => (
           <div class="section">
             <ul class="keys" aria-label="Active keys">

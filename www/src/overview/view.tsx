@@ -44,7 +44,7 @@ function Summary() {
   const query = useQuery({ queryKey: ["summary"], queryFn: ({ signal }) => vault.connections.summary({ signal }) });
   return (
     <>
-      <QueryView query={query} what="the numbers">
+      <QueryView query={query} name="the numbers">
         {(summary) => (summary.total === 0 ? <NoConnections /> : <Numbers summary={summary} />)}
       </QueryView>
       <Snippet

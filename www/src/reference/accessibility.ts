@@ -38,8 +38,8 @@ const FIXES: [string, (element: Element) => void][] = [
   [".opblock h5", setLevel(4)],
 ];
 
-function applyFixes(place: Element) {
-  for (const [selector, change] of FIXES) place.querySelectorAll(selector).forEach(change);
+function applyFixes(root: Element) {
+  for (const [selector, change] of FIXES) root.querySelectorAll(selector).forEach(change);
 }
 
 /** Applies the fixes now and after each change. */

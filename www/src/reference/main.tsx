@@ -9,12 +9,12 @@ import { followSession } from "./session-key";
 
 startSession();
 render(<Frame />, document.querySelector("#frame")!);
-const place = document.querySelector("#reference")!;
-keepAccessible(place);
+const root = document.querySelector("#reference")!;
+keepAccessible(root);
 
 const reference: System = SwaggerUI({
   url: "/v1/openapi.json",
-  domNode: place,
+  domNode: root,
   plugins: [plugin],
   layout: "ReferenceLayout",
   // Deep links such as /docs#/Vault/listConnections.

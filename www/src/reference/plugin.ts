@@ -90,7 +90,7 @@ export function plugin({ React }: System): Plugin {
   /** All response headers of an operation, each once with its statuses. */
   function headerTable(headers: ReturnType<typeof headersOf>) {
     const cells = (kind: string, ...texts: string[]) =>
-      texts.map((text, at) => h(kind, { key: at, scope: kind === "th" ? "col" : undefined }, text));
+      texts.map((text, index) => h(kind, { key: index, scope: kind === "th" ? "col" : undefined }, text));
     const row = ({ name, description, statuses }: (typeof headers)[number]) =>
       h("tr", { key: name }, ...cells("td", name, description, statuses));
     return h(

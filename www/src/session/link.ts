@@ -24,9 +24,9 @@ export function takeLink(): Link | undefined {
 }
 
 /** Calls `open` when a link is opened in the same page. */
-export function onLink(open: (link: Link) => void): void {
+export function onLink(onOpen: (link: Link) => void): void {
   addEventListener("hashchange", () => {
     const link = takeLink();
-    if (link !== undefined) open(link);
+    if (link !== undefined) onOpen(link);
   });
 }

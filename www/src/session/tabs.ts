@@ -10,7 +10,7 @@ const TIMEOUT_WITHOUT_LOCKS_MS = 150;
 
 type Message =
   | { kind: "request"; from: string }
-  | { kind: "reply"; to: string; secret: string; usedAt: number }
+  | { kind: "reply"; to: string; secret: string; lastUsedAt: number }
   | { kind: "signed-in" | "signed-out" | "resumed" };
 
 /** This tab's session, for the other tabs. */
@@ -42,7 +42,7 @@ export function joinTabs(tab: Tab): void {
   listen((message) => {
     const secret = tab.secret();
     if (message.kind === "request" && secret !== undefined)
-      send({ kind: "reply", to: message.from, secret, usedAt: lastUsedAt });
+      send({ kind: "reply", to: message.from, secret, lastUsedAt: lastUsedAt });
     else if (message.kind === "signed-out") tab.onSignedOut();
     // That tab was frozen while the user signed out.
     else if (message.kind === "resumed" && tab.isSignedOut()) send({ kind: "signed-out" });
@@ -71,7 +71,7 @@ export async function requestSecrets(): Promise<string[]> {
     });
     send({ kind: "request", from });
   });
-  return replies.sort((a, b) => b.usedAt - a.usedAt).map(({ secret }) => secret);
+  return replies.sort((a, b) => b.lastUsedAt - a.lastUsedAt).map(({ secret }) => secret);
 }
 
 /** Undefined if the browser can't count them. */

@@ -53,7 +53,7 @@ export function WebhooksView() {
         The service sends events, such as failed connections, to your webhooks as soon as they happen.
         {!mayWrite && " Your key can read webhooks, but not change them."}
       </p>
-      <QueryView query={query} what="webhooks" rows={3}>
+      <QueryView query={query} name="webhooks" rows={3}>
         {(webhooks) =>
           webhooks.length === 0 ? (
             <EmptyState title="No webhooks yet">
