@@ -1,6 +1,6 @@
 // The input of an action as form fields: text, number, choice, or JSON for everything else.
 import type { ActionInput, JsonSchema } from "connector-vault/slim";
-import { type Definitions, flatten, typesOf, allowedValues, formatValue } from "./schema";
+import { type Definitions, flatten, typesOf, allowedValues } from "./schema";
 
 const LOCATIONS = ["path", "query", "header", "cookie", "body"] as const;
 type Location = (typeof LOCATIONS)[number];
@@ -59,8 +59,6 @@ function inputFieldOf(
   if (type === "integer" || type === "number") return of("number");
   return of(type === "string" ? "text" : "json");
 }
-
-export const wordOf = (value: unknown) => formatValue(value);
 
 /** The input from what the user entered, and invalid JSON by pointer. Empty fields are omitted. */
 export function parseInput(

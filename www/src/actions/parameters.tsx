@@ -1,5 +1,5 @@
 import type { ActionParameter } from "connector-vault/slim";
-import { SchemaFacts, SchemaDetails, RequiredBadge } from "./schema-view";
+import { SchemaKeywords, SchemaDetails, RequiredBadge } from "./schema-view";
 import { type Definitions, flatten, describeType } from "./schema";
 
 const LOCATIONS = [
@@ -69,7 +69,7 @@ function Row({ parameter, definitions }: { parameter: ActionParameter; definitio
       </td>
       <td role="cell">
         <div class="schema">
-          <SchemaFacts flat={flat} />
+          <SchemaKeywords flat={flat} />
           <SchemaDetails flat={flat} what={name} definitions={definitions} />
         </div>
       </td>

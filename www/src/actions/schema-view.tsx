@@ -29,15 +29,15 @@ export function Schema({ schema, definitions }: { schema: JsonSchema; definition
       <p>
         <span class="type">{describeType(schema, definitions)}</span>
       </p>
-      <SchemaFacts flat={flat} />
+      <SchemaKeywords flat={flat} />
       {inner && <Content flat={inner.flat} isItem={inner.isItem} definitions={definitions} />}
     </div>
   );
 }
 
 /** The keywords of a schema: description, default, examples, pattern. */
-export function SchemaFacts({ flat }: { flat: FlatSchema }) {
-  const { description, default: usual, examples, pattern } = flat.keywords;
+export function SchemaKeywords({ flat }: { flat: FlatSchema }) {
+  const { description, default: defaultValue, examples, pattern } = flat.keywords;
   const values = allowedValues(flat);
   return (
     <>
@@ -47,9 +47,9 @@ export function SchemaFacts({ flat }: { flat: FlatSchema }) {
         </p>
       )}
       {values && <Values values={values} />}
-      {usual !== undefined && (
+      {defaultValue !== undefined && (
         <p class="small">
-          Default: <code>{formatValue(usual)}</code>
+          Default: <code>{formatValue(defaultValue)}</code>
         </p>
       )}
       {values === undefined && examples && examples.length > 0 && (
@@ -107,7 +107,7 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
       {isItem && (
         <>
           <p class="small muted">Each item:</p>
-          <SchemaFacts flat={flat} />
+          <SchemaKeywords flat={flat} />
         </>
       )}
       {(listed || hasMembers) && (
@@ -233,7 +233,7 @@ function PropertyItem({ name, what, schema, isRequired = false, definitions }: P
         {readOnly && <span class="badge">read-only</span>}
         {writeOnly && <span class="badge">write-only</span>}
       </p>
-      <SchemaFacts flat={flat} />
+      <SchemaKeywords flat={flat} />
       <SchemaDetails flat={flat} what={what} definitions={definitions} />
     </li>
   );

@@ -13,9 +13,9 @@ import { useSingleFlight } from "../components/use-single-flight";
 import { Select } from "../components/select";
 import { useSession } from "../session/session";
 import type { RunInput } from "./code-samples";
-import { type InputField, type FieldValues, inputFieldsOf, parseInput, wordOf } from "./input-fields";
+import { type InputField, type FieldValues, inputFieldsOf, parseInput } from "./input-fields";
 import { STATUS_TONES } from "./responses";
-import { type Definitions, describeType } from "./schema";
+import { type Definitions, describeType, formatValue } from "./schema";
 
 /** How many connections are checked for credentials. */
 const MAX_CONNECTIONS = 20;
@@ -223,7 +223,7 @@ function FieldInput({ entry, definitions, value, fault, onChange }: FieldInputPr
   if (kind === "choice") {
     const options = [
       ["", isRequired ? "Choose" : "Omit"] as const,
-      ...values.map((one, index) => [String(index), wordOf(one)] as const),
+      ...values.map((one, index) => [String(index), formatValue(one)] as const),
     ];
     return <Select label={label} value={value} options={options} fault={fault} onChange={onChange} />;
   }

@@ -80,7 +80,7 @@ function Detail({ action, methods, headers }: DetailProps) {
   return (
     <div class="action-page">
       <div class="action-aside">
-        <ActionFacts action={action} methods={methods} />
+        <ActionDetails action={action} methods={methods} />
         <section class="section snippet" aria-labelledby="run">
           <div class="title">
             <h2 id="run">Run through the vault</h2>
@@ -119,7 +119,7 @@ function Detail({ action, methods, headers }: DetailProps) {
   );
 }
 
-function ActionFacts({ action, methods }: { action: ActionDetail; methods: AuthMethod[] | undefined }) {
+function ActionDetails({ action, methods }: { action: ActionDetail; methods: AuthMethod[] | undefined }) {
   const { title, key, method, modelName, path, server, description, documentationUrl } = action;
   return (
     <section class="card details-card" aria-label={title}>

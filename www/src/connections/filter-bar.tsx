@@ -166,35 +166,35 @@ interface PlatformProps {
 
 /** Applies a platform when it is selected or typed in full. Any other text is reported here and not searched. */
 function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
-  const [typed, setTyped] = useState(value);
+  const [input, setInput] = useState(value);
   const [reported, setReported] = useState(value);
   // The address changed through the back button or a link.
   if (value !== reported) {
     setReported(value);
-    setTyped(value);
+    setInput(value);
   }
   const commit = (text: string) => {
-    setTyped(text);
+    setInput(text);
     setReported(text);
     onChange(text);
   };
-  const input = (text: string) => {
-    setTyped(text);
+  const handleInput = (text: string) => {
+    setInput(text);
     if (text.trim() === "") commit("");
   };
   const leave = () => {
-    const platform = findPlatform(platforms, typed)?.platform;
-    if (platform !== undefined && typed !== value) commit(platform);
+    const platform = findPlatform(platforms, input)?.platform;
+    if (platform !== undefined && input !== value) commit(platform);
   };
   // Without the catalog, the service validates it.
-  const enter = () => (platforms === undefined ? commit(typed.trim()) : leave());
+  const enter = () => (platforms === undefined ? commit(input.trim()) : leave());
   return (
     <PlatformField
       label="Platform"
-      text={typed}
+      text={input}
       platforms={platforms}
       fault={fault}
-      onInput={input}
+      onInput={handleInput}
       onChoose={commit}
       onEnter={enter}
       onLeave={leave}

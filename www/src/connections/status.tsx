@@ -34,12 +34,12 @@ export function Status({ connection, query }: Props) {
   if (query.error instanceof NotFoundError) return null;
   return (
     <QueryView query={query} name="the status" rows={2}>
-      {(status) => <StatusFacts status={status} platform={connection.platform} />}
+      {(status) => <StatusDetails status={status} platform={connection.platform} />}
     </QueryView>
   );
 }
 
-function StatusFacts({ status, platform }: { status: ConnectionStatus; platform: string }) {
+function StatusDetails({ status, platform }: { status: ConnectionStatus; platform: string }) {
   const { state, since, reason, actor, attempts, nextAttemptAt, expiresAt, lastRefreshedAt, scopes, missingScopes } =
     status;
   const isNotWorking = state !== "operational" && (state !== "unknown" || reason !== null);

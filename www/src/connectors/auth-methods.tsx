@@ -25,7 +25,7 @@ export function AuthMethods({ connector }: { connector: ConnectorDetail }) {
                 <DescriptionItem name="ID">
                   <code>{method.id}</code>
                 </DescriptionItem>
-                <MethodFacts method={method} />
+                <MethodDetails method={method} />
                 {method.fields.length > 0 && (
                   <DescriptionItem name="User enters">
                     <FieldList fields={method.fields} />
@@ -79,7 +79,7 @@ export function authMethodTitle(method: AuthMethod): string {
   }
 }
 
-function MethodFacts({ method }: { method: AuthMethod }) {
+function MethodDetails({ method }: { method: AuthMethod }) {
   switch (method.type) {
     case "oauth2":
       return <OAuth2 method={method} />;

@@ -28,7 +28,7 @@ export function ConnectorView({ platform }: { platform: string }) {
             />
           ) : (
             <div class="connector-page">
-              <ConnectorFacts connector={found} />
+              <ConnectorDetails connector={found} />
               <AuthMethods connector={found} />
               <RecentConnections platform={found.platform} />
               <Actions platform={found.platform} />
@@ -40,7 +40,7 @@ export function ConnectorView({ platform }: { platform: string }) {
   );
 }
 
-function ConnectorFacts({ connector }: { connector: ConnectorDetail }) {
+function ConnectorDetails({ connector }: { connector: ConnectorDetail }) {
   const {
     id,
     name,

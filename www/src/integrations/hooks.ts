@@ -27,7 +27,7 @@ export function useInvalidateClients() {
 }
 
 /** The connectors that are enabled for users and need an OAuth client. */
-export function useEnabledOauthConnectors() {
+export function useConnectorsNeedingClient() {
   const { vault, may } = useSession();
   return useQuery<Connector[]>({
     queryKey: ["connectors", "needing-client"],

@@ -15,7 +15,7 @@ import { Snippet } from "../components/snippet";
 import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
 import { FailedAttempts } from "./failed-attempts";
-import { clientHref, useClients, useEnabledOauthConnectors } from "./hooks";
+import { clientHref, useClients, useConnectorsNeedingClient } from "./hooks";
 import { DeleteClient } from "./delete-client";
 import { RedirectUri } from "./redirect-uri";
 import { ClientDialog } from "./client-dialog";
@@ -136,7 +136,7 @@ export function IntegrationsView() {
 /** Enabled platforms whose sign-in needs an OAuth client. */
 function MissingClients({ clients }: { clients: readonly OauthClient[] | undefined }) {
   const { may } = useSession();
-  const { data } = useEnabledOauthConnectors();
+  const { data } = useConnectorsNeedingClient();
   const [showsAll, setShowsAll] = useState(false);
   const missing = clients && data?.filter(({ platform }) => !clients.some((client) => client.platform === platform));
   if (!missing || missing.length === 0) return null;

@@ -85,20 +85,15 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
   return (
     <div class="overview">
       <ul class="stats" aria-label="All connections">
-        <Figure
-          label="Connections"
-          count={total}
-          note="active and inactive"
-          href={connectionsHref({ active: "all" })}
-        />
-        <Figure
+        <Stat label="Connections" count={total} note="active and inactive" href={connectionsHref({ active: "all" })} />
+        <Stat
           label="Active"
           count={active.true}
           note={`${formatShare(active.true, total)} of all`}
           tone="good"
           href="/connections"
         />
-        <Figure
+        <Stat
           label="Inactive"
           count={active.false}
           note={`${formatShare(active.false, total)} of all`}
@@ -160,7 +155,7 @@ const bar = (key: string, count: number, full: number, label: ComponentChildren,
 });
 
 /** One number, with a link to what it counts. */
-function Figure({
+function Stat({
   label,
   count,
   note,
