@@ -1,42 +1,42 @@
-//! What is said about an endpoint.
+//! The description of an endpoint in the document.
 
-/// The group of what is about the catalog.
+/// The tag of the catalog's endpoints.
 pub const CATALOG: &str = "Catalog";
-/// The group of what is about the vault.
+/// The tag of the vault's endpoints.
 pub const VAULT: &str = "Vault";
-/// The group of what connects accounts.
+/// The tag of the endpoints that connect accounts.
 pub const CONNECTING: &str = "Connecting";
-/// The group of events and webhooks.
+/// The tag of events and webhooks.
 pub const EVENTS: &str = "Events";
-/// The group of what is about the service and its keys.
+/// The tag of the service itself and its keys.
 pub const SERVICE: &str = "Service";
 
-/// What the document says about an endpoint.
+/// The description of an endpoint in the document.
 #[derive(Debug)]
 pub struct About {
-    /// The group that it belongs to.
+    /// Its tag.
     pub tag: &'static str,
     /// What it does, as an imperative.
     pub summary: &'static str,
-    /// More about it, in sentences.
+    /// More details, in sentences.
     pub description: &'static str,
-    /// What the answer is when nothing goes wrong.
+    /// The description of the successful response.
     pub answer: &'static str,
-    /// The schema of the answer; `None` when it has no body.
+    /// The schema of the response; `None` if it has no body.
     pub schema: Option<&'static str>,
-    /// The request's body, when there is one.
+    /// The request's body, if there is one.
     pub body: Option<Body>,
-    /// The path and query that the sample for a shell asks for; `$ID` is a connection's id, `$ATTEMPT` an attempt's,
+    /// The path and query of the sample for a shell; `$ID` is a connection's id, `$ATTEMPT` an attempt's,
     /// `$WEBHOOK` a webhook's, `$API_KEY` an API key's.
     pub address: &'static str,
     /// The sample in JavaScript.
     pub script: &'static str,
 }
 
-/// Another answer of an endpoint that succeeds with several statuses.
+/// Another response of an endpoint that succeeds with several statuses.
 #[derive(Debug)]
 pub struct Other {
-    /// What the answer is.
+    /// The description of the response.
     pub answer: &'static str,
     /// Its schema.
     pub schema: &'static str,
@@ -47,8 +47,8 @@ pub struct Other {
 pub struct Body {
     /// Its schema.
     pub schema: &'static str,
-    /// Bodies that are taken, each with a name and what it is.
+    /// Valid bodies, each with a name and a summary.
     pub examples: &'static [(&'static str, &'static str, &'static str)],
-    /// The one that the sample for a shell sends.
+    /// The index of the one that the sample for a shell sends.
     pub sample: usize,
 }

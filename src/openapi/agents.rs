@@ -1,4 +1,4 @@
-//! What the document says about sign-in for agents.
+//! The document's part about sign-in for agents.
 
 use super::about::{About, Body};
 use super::bodies::body;
@@ -14,7 +14,7 @@ use crate::terms::IdentityType;
 /// The tag of these endpoints.
 pub const AGENTS: &str = "Agents";
 
-/// Bodies that configure a sign-in, each with a name and what it is.
+/// Bodies that configure a sign-in, each with a name and a summary.
 pub const SIGNING_IN: [(&str, &str, &str); 2] = [
     ("app", "Your own app", r#"{"type":"app","url":"https://app.example.com/agents/sign-in"}"#),
     (
@@ -25,7 +25,7 @@ pub const SIGNING_IN: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// A body that says who a user is, as above. A test replaces the request.
+/// A body that identifies a user. A test replaces the request.
 pub const GRANTING: [(&str, &str, &str); 1] = [(
     "whole",
     "All fields",
@@ -51,7 +51,7 @@ console.log(endpoint, type);
 pub const SET_SIGN_IN: About = About {
     tag: AGENTS,
     summary: "Configure the sign-in for agents",
-    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register `redirectUri` of the response there. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. What users granted to agents before stays. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
+    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register `redirectUri` of the response there. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. Existing grants stay valid. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
     answer: "The new sign-in.",
     schema: Some("AgentSignIn"),
     body: Some(Body { schema: "NewAgentSignIn", examples: &SIGNING_IN, sample: 0 }),
@@ -62,7 +62,7 @@ console.log(signIn.endpoint);
 ",
 };
 
-/// A sign-in to switch off.
+/// A sign-in to disable.
 pub const DELETE_SIGN_IN: About = About {
     tag: AGENTS,
     summary: "Delete the sign-in for agents",
@@ -90,7 +90,7 @@ for (const { id, client, access } of rows) console.log(id, client.name, access);
 ",
 };
 
-/// A user to be let on.
+/// A grant to create.
 pub const CREATE_GRANT: About = About {
     tag: AGENTS,
     summary: "Create a grant for a user",
@@ -152,7 +152,7 @@ pub fn sign_in() -> Node {
     )
 }
 
-/// What a sign-in is configured from.
+/// The body that configures a sign-in.
 #[must_use]
 pub fn new_sign_in() -> Node {
     let about = [
@@ -179,7 +179,7 @@ pub fn new_sign_in() -> Node {
     body("Who authenticates the users of agents.", &SIGN_IN_FIELDS, &about, &object! {})
 }
 
-/// What a user's grant is created from.
+/// The body that creates a user's grant.
 #[must_use]
 pub fn new_grant() -> Node {
     let about = [
@@ -204,7 +204,7 @@ pub fn new_grant() -> Node {
     body("A user whom your app has authenticated.", &GRANT_FIELDS, &about, &object! {})
 }
 
-/// Where a user is sent.
+/// The address for the user.
 #[must_use]
 pub fn continuation() -> Node {
     record(
@@ -268,7 +268,7 @@ pub fn grant() -> Node {
                 record(
                     "The agent, as it describes itself.",
                     vec![
-                        ("name", text_or_null("What it calls itself. Nobody has checked that.")),
+                        ("name", text_or_null("The agent's own name, which is not verified.")),
                         (
                             "url",
                             text_or_null(

@@ -1,4 +1,4 @@
-//! What the service really answers, as the tests have recorded it: the examples of the document, and what it is checked by.
+//! The service's responses, recorded by the tests: the examples of the document, and the data that it is checked with.
 
 use std::collections::BTreeMap;
 
@@ -7,35 +7,35 @@ use serde::{Deserialize, Serialize};
 use super::node::Node;
 use crate::http::endpoint::Endpoint;
 
-/// The recorded answers to all endpoints.
+/// The recorded responses of all endpoints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Answers {
     /// By the name of the endpoint.
     pub endpoints: BTreeMap<String, Recorded>,
-    /// What a token learns of itself.
+    /// The response of `whoami` to a token.
     pub whoami_of_token: Answer,
-    /// What each example of a new connection becomes.
+    /// The connection that each example of a new connection creates.
     pub created: Vec<Answer>,
 }
 
-/// The answers of one endpoint.
+/// The responses of one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recorded {
-    /// When nothing goes wrong.
+    /// The successful response.
     pub success: Answer,
-    /// When nothing goes wrong either, with other statuses.
+    /// Successful responses with other statuses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Answer>,
-    /// To who has the answer already; `None` when the endpoint does not heed `If-None-Match`.
+    /// The 304; `None` if the endpoint ignores `If-None-Match`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_modified: Option<Answer>,
     /// By the code of the problem.
     pub problems: BTreeMap<String, Answer>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// The HTTP status.
@@ -47,15 +47,15 @@ pub struct Answer {
 }
 
 impl Answers {
-    /// The answers in the repository.
+    /// The responses in the repository.
     ///
     /// # Errors
-    /// When `answers.json` is damaged.
+    /// If `answers.json` is damaged.
     pub fn recorded() -> serde_json::Result<Self> {
         serde_json::from_str(include_str!("answers.json"))
     }
 
-    /// The answers of an endpoint.
+    /// The responses of an endpoint.
     #[must_use]
     pub fn of(&self, endpoint: Endpoint) -> &Recorded {
         &self.endpoints[endpoint.name()]

@@ -1,4 +1,4 @@
-//! What the document says about the audit.
+//! The document's part about the audit.
 
 use super::about::{About, SERVICE};
 use super::node::{Node, object};
@@ -11,7 +11,7 @@ use crate::terms::{ActorType, AuditAction};
 pub const LIST: About = About {
     tag: SERVICE,
     summary: "List the audit",
-    description: "Lists who changed API keys, OAuth clients, webhooks, the sign-in for agents, grants and connections, and who read credentials, newest first. An entry is written in the same transaction as the change. Entries contain no secrets and no values, and are deleted after 90 days, or as your operator configures.",
+    description: "Lists who changed API keys, OAuth clients, webhooks, the sign-in for agents, grants and connections, and who read credentials, newest first. An entry is written in the same transaction as the change. Entries contain no secrets and no values, and are deleted after 90 days by default; the operator can change this.",
     answer: "A page of the list.",
     schema: Some("AuditEntryPage"),
     body: None,
@@ -78,7 +78,12 @@ pub fn entry() -> Node {
                 string("Identifies the entry. Later entries have greater ids.")
                     .with(object! {"pattern": ID}),
             ),
-            ("at", time("When it happened; for reads that were counted together, the time of the first one.")),
+            (
+                "at",
+                time(
+                    "When it happened; for reads that were counted together, the time of the first one.",
+                ),
+            ),
             ("action", names("What was done.", AuditAction::NAMES)),
             ("actor", actor),
             ("target", target),
@@ -98,5 +103,5 @@ pub fn entry() -> Node {
     )
 }
 
-/// The form of an id.
+/// The pattern of an id.
 pub const ID: &str = "^aud_[0-9a-f]{25}$";

@@ -18,32 +18,32 @@ use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::platform_calls::endpoints::run::{BUDGETS, MOST_POINTERS};
 use crate::terms::Scope;
 
-/// What a connection is created from.
+/// The body that creates a connection.
 pub fn new_connection(answers: &Answers) -> Node {
     let description = "A new connection.";
     body(description, &CREATE_FIELDS, &about_creating(), &defaults(answers))
 }
 
-/// What can be changed about a connection.
+/// The body that updates a connection.
 pub fn connection_changes() -> Node {
     let description = "An update of a connection.";
     body(description, &UPDATE_FIELDS, &about_changing(), &object! {})
 }
 
-/// How a connection is doing from now on.
+/// The body that sets a connection's state.
 pub fn state_change() -> Node {
     let description = "The new state of a connection.";
     body(description, &STATE_FIELDS, &about_state(), &object! {})
 }
 
-/// What a connection is called from now on.
+/// The body that sets a connection's name.
 pub fn name_change() -> Node {
     let description = "The new name of a connection.";
     let about = [("name", "The display name; `null` removes it.")];
     body(description, &NAME_FIELDS, &about, &object! {})
 }
 
-/// What a token is made from.
+/// The body that creates a token.
 pub fn new_session() -> Node {
     let description = "A new token.";
     let reads = [Scope::CatalogRead, Scope::ConnectionsRead].map(Scope::as_str);
@@ -57,7 +57,7 @@ pub fn new_attempt() -> Node {
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
     let defaults = object! {"label": "default", "allowOtherAccount": false, "link": false};
     let about = about_starting();
-    // One of the two: `required` is needed, and what belongs to the other is left out.
+    // One of the two alternatives: `required` is required, and the fields of the other one are absent.
     let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
         let is_own = |name: &str| !others.contains(&name);
         let fields: Vec<Field> = CONNECT_FIELDS
@@ -120,7 +120,7 @@ pub fn new_credentials() -> Node {
     body(description, &CREDENTIALS_FIELDS, &about_credentials(), &object! {})
 }
 
-/// The schema of a body with these fields; `about` has a description for each, `defaults` what they are when left out.
+/// The schema of a body with these fields; `about` has a description for each, `defaults` their default values.
 pub(super) fn body(
     description: &str,
     fields: &[Field],
@@ -186,7 +186,7 @@ fn field_schema(field: &Field) -> Node {
         }
         ("fields" | "variables", _) => {
             let longest = u64::try_from(rules::MAX_SECRET).unwrap();
-            // An empty value is one that was not filled in.
+            // An empty value counts as omitted.
             let value = object! {"type": "string", "maxLength": longest};
             by_name(texts::text(|name| rules::field(name, "x")), value)
         }
@@ -241,7 +241,7 @@ fn field_schema(field: &Field) -> Node {
     }
 }
 
-/// Texts by their names.
+/// An object of strings.
 fn by_name(name: Node, value: Node) -> Node {
     object! {
         "type": "object",
@@ -251,13 +251,13 @@ fn by_name(name: Node, value: Node) -> Node {
     }
 }
 
-/// The shape of an address to return to; the service refuses some more.
+/// The pattern of a return address; the service rejects some more.
 const URL: &str = "^(https://|http://(localhost|127\\.0\\.0\\.1)([:/?#]|$))";
 
 /// The id of an event.
 const EVENT: &str = "^evt_[0-9]{13}$";
 
-/// The shape of an origin; the service also refuses what a browser would write in another way.
+/// The pattern of an origin; the service also rejects values that a browser would normalize.
 const ORIGIN: &str =
     "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";
 
@@ -447,9 +447,9 @@ fn about_changing() -> [(&'static str, &'static str); 1] {
     )]
 }
 
-/// What a connection has of which no more was said than must be.
+/// The members of a connection that was created with the required fields only.
 fn defaults(answers: &Answers) -> Node {
-    // The first example has nothing else.
+    // The first example has only the required fields.
     let created = answers.created[0].document();
     let Some(Node::Text(key)) = created.get("key") else { panic!("a connection has a key") };
     let label = key.split("::").nth(2).unwrap();

@@ -1,4 +1,4 @@
-//! What the document says about the endpoints that call platforms.
+//! The document's part about the endpoints that call platforms.
 
 use super::about::{About, Body};
 use super::node::{Node, object};
@@ -6,10 +6,10 @@ use super::schema::{boolean, count};
 use super::texts::said;
 use crate::terms::Method;
 
-/// The group of what calls platforms.
+/// The tag of the endpoints that call platforms.
 pub const CALLING: &str = "Calling";
 
-/// Inputs of an action, each with a name and what it is.
+/// Inputs of an action, each with a name and a summary.
 pub const INPUTS: [(&str, &str, &str); 1] = [(
     "issue",
     "Create an issue",
@@ -20,7 +20,7 @@ pub const INPUTS: [(&str, &str, &str); 1] = [(
 pub const RUN: About = About {
     tag: CALLING,
     summary: "Run an action",
-    description: "Runs an action of the connection's platform with the connection's credentials. The input is checked against the action's `input` schema before anything is sent: a 400 lists all errors, each with a JSON pointer. Parameters and body are then serialized as the platform's OpenAPI document specifies. The response has the platform's status, headers and body, whatever the status is. A JSON body is returned as it is, text as a string, anything else as `{ base64, contentType }`, and a body of more than 8 MiB as null, with `bodyTooLarge`. Files in the input (`format: binary`) are strings in base64. `arguments` in place of the other members has the input as one flat object, as the action's detail describes it with `for=model`. With `select` (up to 20 JSON Pointers; `*` is every item) and `maxBytes` in the body, the response has only these parts, within so many bytes; `omitted` names what is left out. For larger inputs and answers, use the proxy.",
+    description: "Runs an action of the connection's platform with the connection's credentials. The input is checked against the action's `input` schema before anything is sent: a 400 lists all errors, each with a JSON pointer. Parameters and body are then serialized as the platform's OpenAPI document specifies. The response has the platform's status, headers and body, with any status. A JSON body is returned as JSON, text as a string, anything else as `{ base64, contentType }`, and a body of more than 8 MiB as null, with `bodyTooLarge`. Files in the input (`format: binary`) are strings in base64. `arguments` in place of the other members has the input as one flat object, as the action's detail describes it with `for=model`. With `select` (up to 20 JSON Pointers; `*` is every item) and `maxBytes` in the body, the response has only these parts, with at most this size; `omitted` lists what is missing. For larger inputs and responses, use the proxy.",
     answer: "The platform's response, with any status.",
     schema: Some("ActionAnswer"),
     body: Some(Body { schema: "ActionInput", examples: &INPUTS, sample: 0 }),
@@ -34,9 +34,9 @@ console.log(status, typeof body);
 ",
 };
 
-const PASSED: &str = "Sends the request to the platform of the connection, with the connection's credentials, and returns the platform's response: its status, headers and body. `path` is everything after `/proxy/`, below the platform's first server, with any query; without the slash, the server's own address is called. Bodies of any size stream in both directions. Your API key, cookies, and headers of the way such as `x-forwarded-for` are not passed on, and neither is the platform's `set-cookie`; credentials that you send yourself are replaced. To call another of the platform's servers, name it in the header `x-vault-server`; no other host can be called. Redirects to the same origin are followed, all others are returned. If the platform answers 401, the credentials are renewed and the request is repeated once, unless its body has more than 1 MiB or no `Content-Length`. A request with `x-vault-retries` (1–3) is repeated when the platform refuses it for now and says to wait at most 20 seconds, if it is a `GET`, a `HEAD` or has an `Idempotency-Key`; `x-vault-retry-at` has the time of a longer wait. `x-vault-next` has the next page that the platform names in `Link`, or in the JSON of its response where the connector's `pagination` says, as a `path`. A body with `GET` is refused. The response says in `x-vault-source` whether it comes from the `platform` or from the `vault`.";
+const PASSED: &str = "Sends the request to the platform of the connection, with the connection's credentials, and returns the platform's response: its status, headers and body. `path` is everything after `/proxy/`, below the platform's first server, with any query; without the slash, the server's own address is called. Bodies of any size stream in both directions. Your API key, cookies, and proxy headers such as `x-forwarded-for` are not forwarded, and neither is the platform's `set-cookie`; credentials that you send yourself are replaced. To call another of the platform's servers, name it in the header `x-vault-server`; no other host can be called. Redirects to the same origin are followed, all others are returned. If the platform returns 401, the credentials are refreshed and the request is repeated once, unless its body has more than 1 MiB or no `Content-Length`. A request with `x-vault-retries` (1–3) is repeated if the platform returns 429 or 503 with a wait of at most 20 seconds, and the request is a `GET`, a `HEAD` or has an `Idempotency-Key`; `x-vault-retry-at` has the time of a longer wait. `x-vault-next` is the `path` of the next page, which the platform names in `Link`, or in its JSON response as the connector's `pagination` describes. A body with `GET` is rejected. The response says in `x-vault-source` whether it comes from the `platform` or from the `vault`.";
 
-/// A call that is passed on.
+/// A proxied call.
 #[must_use]
 pub const fn proxy(method: Method) -> About {
     let (summary, script) = match method {
@@ -104,7 +104,7 @@ console.log(response.status);
     }
 }
 
-/// What a platform answers to an action.
+/// A platform's response to an action.
 #[must_use]
 pub fn answer() -> Node {
     let text = object! {"type": "string"};

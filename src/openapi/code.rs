@@ -1,4 +1,4 @@
-//! How an operation is called: from a shell, and from JavaScript with the npm package. A test runs every sample.
+//! Code samples of operations: for a shell, and for JavaScript with the npm package. A test runs every sample.
 
 use super::about::About;
 use super::node::{Node, object};
@@ -24,7 +24,7 @@ console.log((await answer.json()).status);
     Node::Array(vec![shell("curl", "curl -s \"$VAULT_URL/health\"\n"), javascript(script)])
 }
 
-/// The samples of the operation that gives the document.
+/// The samples of the operation that returns the document.
 pub fn of_the_document() -> Node {
     let script = "\
 const answer = await fetch(`${process.env.VAULT_URL}/v1/openapi.json`);

@@ -1,8 +1,8 @@
-//! What the document says about the endpoints that connect accounts.
+//! The document's part about the endpoints that connect accounts.
 
 use super::about::{About, Body, CONNECTING, VAULT};
 
-/// Bodies that connect an account, each with a name and what it is.
+/// Bodies that connect an account, each with a name and a summary.
 pub const STARTING: [(&str, &str, &str); 2] = [
     (
         "consent",
@@ -60,7 +60,7 @@ console.log(connection.state);
 ",
 };
 
-/// The health of a connection.
+/// The status of a connection.
 pub const STATUS: About = About {
     tag: VAULT,
     summary: "Get the status of a connection",
@@ -79,7 +79,7 @@ console.log(state, actor, reason?.code ?? \"no reason\");
 pub const CREDENTIALS: About = About {
     tag: CONNECTING,
     summary: "Get the credentials of a connection",
-    description: "Returns the connection's credentials, with the `headers` and `query` to add to a request to the platform. An access token with less than 5 minutes or a tenth of its lifetime left, whichever is less, is refreshed first. If the refresh fails, the old token is returned as long as it is valid; after that, the response is a 503 with `Retry-After`. Refresh tokens are never returned. Only API keys can have the scope, and a key has it only if it was asked for.",
+    description: "Returns the connection's credentials, with the `headers` and `query` to add to a request to the platform. An access token with less than 5 minutes or a tenth of its lifetime left, whichever is less, is refreshed first. If the refresh fails, the old token is returned as long as it is valid; after that, the response is a 503 with `Retry-After`. Refresh tokens are never returned. Only API keys can have the scope, and only if it is named when the key is created.",
     answer: "The credentials.",
     schema: Some("Credentials"),
     body: None,
@@ -109,7 +109,7 @@ console.log(\"stored\");
 pub const START: About = About {
     tag: CONNECTING,
     summary: "Connect an account",
-    description: "Connects an account at a platform, or reconnects the connection that you name in `connection`. If the method asks the user for credentials, send them in `fields`: they are checked at the platform if the connector has a `verify` request, and encrypted, and the connection is returned. If the user must agree at the platform, the response is a 202 with an attempt: the user opens its `authorizationUrl` within 10 minutes, and you ask for the outcome with `GET /v1/vault/connect/{id}`. A connection with the same key that has failed is reconnected; any other returns a 409. A token connects accounts for its own identity only.",
+    description: "Connects an account at a platform, or reconnects the connection that you name in `connection`. If the method asks the user for credentials, send them in `fields`: they are checked at the platform if the connector has a `verify` request, and encrypted, and the connection is returned. If the user must agree at the platform, the response is a 202 with an attempt: the user opens its `authorizationUrl` within 10 minutes, and you get the outcome with `GET /v1/vault/connect/{id}`. A connection with the same key that has failed is reconnected; any other returns a 409. A token connects accounts for its own identity only.",
     answer: "The new connection.",
     schema: Some("Connection"),
     body: Some(Body { schema: "NewConnectAttempt", examples: &STARTING, sample: 0 }),
@@ -125,7 +125,7 @@ console.log(\"Open\", attempt.authorizationUrl);
 ",
 };
 
-/// The attempts of late.
+/// The attempts.
 pub const ATTEMPTS: About = About {
     tag: CONNECTING,
     summary: "List attempts to connect",
@@ -141,7 +141,7 @@ for await (const attempt of vault.connectAttempts.list({ status: [\"failed\", \"
 ",
 };
 
-/// What became of an attempt.
+/// One attempt.
 pub const ATTEMPT: About = About {
     tag: CONNECTING,
     summary: "Get an attempt to connect",

@@ -1,4 +1,4 @@
-//! The schemas of attempts, OAuth clients, credentials, and what is known of their health.
+//! The schemas of attempts, OAuth clients, credentials, and statuses.
 
 use super::node::{Node, object};
 use super::parameters::platform;
@@ -74,7 +74,7 @@ pub fn status() -> Node {
     )
 }
 
-/// Whose account a connection leads to.
+/// The connected account.
 pub fn connected_account() -> Node {
     or_null(
         "The connected account at the platform; null if it is not known.",
@@ -119,10 +119,10 @@ pub fn pending_attempt() -> Node {
     )
 }
 
-/// Why an attempt failed.
+/// The error of a failed attempt.
 fn attempt_error() -> Node {
     let error = record(
-        "Why an attempt failed.",
+        "The error of a failed attempt.",
         vec![
             ("code", names("The reason, for programs.", Failure::ALL.map(Failure::as_str))),
             ("detail", string("The reason, for people.")),
@@ -195,7 +195,7 @@ pub fn client() -> Node {
     record("The registration of an app at a platform.", client_members())
 }
 
-/// An OAuth client that was set just now.
+/// An OAuth client, as returned when it is set.
 pub fn stored_client() -> Node {
     let warnings = strings(
         "Possible problems with the client, for example that it requests no scopes although the platform has some. Absent if there are none.",
@@ -215,7 +215,10 @@ fn client_members() -> Vec<(&'static str, Node)> {
         ("clientId", string("The client's id at the platform.")),
         ("hasSecret", boolean("Whether the service has the client's secret.")),
         ("scopes", strings("The scopes to request when a request to connect names none.")),
-        ("authorizationParameters", texts_by_name("Additional parameters of the authorization request.")),
+        (
+            "authorizationParameters",
+            texts_by_name("Additional parameters of the authorization request."),
+        ),
         ("variables", texts_by_name("Values of the variables in the platform's URLs.")),
         (
             "startUrl",
@@ -304,7 +307,7 @@ pub fn credentials() -> Node {
     object! {"description": "Credentials, ready to use.", "oneOf": Node::Array(types.into())}
 }
 
-/// Asserts that one of the schemas is that of an answer: whatever must be there is, and nothing else but what may be.
+/// Asserts that one of the schemas matches a response: it has all required members and no unknown ones.
 pub fn check(schema: &Node, answer: &Node) {
     let Some(Node::Array(types)) = schema.get("oneOf") else { panic!("one schema for each type") };
     let kind = |schema: &Node| schema.get("properties")?.get("type")?.get("const").cloned();

@@ -9,7 +9,7 @@ use crate::catalog::detail::{
 };
 use crate::terms::Method;
 
-/// A connector's row with what its detail adds.
+/// A connector's row and the members that its detail adds.
 #[must_use]
 pub fn connector(row: &Node) -> Node {
     let detail = record(
@@ -43,7 +43,10 @@ pub fn connector(row: &Node) -> Node {
             ),
             (
                 "account",
-                nullable("A request that identifies the connected account; null if unknown.", account()),
+                nullable(
+                    "A request that identifies the connected account; null if unknown.",
+                    account(),
+                ),
             ),
             (
                 "pagination",
@@ -59,7 +62,7 @@ pub fn connector(row: &Node) -> Node {
     joined(description, row, &detail, object! {})
 }
 
-/// A row with what its detail adds, and members that are not always there.
+/// A row, the members that its detail adds, and optional members.
 fn joined(description: &str, row: &Node, detail: &Node, optional: Node) -> Node {
     let both = |name: &str| match (row.get(name), detail.get(name)) {
         (Some(Node::Array(own)), Some(Node::Array(more))) => {
@@ -76,7 +79,7 @@ fn joined(description: &str, row: &Node, detail: &Node, optional: Node) -> Node 
     }
 }
 
-/// An action's row with what its detail adds.
+/// An action's row and the members that its detail adds.
 #[must_use]
 pub fn action(row: &Node) -> Node {
     let schema = |description: &str| said(description, object! {"type": "object"});
@@ -95,9 +98,7 @@ pub fn action(row: &Node) -> Node {
         "",
         vec![(
             "contentType",
-            text_or_null(
-                "The media type of the serialized value; null if `style` applies.",
-            ),
+            text_or_null("The media type of the serialized value; null if `style` applies."),
         )],
     );
     let reserved = object! {
@@ -206,7 +207,7 @@ fn nullable(description: &str, schema: Node) -> Node {
     said(description, object! {"oneOf": Node::Array(vec![schema, object! {"type": "null"}])})
 }
 
-/// A URL that may have variables in braces, so it is not always a URI.
+/// A URL that can have variables in braces, and is then not a URI.
 fn url(description: &str) -> Node {
     text_or_null(description)
 }
@@ -224,7 +225,9 @@ fn server() -> Node {
         vec![
             (
                 "url",
-                string("An absolute URL. Each `{name}` in it is replaced by the field of that name."),
+                string(
+                    "An absolute URL. Each `{name}` in it is replaced by the field of that name.",
+                ),
             ),
             ("description", text_or_null("What the server is for.")),
         ],
@@ -327,7 +330,8 @@ pub fn auth_method() -> Node {
             ("type", object! {"type": "string", "const": kind}),
         ];
         members.extend(own);
-        members.push(("fields", list("The fields that the user fills in.", reference("AuthField"))));
+        members
+            .push(("fields", list("The fields that the user fills in.", reference("AuthField"))));
         members.push((
             "headers",
             texts_by_name(
@@ -424,7 +428,10 @@ fn oauth2() -> Vec<(&'static str, Node)> {
             names("How the client authenticates at `tokenUrl`.", variants::<TokenAuth>()),
         ),
         ("clientIdParameter", string("The platform's name for the parameter `client_id`.")),
-        ("authorizationParameters", texts_by_name("Additional parameters of the authorization request.")),
+        (
+            "authorizationParameters",
+            texts_by_name("Additional parameters of the authorization request."),
+        ),
         ("tokenParameters", texts_by_name("Additional parameters of the token request.")),
         (
             "redirectUri",
@@ -532,7 +539,7 @@ fn field_source() -> Node {
     )
 }
 
-/// Something that a user is asked for.
+/// A field that the user fills in.
 #[must_use]
 pub fn field() -> Node {
     record(

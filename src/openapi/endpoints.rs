@@ -1,11 +1,11 @@
-//! What the document says about each endpoint, beside what the table of endpoints has: words, schemas, samples of code.
+//! The document's part about each endpoint that the endpoint table does not have: descriptions, schemas, code samples.
 
 use super::about::{About, Body, CATALOG, Other, SERVICE, VAULT};
 use super::{agents, audit, calling, connecting, events, keys, webhooks};
 use crate::http::endpoint::Keyed;
 use crate::terms::Method;
 
-/// Bodies that create a connection, each with a name and what it is: with all that must be there, with all that may be.
+/// Bodies that create a connection, each with a name and a summary: one with the required fields, one with all fields.
 pub const CREATING: [(&str, &str, &str); 2] = [
     (
         "minimal",
@@ -40,7 +40,7 @@ pub const NAMING: [(&str, &str, &str); 2] = [
     ("none", "Remove the name", r#"{"name":null}"#),
 ];
 
-/// Bodies that make a token, as above.
+/// Bodies that create a token, as above.
 pub const OPENING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"identity":"ann@example.com"}"#),
     (
@@ -51,7 +51,7 @@ pub const OPENING: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The answers of an endpoint that succeeds with several statuses, without the one that [`about`] describes.
+/// The other successful responses of an endpoint, without the one that [`about`] describes.
 #[must_use]
 pub const fn others(endpoint: Keyed) -> &'static [Other] {
     match endpoint {
@@ -69,7 +69,7 @@ pub const fn others(endpoint: Keyed) -> &'static [Other] {
     }
 }
 
-/// What is to be said about an endpoint that needs a key.
+/// The description of an endpoint that needs a key.
 #[must_use]
 pub const fn about(endpoint: Keyed) -> About {
     match endpoint {
@@ -102,7 +102,7 @@ for (const { id, type, fields } of connector.authMethods) console.log(id, type, 
         Keyed::SearchActions => About {
             tag: CATALOG,
             summary: "Search the actions of all platforms",
-            description: "Finds actions by what they do, the best match first: use plain words, such as `create github issue` or `send an email`. Words may match an action's title, key, path, description or platform, also in another form or through a common synonym. Words such as `the` and `my` are ignored. An action matches if it contains at least 40% of the query; rare words weigh more. Matches of equal rank stay in one order.",
+            description: "Finds actions by what they do, the best match first: use plain words, such as `create github issue` or `send an email`. Words may match an action's title, key, path, description or platform, also in another form or through a common synonym. Words such as `the` and `my` are ignored. An action matches if it contains at least 40% of the query; rare words weigh more. Matches of equal rank have a fixed order.",
             answer: "A page of the matches. `total` is exact up to 10,000; if there are more, it is 10,000 and `totalIsMinimum` is `true`.",
             schema: Some("ActionSearchPage"),
             body: None,

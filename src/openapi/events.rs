@@ -1,4 +1,4 @@
-//! What the document says about events.
+//! The document's part about events.
 
 use super::about::{About, EVENTS};
 use super::credentials::connected_account;
@@ -8,11 +8,11 @@ use super::texts::said;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::EventType;
 
-/// What happened.
+/// The events.
 pub const LIST: About = About {
     tag: EVENTS,
     summary: "List events",
-    description: "Lists what happened in the key's account and environment, oldest first unless `order` is `newest`. Every change of a connection writes an event in the same transaction, so the list has each exactly once. Read it page by page: pass `next` as `after`, and store it. If `next` is the value that you passed, you have read everything so far; poll again later with the same value. Events are kept for 30 days, unless the operator has set something else. Only API keys can have the scope.",
+    description: "Lists the events of the key's account and environment, oldest first unless `order` is `newest`. Every change of a connection writes an event in the same transaction, so the list has each exactly once. Read it page by page: pass `next` as `after`, and store it. If `next` is the value that you passed, you have read everything so far; poll again later with the same value. Events are kept for 30 days by default; the operator can change this. Only API keys can have the scope.",
     answer: "A page of the list.",
     schema: Some("EventPage"),
     body: None,
@@ -32,10 +32,7 @@ pub fn page() -> Node {
         "A page of events.",
         vec![
             ("rows", said("The events of this page, in the requested order.", rows)),
-            (
-                "next",
-                string("The cursor for `after`: the id of the last examined event."),
-            ),
+            ("next", string("The cursor for `after`: the id of the last examined event.")),
         ],
     )
 }
@@ -61,7 +58,7 @@ fn call() -> Node {
     }
 }
 
-/// An object of which the last members are there only if there is something to be said.
+/// An object whose last members are optional.
 fn with_reason(description: &str, name: &str, member: Node, more: Vec<(&str, Node)>) -> Node {
     let reason = record(
         "Why it happened.",

@@ -1,4 +1,4 @@
-//! What the document says about API keys.
+//! The document's part about API keys.
 
 use super::about::{About, Body, SERVICE};
 use super::bodies::body;
@@ -9,7 +9,7 @@ use crate::http::fields::KEY_FIELDS;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::{KeyState, Scope};
 
-/// Bodies that create an API key, each with a name and what it is.
+/// Bodies that create an API key, each with a name and a summary.
 pub const CREATING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"scopes":["connections:read"]}"#),
     (
@@ -52,7 +52,7 @@ console.log(key.id, key.secret.length);
 pub const ROTATE: About = About {
     tag: SERVICE,
     summary: "Rotate an API key",
-    description: "Creates a key that replaces this one: with the same name and scopes, all of which the key that you send must have too. The new key expires when the old one does, or when the key that you send does if that is earlier. The old key stays valid for 24 hours, to leave time for the switch; revoke it to end it earlier. Keys that the old one created belong to the new one from now on. The secret is returned only here.",
+    description: "Creates a key that replaces this one: with the same name and scopes, all of which the key that you send must have too. The new key expires when the old one does, or when the key that you send does if that is earlier. The old key stays valid for 24 hours, to leave time for the switch; revoke it to end it earlier. Keys that the old one created then belong to the new one. The secret is returned only here.",
     answer: "The new key, with its secret.",
     schema: Some("ApiKeyWithSecret"),
     body: None,
@@ -111,7 +111,7 @@ pub fn key() -> Node {
     record("An API key.", members())
 }
 
-/// A key whose secret was generated just now.
+/// A key with its secret, as returned when it is created.
 #[must_use]
 pub fn with_secret() -> Node {
     let secret = string("The key itself: `sk_test_…` or `sk_live_…`. Returned only once.");
@@ -132,7 +132,7 @@ pub fn page() -> Node {
     )
 }
 
-/// What a key is created from.
+/// The body that creates a key.
 #[must_use]
 pub fn new() -> Node {
     let about = [

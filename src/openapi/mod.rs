@@ -1,5 +1,5 @@
 //! The `OpenAPI` document, made from the table of endpoints, the parameters, the fields and the types, and from recorded
-//! responses. `connector-vault openapi` prints it; the Worker serves `www/public/v1/openapi.json`, which holds it, to
+//! responses. `connector-vault openapi` prints it; the Worker serves `www/public/v1/openapi.json`, which contains it, to
 //! everybody.
 
 pub mod about;
@@ -35,13 +35,13 @@ use node::{Node, object};
 
 pub use parameters::query;
 
-/// What holds of all operations, in Markdown.
+/// The introduction, in Markdown.
 pub const ABOUT: &str = include_str!("introduction.md");
 
-/// The document, with these answers as its examples.
+/// The document, with these responses as its examples.
 ///
 /// # Panics
-/// When the answers are not those of the endpoints, or an endpoint, a parameter or a field has no description.
+/// If the responses do not match the endpoints, or an endpoint, a parameter or a field has no description.
 #[must_use]
 pub fn document(answers: &Answers) -> Node {
     let mut shared = Vec::new();
@@ -51,7 +51,7 @@ pub fn document(answers: &Answers) -> Node {
             Endpoint::Keyed(keyed) => operation::keyed(*keyed, answers, &mut shared),
             Endpoint::Open(Open::Health) => operation::health(answers, &mut shared),
             Endpoint::Open(Open::Document) => own_operation(),
-            // Not of the API: a file that every host may have, and what browsers open.
+            // Not part of the API: a well-known file, and pages for browsers.
             Endpoint::Open(
                 Open::SecurityTxt
                 | Open::ConnectWindow
@@ -133,12 +133,12 @@ pub fn document(answers: &Answers) -> Node {
     }
 }
 
-/// The operation that gives this document: a file of the site, with the headers that every response of the service has.
+/// The operation that returns this document: a file of the site, with the headers that every response of the service has.
 fn own_operation() -> Node {
     let text = |description: &str| {
         object! {"description": description, "required": true, "schema": object! {"type": "string"}}
     };
-    // Of every file of the site; other answers of the service have no use for them.
+    // Headers of every file of the site; other responses of the service do not have them.
     let of_files = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
     let of_all = |name: &str| object! {"$ref": format!("#/components/headers/{name}")};
     let headers = object! {

@@ -1,23 +1,23 @@
-//! Names for the schemas that are written inside others. Generators of clients make a type of each object and each
-//! enumeration. One without a name gets a number from them, which changes with whatever is added before it.
+//! Names for nested schemas. Generators of clients create a type for each object and each
+//! enumeration. They number types without a name, and these numbers change when a schema is added before them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::node::Node;
 use super::schema::reference;
 
-/// Properties whose name alone does not say what their values are.
+/// Properties whose name alone does not describe their values.
 const VAGUE: [&str; 3] = ["code", "status", "type"];
 
 /// The schemas of the document, by name.
 #[derive(Debug)]
 struct Names {
     schemas: Vec<(String, Node)>,
-    /// The enumerations that more than one schema has, by the property that has them.
+    /// The enumerations of more than one schema, by their property.
     shared: BTreeMap<String, Vec<Node>>,
 }
 
-/// The same schemas, with a name for each object and enumeration in them: that of the schema and the property that it is in.
+/// The same schemas, with a name for each nested object and enumeration, derived from its schema and property.
 #[must_use]
 pub fn named(schemas: Node) -> Node {
     let Node::Object(schemas) = schemas else { panic!("schemas have names") };
@@ -26,7 +26,7 @@ pub fn named(schemas: Node) -> Node {
     for (name, schema) in &schemas {
         enumerations(schema, "", &mut |property, own| {
             let users = users.entry((property.to_owned(), own.to_source())).or_default();
-            // Whoever is the second one makes it shared.
+            // The second use makes it shared.
             if users.insert(name.clone()) && users.len() == 2 {
                 shared.entry(property.to_owned()).or_default().push(own);
             }
@@ -38,14 +38,14 @@ pub fn named(schemas: Node) -> Node {
         let schema = names.inside(schema, &name);
         names.schemas.push((name, schema));
     }
-    // The schemas that are named here, after those that had a name.
+    // The newly named schemas follow the named ones.
     names
         .schemas
         .sort_by_key(|(name, _)| all.iter().position(|known| known == name).unwrap_or(all.len()));
     Node::Object(names.schemas)
 }
 
-/// Shows each enumeration in a schema, with the property that has it.
+/// Visits each enumeration in a schema, with its property.
 fn enumerations(schema: &Node, property: &str, show: &mut impl FnMut(&str, Node)) {
     if let Some((own, _)) = enumeration(schema) {
         return show(property, own);
@@ -72,12 +72,12 @@ fn enumerations(schema: &Node, property: &str, show: &mut impl FnMut(&str, Node)
     }
 }
 
-/// An enumeration without what is said of it, and whether it may be null.
+/// An enumeration without its description, and whether it is nullable.
 fn enumeration(schema: &Node) -> Option<(Node, bool)> {
     let Some(Node::Array(values)) = schema.get("enum") else { return None };
     let texts: Vec<Node> =
         values.iter().filter(|value| matches!(value, Node::Text(_))).cloned().collect();
-    // One value makes a constant, not a type.
+    // A single value is a constant, not a type.
     let is_enumeration = texts.len() > 1;
     let own = Node::members([("type", Node::from("string")), ("enum", Node::Array(texts))]);
     is_enumeration.then(|| (own, values.contains(&Node::Null)))
@@ -132,7 +132,7 @@ fn alternative(schema: &Node, parent: &str) -> String {
 }
 
 impl Names {
-    /// A schema that has this name, with references to what is in it.
+    /// A schema with this name, with references to its nested schemas.
     fn inside(&mut self, schema: Node, name: &str) -> Node {
         let Node::Object(members) = schema else { return schema };
         let inner = members.into_iter().map(|(member, value)| {
@@ -165,7 +165,7 @@ impl Names {
         Node::Object(inner.collect())
     }
 
-    /// The schema of a property, as a reference if it is to have a name.
+    /// The schema of a property, as a reference if it gets a name.
     fn child(&mut self, schema: Node, parent: &str, property: &str) -> Node {
         let long = parent.to_owned() + &pascal(property);
         if let Some((own, is_nullable)) = enumeration(&schema) {
@@ -211,7 +211,7 @@ impl Names {
         self.schemas.iter().find(|(known, _)| known == name).map(|(_, schema)| schema)
     }
 
-    /// Gives a schema this name, unless there is the same one for a property of the same name.
+    /// Gives a schema this name, unless an equal one for a property of the same name exists.
     fn put(&mut self, name: &str, property: &str, schema: Node) -> Node {
         let same = self.schemas.iter().find(|(known, other)| {
             known.ends_with(&pascal(property)) && *other == schema && !property.is_empty()

@@ -1,11 +1,11 @@
-//! JSON whose members stay in their order, so that the document reads from its beginning.
+//! JSON that keeps the order of members, so that the document is readable from the top.
 
 use crate::util::json::{self, Value};
 
-/// Longest line that is not broken.
+/// The maximum length of a line.
 const WIDTH: usize = 120;
 
-/// Some JSON.
+/// A JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// Null.
@@ -14,11 +14,11 @@ pub enum Node {
     Boolean(bool),
     /// A whole number.
     Integer(u64),
-    /// A text.
+    /// A string.
     Text(String),
     /// A list.
     Array(Vec<Node>),
-    /// Members, in the order in which they are written.
+    /// An object, with its members in order.
     Object(Vec<(String, Node)>),
 }
 
@@ -31,13 +31,13 @@ macro_rules! object {
 pub(super) use object;
 
 impl Node {
-    /// The JSON of an answer or a body.
+    /// The JSON of a response or a body.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         json::parse(text).unwrap().into()
     }
 
-    /// A list of texts.
+    /// A list of strings.
     pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::Array(texts.into_iter().map(|text| text.as_ref().into()).collect())
     }
@@ -74,7 +74,7 @@ impl Node {
         members.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// The text with line ends that it has in a file: what fits on a line is on one.
+    /// The formatted text of a file: values that fit on a line are on one.
     #[must_use]
     pub fn to_source(&self) -> String {
         self.source(0, 0) + "\n"

@@ -1,4 +1,4 @@
-//! The operations: what can be done to a path of the service.
+//! The operations of the service's paths.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::http::problem::{Code, Problem};
 use crate::storage::read_replica::BOOKMARK;
 use crate::terms::Scope;
 
-/// What answers when the Worker itself can't.
+/// The server that responds if the Worker itself can't.
 const ENTRY: &str = include_str!("../edge/entry.js");
 /// The service's address in examples.
 const ORIGIN: &str = "https://vault.example";
 
-/// The operation of an endpoint that needs a key. What it answers when something goes wrong is added to `shared`.
+/// The operation of an endpoint that needs a key. Its error responses are added to `shared`.
 pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
     let about = about(endpoint);
     let reads_body = endpoint.facts().body.is_some();
@@ -60,7 +60,7 @@ pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
         _ => Examples::Own,
     };
     let About { answer, schema, .. } = about;
-    // What the answers are recorded with does not ask for copies.
+    // The recorded requests do not use read replicas.
     let marked = |answer: &Answer| {
         let mut answer = answer.clone();
         if endpoint.takes_bookmark() {
@@ -100,7 +100,7 @@ pub fn health(answers: &Answers, shared: &mut Shared) -> Node {
     }
 }
 
-/// All answers of an operation, by their status.
+/// All responses of an operation, by status.
 fn all(successes: Vec<(u16, Node)>, recorded: &Recorded, shared: &mut Shared) -> Node {
     let mut answers: BTreeMap<u16, Node> = successes.into_iter().collect();
     if let Some(answer) = &recorded.not_modified {
@@ -143,7 +143,7 @@ fn request_body(endpoint: Keyed, body: &Body) -> Node {
     }
 }
 
-/// What nobody should ever see: it can't be provoked, so its parts are put together here as the Worker's entry does.
+/// The response to a bug in the Worker. A test can't cause it, so it is built here like in the Worker's entry.
 fn internal() -> Answer {
     let detail = "Something went wrong in the service. Its operator can find the cause in the log, by `requestId`.";
     assert!(ENTRY.contains(detail), "the Worker's entry says it otherwise");

@@ -1,4 +1,4 @@
-//! The pages below `/problems/`: one for each code, and a list of them. What they say stands in `problems.toml`.
+//! The pages below `/problems/`: one for each code, and a list of them. `problems.toml` has their content.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,20 +7,20 @@ use serde::Deserialize;
 
 use crate::http::problem::Code;
 
-/// What a page says, as fragments of HTML.
+/// The content of a page, as fragments of HTML.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
     meaning: String,
     cause: String,
     solution: String,
-    /// A request that fails so, what it returns, and one that works.
+    /// A request with this error, its response, and a request that works.
     example: Option<String>,
 }
 
 const PROBLEMS: &str = include_str!("problems.toml");
 
-/// All pages: the name of the file, and what is in it.
+/// All pages: the file name and the content.
 #[must_use]
 pub fn pages() -> Vec<(String, String)> {
     let mut texts: BTreeMap<String, Text> = toml::from_str(PROBLEMS).unwrap();

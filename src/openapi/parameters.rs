@@ -1,4 +1,4 @@
-//! The parameters of an operation: from the service's tables, with a description each.
+//! The parameters of an operation: from the service's tables, each with a description.
 
 use super::audit;
 use super::node::{Node, object};
@@ -13,7 +13,7 @@ use crate::terms::{AttemptStatus, AuditAction, EventType, Method};
 /// Names, defaults and descriptions, in the order of the service's table.
 type About = (&'static str, Node, String);
 
-/// All parameters of an endpoint; `heeds_if_none_match` says whether it has that one.
+/// All parameters of an endpoint; `heeds_if_none_match` is whether it supports `If-None-Match`.
 pub fn of(endpoint: Keyed, heeds_if_none_match: bool) -> Vec<Node> {
     let facts = endpoint.facts();
     let mut parameters: Vec<Node> = path(endpoint).collect();
@@ -124,10 +124,10 @@ fn parameter_of(parameter: Parameter, (name, default, description): About) -> No
     node.with(required).with(style).with(object! {"schema": schema})
 }
 
-/// What a description ends with when an example follows, between backquotes.
+/// The end of a description before an example in backquotes.
 const EXAMPLE: &str = " For example, `";
 
-/// The description, and as a value what it names as an example.
+/// The description, and the example that it names as a value.
 fn with_example(parameter: Parameter, description: String) -> (String, Option<Node>) {
     let Some((_, example)) = description.split_once(EXAMPLE) else { return (description, None) };
     let example = example.strip_suffix("`.").unwrap();
@@ -177,7 +177,7 @@ fn schema(parameter: Parameter) -> Node {
         Check::Rule(rule) if rule("aud_0000000000000000000000000").is_none() => {
             object! {"type": "string", "pattern": audit::ID}
         }
-        // The only other rule is that of cursors: so many hexadecimal digits.
+        // The only other rule is that of cursors: a fixed number of hexadecimal digits.
         Check::Rule(rule) => {
             let digits = longest(|count| rule(&"0".repeat(count)).is_none());
             object! {"type": "string", "pattern": format!("^[0-9a-f]{{{digits}}}$")}
@@ -185,7 +185,7 @@ fn schema(parameter: Parameter) -> Node {
     }
 }
 
-/// At most so many of these names.
+/// A list of at most `most` of these names.
 fn names<const N: usize>(names: [&'static str; N], most: usize) -> Node {
     object! {
         "type": "array",
@@ -195,7 +195,7 @@ fn names<const N: usize>(names: [&'static str; N], most: usize) -> Node {
     }
 }
 
-/// What the lists have in common.
+/// The parameters that all lists have.
 fn paging() -> [About; 2] {
     [
         ("limit", DEFAULT_LIMIT.into(), "Rows per page.".into()),

@@ -1,4 +1,4 @@
-//! The answers: their headers and bodies are those of real ones.
+//! The responses, with headers and bodies of recorded ones.
 
 use super::answers::Answer;
 use super::node::{Node, object};
@@ -7,10 +7,10 @@ use crate::http::problem::Code;
 use crate::platform_calls::headers::SOURCE;
 use crate::storage::read_replica::BOOKMARK;
 
-/// Answers that several operations have, by name.
+/// Responses that several operations share, by name.
 pub type Shared = Vec<(String, Node)>;
 
-/// The answer when nothing goes wrong: of what, and of which schema, the endpoint's description says.
+/// The successful response, with the description and schema of the endpoint.
 pub fn success(
     description: &str,
     schema: Option<&str>,
@@ -36,15 +36,15 @@ pub fn success(
     }
 }
 
-/// What an answer is illustrated with.
+/// The examples of a response.
 pub enum Examples {
-    /// The answer itself.
+    /// The response itself.
     Own,
-    /// Several answers, each with a name and what it is.
+    /// Several responses, each with a name and a summary.
     These(Vec<(&'static str, &'static str, Node)>),
 }
 
-/// The answer to who has it already.
+/// The response to a matching `If-None-Match`.
 pub fn not_modified(response: &Answer, shared: &mut Shared) -> Node {
     let answer = object! {
         "description": "Not modified: `If-None-Match` names the current response. No body.",
@@ -53,7 +53,7 @@ pub fn not_modified(response: &Answer, shared: &mut Shared) -> Node {
     share("NotModified".into(), answer, shared)
 }
 
-/// The answer when something goes wrong, of these kinds, which share a status.
+/// The error response of these codes, which share a status.
 pub fn problems(problems: &[(Code, &Answer)], shared: &mut Shared) -> Node {
     let codes: Vec<Code> = problems.iter().map(|(code, _)| *code).collect();
     let said: Vec<String> =
@@ -87,12 +87,12 @@ pub fn problems(problems: &[(Code, &Answer)], shared: &mut Shared) -> Node {
         "content": Node::members([(media_type, content)]),
     };
     let names: Vec<_> = codes.iter().map(|code| pascal(code.as_str())).collect();
-    // Calls say who answers.
+    // Calls name the source of the response.
     let of_calls = if response.header(SOURCE).is_some() { "OfCall" } else { "" };
     share(names.join("Or") + of_calls, answer, shared)
 }
 
-/// Notes an answer under a name, and gives the reference. Of examples that differ, the first ones stay.
+/// Stores a response under a name, and returns the reference. If examples differ, the first ones stay.
 fn share(name: String, answer: Node, shared: &mut Shared) -> Node {
     let reference = object! {"$ref": format!("#/components/responses/{name}")};
     match shared.iter().find(|(known, _)| *known == name) {
@@ -107,7 +107,7 @@ fn pascal(code: &str) -> String {
     words.map(|(first, rest)| first.to_uppercase() + rest).collect()
 }
 
-/// The headers of an answer, each as a reference to what is said about it.
+/// The headers of a response, each as a reference to its description.
 fn headers(response: &Answer) -> Node {
     let known = components(&[]);
     let own = response.headers.iter().filter(|(name, _)| name != "content-type");
@@ -117,7 +117,7 @@ fn headers(response: &Answer) -> Node {
     }))
 }
 
-/// What is said about each header; with an example from the first of `answers` that has it.
+/// The description of each header, with an example from the first of `answers` that has it.
 pub fn components(answers: &[&Answer]) -> Node {
     let headers = [
         (

@@ -8,19 +8,19 @@ use serde::forward_to_deserialize_any;
 use super::node::{Node, object};
 use super::texts::said;
 
-/// Where a schema is, as a reference.
+/// A reference to a schema.
 #[must_use]
 pub fn reference(name: &str) -> Node {
     object! {"$ref": format!("#/components/schemas/{name}")}
 }
 
-/// An object of which every member is always there.
+/// An object whose members are all required.
 #[must_use]
 pub fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
     record_with(description, members, object! {})
 }
 
-/// An object with these members, and with some that may be missing.
+/// An object with these members, and with some optional ones.
 #[must_use]
 pub fn record_with(description: &str, always: Vec<(&str, Node)>, optional: Node) -> Node {
     let required = Node::texts(always.iter().map(|(name, _)| *name));
@@ -32,13 +32,13 @@ pub fn record_with(description: &str, always: Vec<(&str, Node)>, optional: Node)
     }
 }
 
-/// A text.
+/// A string.
 #[must_use]
 pub fn string(description: &str) -> Node {
     said(description, object! {"type": "string"})
 }
 
-/// A text, or null.
+/// A string, or null.
 #[must_use]
 pub fn text_or_null(description: &str) -> Node {
     said(description, object! {"type": Node::texts(["string", "null"])})
@@ -68,7 +68,7 @@ pub fn boolean(description: &str) -> Node {
     said(description, object! {"type": "boolean"})
 }
 
-/// A number of things.
+/// A count.
 #[must_use]
 pub fn count(description: &str) -> Node {
     said(description, object! {"type": "integer", "minimum": 0})
@@ -80,13 +80,13 @@ pub fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T
     said(description, object! {"type": "string", "enum": Node::texts(names)})
 }
 
-/// A list of texts.
+/// A list of strings.
 #[must_use]
 pub fn strings(description: &str) -> Node {
     said(description, object! {"type": "array", "items": object! {"type": "string"}})
 }
 
-/// The names that serde has for the variants of an enumeration.
+/// The serde names of an enumeration's variants.
 #[must_use]
 pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     struct Asked<'a>(&'a mut Vec<&'static str>);

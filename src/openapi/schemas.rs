@@ -1,4 +1,4 @@
-//! The schemas of what is sent and answered.
+//! The schemas of requests and responses.
 
 use super::answers::{Answer, Answers};
 use super::endpoints::{about, others};
@@ -18,10 +18,10 @@ use crate::http::paging::MAX_LIMIT;
 use crate::http::problem::Code;
 use crate::terms::{Environment, IdentityType, Method, Scope, State};
 
-/// Greatest whole number that JavaScript's numbers hold.
+/// The greatest safe integer of JavaScript.
 const MAX_SAFE: u64 = (1 << 53) - 1;
 
-/// All schemas by name, compared with what the service answers.
+/// All schemas by name, compared with the recorded responses.
 #[must_use]
 pub fn all(answers: &Answers) -> Node {
     let schemas = object! {
@@ -97,7 +97,7 @@ pub fn all(answers: &Answers) -> Node {
             Endpoint::Open(Open::Health) => {
                 assert_alike("Health", &schemas, &answers.of(*endpoint).success.document());
             }
-            // What no program reads, and a file that describes itself.
+            // Pages for people, and a file that describes itself.
             Endpoint::Open(_) => {}
             Endpoint::Keyed(keyed) => {
                 let Some(name) = about(*keyed).schema else { continue };
@@ -112,11 +112,11 @@ pub fn all(answers: &Answers) -> Node {
     schemas
 }
 
-/// The schema is that of the answer.
+/// Asserts that the schema matches the response.
 fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: &Answers) {
     let answer = answer.document();
     if endpoint == Keyed::Whoami {
-        // Some members are there for a token only.
+        // Only a token has some members.
         let token = answers.whoami_of_token.document();
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
@@ -124,7 +124,7 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
         return;
     }
     if endpoint == Keyed::GetAction {
-        // The last member is there when it is asked for, as it is here.
+        // The last member is present on request, as here.
         let schema = schemas.get(name).unwrap();
         let (names, optional) = (answer.names(), 1);
         assert_eq!(schema.get("properties").unwrap().names(), names);
@@ -137,13 +137,13 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
         return;
     }
     if endpoint == Keyed::RunAction {
-        // One member is there only when the body is too large.
+        // One member is present only if the body is too large.
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
         return;
     }
     if matches!(endpoint, Keyed::SearchActions | Keyed::CreateSession | Keyed::SetOauthClient) {
-        // One member is there only when there are more matches than are counted, with a scope, or when something may be wrong.
+        // One member is present only if there are more matches than are counted, with a scope, or with a warning.
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(answer.names())));
         return;
@@ -155,7 +155,7 @@ fn check(endpoint: Keyed, name: &str, schemas: &Node, answer: &Answer, answers: 
     }
 }
 
-/// The members that a schema names are those of an answer, in the same order, and all of them are required.
+/// Asserts that the schema has the members of the response in the same order, and that all of them are required.
 fn assert_alike(name: &str, schemas: &Node, answer: &Node) {
     let schema = schemas.get(name).unwrap();
     let properties = schema.get("properties").unwrap();
@@ -229,7 +229,7 @@ fn connector() -> Node {
             ),
             ("tags", strings("Free-form tags.")),
             ("oauth", boolean("Whether the platform offers OAuth.")),
-            ("tools", count("How many actions the platform has.")),
+            ("tools", count("The number of actions of the platform.")),
             ("version", string("The version that the platform's own OpenAPI document states.")),
             ("active", boolean("Whether the operator offers the connector.")),
         ],
@@ -238,7 +238,7 @@ fn connector() -> Node {
 
 fn action() -> Node {
     record(
-        "Something that a platform can do.",
+        "An operation of a platform.",
         vec![
             ("title", string("A title in one line.")),
             ("key", string("Unique within the platform.")),
@@ -292,7 +292,7 @@ fn connection_members() -> Vec<(&'static str, Node)> {
         (
             "state",
             names(
-                "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.",
+                "`operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until it is reconnected. `unknown`: could not be determined.",
                 State::NAMES,
             ),
         ),
@@ -364,7 +364,7 @@ fn scopes(description: &str, scopes: &[Scope]) -> Node {
     said(description, object! {"type": "array", "uniqueItems": true, "items": scope})
 }
 
-/// What a token is confined to.
+/// The restriction of a token.
 fn confinement() -> Vec<(&'static str, Node)> {
     let mut types: Vec<Node> = IdentityType::NAMES.map(Node::from).into();
     types.push(Node::Null);
@@ -384,7 +384,7 @@ fn confinement() -> Vec<(&'static str, Node)> {
         (
             "actions",
             list(
-                "The actions that it is limited to, each as `platform/key` or `platform/prefix*`; null for all.",
+                "The actions that it is restricted to, each as `platform/key` or `platform/prefix*`; null for all.",
             ),
         ),
         (
@@ -434,7 +434,7 @@ fn problem() -> Node {
                 "With status 400: the errors of the request. `code` is that of the first one.",
                 object! {"type": "array", "minItems": 1, "items": reference("Fault")},
             ),
-            "suggestions": said("A similar valid value.", object! {
+            "suggestions": said("Similar valid values.", object! {
                 "type": "array", "minItems": 1, "items": object! {"type": "string"},
             }),
             "connectionId": said("The id of the connection that already has the key.", id),
@@ -448,8 +448,7 @@ fn fault() -> Node {
         let suggestion = object! {"suggestion": string("A similar valid value.")};
         object! {"title": title}.with(record_with(description, always, suggestion))
     };
-    let pointer =
-        "The position of the error in the body: a JSON pointer (RFC 6901), empty for the whole body.";
+    let pointer = "The position of the error in the body: a JSON pointer (RFC 6901), empty for the whole body.";
     object! {
         "description": "One error in the query or in the body.",
         "oneOf": Node::Array(vec![

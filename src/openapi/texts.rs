@@ -1,4 +1,4 @@
-//! What a text may be, as a schema. The service's rules are functions: they are asked what they take.
+//! The schema of a string field. The service's rules are functions, so the schema is found by calling them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,16 +8,16 @@ use crate::catalog::key::platform_version;
 use crate::http::body::Rule;
 use crate::http::message::MAX_BODY;
 
-/// Up to this length, a rule is asked about texts of every length.
+/// Up to this length, a rule is called with strings of every length.
 const EVERY: usize = 1024;
-/// Longest text that a rule is asked about.
+/// The length of the longest string that a rule is called with.
 const LONGEST: usize = MAX_BODY;
 
-/// The schema of the texts for which a rule has no objection. The rule must be about length and characters, and those at
-/// the ends of a text at most.
+/// The schema of the strings that a rule accepts. The rule must only concern the length and the characters, and those at
+/// the ends of a string.
 pub fn text(rule: Rule) -> Node {
     thread_local! {
-        // A rule is asked about hundreds of thousands of texts, and a few rules are those of most fields.
+        // A rule is called hundreds of thousands of times, and most fields share a few rules.
         static SCHEMAS: RefCell<HashMap<usize, Node>> = RefCell::default();
     }
     let known = SCHEMAS.with_borrow(|schemas| schemas.get(&(rule as usize)).cloned());
@@ -30,8 +30,8 @@ pub fn text(rule: Rule) -> Node {
 
 fn schema_of(rule: Rule) -> Node {
     let takes = |text: &str| rule(text).is_none();
-    // What joins or varies its neighbours is taken between some, and a pattern can't say what is in normalization form C:
-    // it may take more than the service, never less.
+    // Joiners and variation selectors are accepted between some characters, and a pattern can't express normalization form C:
+    // it can accept more than the service, never less.
     let mut buffer = String::new();
     let mut takes_between = |before: &str, letter: char, after: &str| {
         buffer.clear();
@@ -63,7 +63,7 @@ fn schema_of(rule: Rule) -> Node {
     object! {"type": "string", "minLength": 1, "maxLength": longest, "pattern": pattern}
 }
 
-/// A schema with a description before it.
+/// A schema with a description in front.
 #[must_use]
 pub fn said(description: &str, schema: Node) -> Node {
     object! {"description": description}.with(schema)
@@ -75,14 +75,14 @@ pub fn version() -> Node {
     object! {"type": "string", "pattern": format!("^v[0-9]{{1,{longest}}}$")}
 }
 
-/// The greatest length that is taken.
+/// The greatest accepted length.
 pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
     let longest = (1..=EVERY).filter(|count| takes(*count)).max().unwrap();
     if longest < EVERY {
         return u64::try_from(longest).unwrap();
     }
     assert!(!takes(LONGEST), "a rule without a limit");
-    // Where the texts that are taken end, every longer one is refused.
+    // Every longer string is rejected.
     let (mut good, mut bad) = (EVERY, LONGEST);
     while bad - good > 1 {
         let middle = good.midpoint(bad);
@@ -91,7 +91,7 @@ pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
     u64::try_from(good).unwrap()
 }
 
-/// For each character of the basic plane, whether it is taken, in ranges: first, last.
+/// The accepted characters of the basic plane, as ranges: first, last.
 struct Letters(Vec<(char, char, bool)>);
 
 /// The characters of the basic plane.
@@ -113,9 +113,9 @@ impl Letters {
         Self(ranges)
     }
 
-    /// The characters that are taken, as a class of a regular expression.
+    /// The accepted characters, as a class of a regular expression.
     fn class(&self) -> String {
-        // All of the other planes go with the last character of this one.
+        // All other planes are like the last character of this one.
         let open = self.0.last().is_some_and(|(_, _, taken)| *taken);
         let named = self.0.iter().filter(|(_, _, taken)| *taken != open);
         let ranges = named.map(|(first, last, _)| match (first, last) {

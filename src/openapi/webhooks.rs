@@ -1,4 +1,4 @@
-//! What the document says about webhooks.
+//! The document's part about webhooks.
 
 use super::about::{About, Body, EVENTS};
 use super::bodies::body;
@@ -13,7 +13,7 @@ use crate::http::paging::MAX_LIMIT;
 use crate::terms::DeliveryState;
 use crate::webhooks::rules::MAX_WEBHOOKS;
 
-/// Bodies that create a webhook, each with a name and what it is.
+/// Bodies that create a webhook, each with a name and a summary.
 pub const CREATING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"url":"https://app.example.com/webhooks"}"#),
     (
@@ -30,7 +30,7 @@ pub const CHANGING: [(&str, &str, &str); 2] = [
     ("active", "Pause", r#"{"active":false}"#),
 ];
 
-/// Bodies that send events once more, as above.
+/// Bodies that replay events, as above.
 pub const REPLAYING: [(&str, &str, &str); 2] = [
     ("from", "From an event on", r#"{"from":"evt_0000000000001"}"#),
     ("one", "One event", r#"{"from":"evt_0000000000002","to":"evt_0000000000002"}"#),
@@ -54,7 +54,7 @@ for (const { id, url, active } of await vault.webhooks.list()) console.log(id, u
 pub const CREATE: About = About {
     tag: EVENTS,
     summary: "Create a webhook",
-    description: "From now on, the service sends each new event with a `POST` to the URL, signed according to [Standard Webhooks](https://www.standardwebhooks.com): with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The body is the event as in `GET /v1/events`. An event arrives at least once, and perhaps not in order: its `id` is in `webhook-id`. Answer with a 2xx within 15 seconds; otherwise, the event is sent again after 5 seconds, 5 and 30 minutes, and 2, 5, 10, 14, 20 and 24 hours, or later if `Retry-After` says so. Redirects are not followed. If the URL answers 410, or nothing was delivered for 5 days, the webhook is disabled, and an event says so. The secret is returned only here.",
+    description: "From now on, the service sends each new event with a `POST` to the URL, signed according to [Standard Webhooks](https://www.standardwebhooks.com): with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The body is the event as in `GET /v1/events`. An event arrives at least once, and possibly out of order: its `id` is in `webhook-id`. Respond with a 2xx within 15 seconds; otherwise, the event is sent again after 5 seconds, 5 and 30 minutes, and 2, 5, 10, 14, 20 and 24 hours, or later if `Retry-After` says so. Redirects are not followed. If the URL returns 410, or nothing was delivered for 5 days, the webhook is disabled, and an event `webhook.disabled` is written. The secret is returned only here.",
     answer: "The new webhook, with its secret.",
     schema: Some("WebhookWithSecret"),
     body: Some(Body { schema: "NewWebhook", examples: &CREATING, sample: 0 }),
@@ -126,7 +126,7 @@ console.log(secret.length);
 ",
 };
 
-/// An example to send.
+/// A test.
 pub const TEST: About = About {
     tag: EVENTS,
     summary: "Test a webhook",
@@ -141,7 +141,7 @@ console.log(delivered, httpStatus ?? error);
 ",
 };
 
-/// Events to send once more.
+/// A replay.
 pub const REPLAY: About = About {
     tag: EVENTS,
     summary: "Replay events",
@@ -193,7 +193,9 @@ fn members() -> Vec<(&'static str, Node)> {
         ("active", boolean("Whether events are sent.")),
         (
             "failingSince",
-            time_or_null("The time since which deliveries have failed; `null` if the last one succeeded."),
+            time_or_null(
+                "The time since which deliveries have failed; `null` if the last one succeeded.",
+            ),
         ),
         ("disabled", said("Why the service has disabled it; `null` if it has not.", disabled)),
         ("createdAt", time("When it was created.")),
@@ -207,7 +209,7 @@ pub fn webhook() -> Node {
     record("A webhook: a URL that receives events.", members())
 }
 
-/// A webhook whose secret was made just now.
+/// A webhook with its secret, as returned when it is created.
 #[must_use]
 pub fn with_secret() -> Node {
     let secret = string("The key that signs deliveries. Returned only once.");
@@ -222,14 +224,14 @@ pub fn list() -> Node {
     record("The webhooks.", vec![("rows", said("The webhooks, oldest first.", rows))])
 }
 
-/// What a webhook is created from.
+/// The body that creates a webhook.
 #[must_use]
 pub fn new() -> Node {
     let defaults = object! {"types": Vec::new(), "active": true};
     body("A new webhook.", &NEW_WEBHOOK_FIELDS, &ABOUT, &defaults)
 }
 
-/// What can be changed about a webhook.
+/// The body that updates a webhook.
 #[must_use]
 pub fn changes() -> Node {
     body("An update of a webhook.", &WEBHOOK_FIELDS, &ABOUT, &object! {})
@@ -242,7 +244,7 @@ const ABOUT: [(&str, &str); 4] = [
     ("active", "Whether to send events."),
 ];
 
-/// The events that are sent once more.
+/// The body of a replay.
 #[must_use]
 pub fn replay() -> Node {
     let about = [
@@ -252,7 +254,7 @@ pub fn replay() -> Node {
     body("The events to send again.", &REPLAY_FIELDS, &about, &object! {})
 }
 
-/// What became of a replay.
+/// The response to a replay.
 #[must_use]
 pub fn replayed() -> Node {
     record(
@@ -264,7 +266,7 @@ pub fn replayed() -> Node {
     )
 }
 
-/// What became of a test.
+/// The response to a test.
 #[must_use]
 pub fn test() -> Node {
     record(
@@ -278,7 +280,8 @@ pub fn test() -> Node {
     )
 }
 
-const NO_ANSWER: &str = "Why there was no response: `unreachable`, `timed_out` or `address_refused`.";
+const NO_ANSWER: &str =
+    "Why there was no response: `unreachable`, `timed_out` or `address_refused`.";
 
 /// A page of deliveries.
 #[must_use]
