@@ -18,6 +18,9 @@ const COVERED = [
   "providers.toml",
   "python",
   "schema",
+  "scripts",
+  // Its cases contain the constructions.
+  ":!scripts/test/language.test.mjs",
   "sources.toml",
   "src/openapi",
   "tests/fuzz",
