@@ -53,7 +53,7 @@ async function withKeeper(start, finish, keeper, follow, Refused) {
 /** The clients. Each connects to an address, has its user `follow` a link, and calls tools; `keeper` has its tokens. */
 const clients = {
   "mcp-remote": async ({ address, follow }) => {
-    // It would open the browser of whoever runs the tests: there is none in its path.
+    // It would open the developer's browser: there is none in its path.
     const [port, place] = [await freePort(), join(folder, "agent-clients-remote")];
     mkdirSync(place);
     const transport = new StdioClientTransport({

@@ -140,7 +140,7 @@ describe("agents that sign in", () => {
     await client.close();
   });
 
-  test("a sign-in that goes on in another browser ends there", async () => {
+  test("a sign-in can't continue in another browser", async () => {
     const keeper = new Keeper(CALLBACK);
     const { transport, client } = start(keeper);
     await assert.rejects(client.connect(transport), UnauthorizedError);

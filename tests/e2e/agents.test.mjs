@@ -122,7 +122,7 @@ describe("agents", () => {
       });
 
   for (const [name, connect] of Object.entries(clients))
-    test(`${name} is told when its token is not valid`, async () => {
+    test(`${name} reports an invalid token`, async () => {
       // The Python client does not say which one.
       const told = /401|Unauthorized|Server returned an error response/i;
       await assert.rejects(connect(server, `${token}x`), (error) => told.test(`${error.code} ${error}`));
@@ -159,7 +159,7 @@ describe("agents", () => {
     test(`the conformance suite for ${version}, but for what is listed with its reason`, async () => {
       const [url, out] = [`http://127.0.0.1:${gate.port}/mcp`, join(folder, `conformance-${version}`)];
       const options = ["--url", url, "--requirements", version, "--output-dir", out];
-      // It fails whenever a check does; which ones may fail is said here.
+      // It fails if a check fails; the expected failures are listed here.
       await run(process.execPath, [CONFORMANCE, "server", ...options], { timeout: 120_000 }).catch(() => {});
       const results = resultsIn(out);
       for (const check of results.failed) failed.add(check);

@@ -103,7 +103,7 @@ describe("calls to platforms", () => {
     const short = await call("page?bytes=1000");
     assert.match(short.headers.get("x-vault-next") ?? "", /page\?bytes=1000&cursor=page-2$/);
     assert.deepEqual(await short.json(), { items: "x".repeat(1000), next: "page-2" });
-    // Nobody knows how long it is before the copy has been read as far as it is read.
+    // The length is unknown until the copy has been read.
     const long = await call(`page?bytes=${4 * MEGABYTE}`);
     assert.equal(long.headers.get("x-vault-next"), null);
     assert.deepEqual(await long.json(), { items: "x".repeat(4 * MEGABYTE), next: "page-2" });
@@ -143,7 +143,7 @@ describe("calls to platforms", () => {
     assert.equal((await reader.read()).done, true);
   });
 
-  test("ten calls that are under way go on beside hostile requests", { timeout: TIMEOUT_MS }, async () => {
+  test("hostile requests do not disturb ten calls in progress", { timeout: TIMEOUT_MS }, async () => {
     const open = [];
     for (let nth = 0; nth < 10; nth += 1) {
       const reader = (await call("events")).body.pipeThrough(new TextDecoderStream()).getReader();
@@ -296,7 +296,7 @@ describe("calls to platforms", () => {
     timeout: TIMEOUT_MS,
   }, async () => {
     const before = platform.requests.length;
-    // It never ends: whoever waits for that waits in vain.
+    // It never ends, so don't wait for the end.
     const endless = new Readable({ read() {} });
     endless.push(Buffer.alloc(MEGABYTE * 2, "x"));
     const answer = await upload("impatient", {}, endless);
@@ -335,7 +335,7 @@ describe("calls to platforms", () => {
     assert.ok(Number.isInteger(durationMs) && durationMs >= 0 && keyId.length > 0, JSON.stringify(told));
   });
 
-  test("a platform that is not there is told of", async () => {
+  test("an unreachable platform is reported", async () => {
     platform.token = "other";
     assert.equal((await call("x")).status, 401);
     platform.token = "good";

@@ -10,7 +10,7 @@ import { root } from "../../scripts/lib/paths.mjs";
 import { environment } from "../../scripts/lib/run.mjs";
 import { folder, wranglerEnvironment } from "./support/workspace.mjs";
 
-/** Runs `catalog …` while the server here goes on: { status, said }. */
+/** Runs `catalog …` while the server keeps running: { status, said }. */
 function catalog(...args) {
   const child = spawn(program, ["catalog", ...args], { cwd: root, env: environment(wranglerEnvironment) });
   let said = "";
@@ -74,7 +74,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
   });
   after(() => server.close());
 
-  test("a document that nobody has seen is reported with its hosts, and missing until it is accepted", async () => {
+  test("a new document is reported with its hosts, and missing until it is accepted", async () => {
     const first = await fetch("acme");
     assert.equal(first.status, 1, first.said);
     assert.match(first.said, /a new document at .*\/acme\.json; it is missing/);
@@ -131,7 +131,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match(readFileSync(list, "utf8"), /operations = 3\n/);
   });
 
-  test("what the server breaks off is downloaded on, and what is gone is told", async () => {
+  test("an interrupted download continues, and a missing document is reported", async () => {
     const whole = document(["/a", "/b"], { server: "beta.example" });
     served.set("/beta.json", (request, response) => {
       const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
@@ -154,7 +154,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.equal(accepted.status, 0, accepted.said);
   });
 
-  test("what is no document can't be accepted", async () => {
+  test("an invalid document can't be accepted", async () => {
     served.set("/gamma.json", "<html>Sign in</html>");
     const strange = await fetch("gamma");
     assert.match(strange.said, /which cannot be used/);

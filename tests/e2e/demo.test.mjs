@@ -1,4 +1,4 @@
-// The first minutes of somebody who has run `npm start`: an account of the demo platform is connected in the browser, used,
+// The first minutes of a user who has run `npm start`: an account of the demo platform is connected in the browser, used,
 // revoked at the platform, reconnected, and used by an agent; then all of it is there again after a restart.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -179,7 +179,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         assert.equal(found.body.notes.length, 1);
         await visit.ask(200, "GET", `/v1/vault/connections/${id}/credentials?refresh=true`);
 
-        // Whoever disconnects gives up the access at the platform, too.
+        // Disconnecting also revokes the access at the platform.
         const grants = async () => (await (await fetch(`${visit.demo}/people/ada`)).text()).match(/Revoke access/g);
         assert.equal((await grants()).length, 1);
         await visit.ask(204, "DELETE", `/v1/vault/connections/${id}`);

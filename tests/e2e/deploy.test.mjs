@@ -281,7 +281,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       initial.config = project.config;
     });
 
-    test("whoever is not signed in is told how to", async () => {
+    test("without a login, the command explains how to sign in", async () => {
       process.env.CLOUDFLARE_API_TOKEN = "wrong";
       const hint = await project.fails();
       process.env.CLOUDFLARE_API_TOKEN = api.environment.CLOUDFLARE_API_TOKEN;
@@ -291,7 +291,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       assert.ok(wrangler.accepted.has("whoami --json (not signed in)"));
     });
 
-    test("a failure says what was done, and how to go on", async () => {
+    test("a failure lists the completed steps, and how to continue", async () => {
       const hint = await project.fails(/^POST \/queues$/);
       assert.match(hint, /Completed before that: signed in to Cloudflare, KV namespace of the catalog, D1 database\./);
       assert.match(hint, /`npm run deploy` again/);

@@ -52,11 +52,11 @@ const named = ({ page: name, line }) => `${name}, line ${line}`;
 
 /** What becomes of a block; see "says of every block what it is". */
 const KINDS = {
-  "sh run": "run in bash against the service; every request succeeds, or has the status that is said",
+  "sh run": "run in bash against the service; every request succeeds, or has the stated status",
   "json answer": "the last answer's body",
   "http answer": "the last answer",
   "json agent": "the configuration of an agent's client, with which one of ours finds the tools",
-  "js run": "run in Node with the package; prints what is said",
+  "js run": "run in Node with the package; prints the stated output",
   "sh operator": "run in bash in a project of its own",
   "text output": "what the last command printed",
   "yaml my-api.yaml": "a file of that project",
@@ -229,7 +229,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         if (block === SAMPLE) return expectPrinted(importPrints(world.operator), world.printed);
         const { code } = block;
         shell ??= new Shell(PROJECT, env);
-        // An id that is to be filled in is that of the key that the commands before it listed.
+        // A placeholder id is that of the key that the commands before it listed.
         for (const part of code.split(/(?=^.*<id>)/m)) {
           const listed = () =>
             printed.match(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/m)?.[0] ?? assert.fail("no id was printed");

@@ -59,12 +59,12 @@ const APP = `
 
   function App() {
     const [heard, hear] = useState([]);
-    const told = (text) => hear((before) => [...before, text]);
+    const note = (text) => hear((before) => [...before, text]);
     return (
       <VaultProvider baseUrl={base} token={() => token()}>
         <ConnectButton platform={platform} ui={ui} title="t" errorTexts={{ closed: heard.includes("error closed") ? "Own words" : "" }}
-          onConnect={({ identity }) => told("connected " + identity)} onError={({ code }) => told("error " + code)} />
-        <ConnectButton platform="simple" onError={({ code }) => told("simple " + code)}>Simple</ConnectButton>
+          onConnect={({ identity }) => note("connected " + identity)} onError={({ code }) => note("error " + code)} />
+        <ConnectButton platform="simple" onError={({ code }) => note("simple " + code)}>Simple</ConnectButton>
         <Own />
         <Accounts />
         <output>{heard.join(", ")}</output>
@@ -175,7 +175,7 @@ describe("connecting from React", () => {
       ["server.mjs", SERVER.replace(/const (\{[^}]*\}) = require\(("[^"]*")\);/g, "import $1 from $2;")],
     ],
   ])
-    test(`renders on a server, and asks nobody there: as ${kind}`, async () => {
+    test(`renders on a server without requests: as ${kind}`, async () => {
       const [name, code] = program;
       const { stdout, stderr } = await promisify(execFile)(
         process.execPath,
@@ -234,7 +234,7 @@ describe("connecting from React", () => {
         assert.equal(await page.getByRole("alert").count(), 0);
       }));
 
-    test("a user who says no is told what that means", async () =>
+    test("a user who declines sees what that means", async () =>
       visit(await appUrl("r2@example.com", { platform: "login" }), async (page) => {
         const popup = await opened(page, () => button(page, "Connect an account").click());
         await button(popup, "Continue to Login").click();
@@ -245,7 +245,7 @@ describe("connecting from React", () => {
         await heard(page, "error denied");
       }));
 
-    test("a user who closes the window is told nothing, unless the app has words for it", async () =>
+    test("a user who closes the window sees no message, unless the app has one", async () =>
       visit(await appUrl("r3@example.com", { platform: "keyed" }), async (page) => {
         const popup = await opened(page, () => button(page, "Own").click());
         await page.getByText("open", { exact: false }).first().waitFor();
@@ -273,7 +273,7 @@ describe("connecting from React", () => {
       await button(page, "Continue to Login").click();
     }
 
-    test("the return from a page without a popup is told once", async () =>
+    test("the return from a page without a popup is reported once", async () =>
       visit(await appUrl("r5@example.com", { platform: "login", ui: "page" }), async (page) => {
         await leave(page);
         await agree(page);
@@ -286,7 +286,7 @@ describe("connecting from React", () => {
         assert.equal(await page.locator("output").textContent(), "");
       }));
 
-    test("a failure is told by the button of its platform", async () =>
+    test("the button of its platform shows a failure", async () =>
       visit(await appUrl("r6@example.com", { platform: "login", ui: "page" }), async (page) => {
         await leave(page);
         await refuse(page);

@@ -46,7 +46,7 @@ const ANNS = Array.from({ length: 130 }, (_, n) => ({
 const APP_LINES = 60;
 const TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
-/** What a page goes on with once the module of /slim is loaded. */
+/** The code of a page after the module of /slim is loaded. */
 const AFTER_SLIM = `
 const { VITE_VAULT_URL: baseUrl, VITE_VAULT_KEY: secret } = import.meta.env;
 const { total } = await new ConnectorVault({ baseUrl, secret, allowSecretInBrowser: true }).connections.list();
@@ -69,7 +69,7 @@ function marked(mark) {
 }
 
 /** What an example says that it prints: the text behind `// →` in each line. */
-const told = (code) => [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text);
+const expectedOutput = (code) => [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text);
 
 /** Writes a file of the project. */
 function write(name, text) {
@@ -177,7 +177,7 @@ describe("the package's README", () => {
     assert.ok(EXAMPLES.length > 10);
   });
 
-  test("tells what the package's files weigh", () => {
+  test("states the sizes of the package's files", () => {
     for (const [row, name] of [
       ["the default entry, all of it", "index.mjs"],
       ["`connector-vault.wasm`", "connector-vault.wasm"],
@@ -193,7 +193,7 @@ describe("the package's README", () => {
     }
   });
 
-  describe("examples for Node print what is said", () => {
+  describe("examples for Node print the stated output", () => {
     const [setup] = marked("setup");
     for (const [at, code] of marked("node").entries()) {
       const heading = README.slice(0, README.indexOf(code))
@@ -201,16 +201,16 @@ describe("the package's README", () => {
         .at(-1);
       test(heading, async () => {
         write(`${at}.mjs`, setup + code);
-        assert.ok(told(code).length > 0);
-        assert.deepEqual(await printed(`${at}.mjs`), told(code));
+        assert.ok(expectedOutput(code).length > 0);
+        assert.deepEqual(await printed(`${at}.mjs`), expectedOutput(code));
       });
     }
 
     test("CommonJS", async () => {
       const [code] = marked("commonjs");
       write("main.cjs", code);
-      assert.ok(told(code).length > 0);
-      assert.deepEqual(await printed("main.cjs"), told(code));
+      assert.ok(expectedOutput(code).length > 0);
+      assert.deepEqual(await printed("main.cjs"), expectedOutput(code));
     });
 
     test("the Worker", async () => {
@@ -297,7 +297,7 @@ describe("the package's README", () => {
         assert.notDeepEqual(first, second);
       }));
 
-    /** Writes an app of the README and starts it: { told(), stop() }. `change` is made to its page. */
+    /** Writes an app of the README and starts it: { output(), stop() }. `change` is made to its page. */
     async function startApp(folder, server, page, port, change = (html) => html) {
       const [[code], [html]] = [marked(server), marked(page)];
       assert.ok(`${code}${html}`.trimEnd().split("\n").length < APP_LINES, "it is a small app");
@@ -315,7 +315,7 @@ describe("the package's README", () => {
         app.kill();
         await once(app, "exit");
       };
-      return { told: () => printed, stop };
+      return { output: () => printed, stop };
     }
 
     describe("for users who connect accounts", () => {
@@ -337,7 +337,7 @@ describe("the package's README", () => {
           await button(popup, "Connect").click();
           await shown.getByText("acme-store is connected for ann@example.com.", { exact: true }).waitFor();
           assert.deepEqual(faults, []);
-          for (const text of [await shown.content(), app.told()]) assert.ok(!/sk_test_|st_test_/.test(text));
+          for (const text of [await shown.content(), app.output()]) assert.ok(!/sk_test_|st_test_/.test(text));
         } finally {
           await close();
         }
@@ -362,7 +362,7 @@ describe("the package's README", () => {
           await shown
             .getByText(`Connections: ${ANNS.length}`, { exact: true })
             .waitFor()
-            .catch(({ message }) => assert.fail([message, app.told(), ...faults].join("\n")));
+            .catch(({ message }) => assert.fail([message, app.output(), ...faults].join("\n")));
           const platforms = await shown.getByRole("button").allTextContents();
           assert.deepEqual(platforms.sort(), ANNS.map(({ platform }) => platform).sort());
           const tagged = shown.getByRole("button").nth(120);
@@ -370,7 +370,7 @@ describe("the package's README", () => {
           await shown.getByRole("button", { name: / favourite$/ }).waitFor();
           assert.match(await tagged.textContent(), / favourite$/);
           assert.deepEqual(faults, []);
-          for (const text of [await shown.content(), app.told()]) assert.ok(!/sk_test_|st_test_/.test(text));
+          for (const text of [await shown.content(), app.output()]) assert.ok(!/sk_test_|st_test_/.test(text));
         } finally {
           await close();
         }

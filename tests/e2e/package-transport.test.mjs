@@ -1,5 +1,5 @@
 // The npm package where no real server can be made to show it: failures in a row, waits, and a `fetch` of the caller's own
-// that does what it likes. Time is the tests' own, and passes when nobody has anything to do: so these are alone in their
+// that does what it likes. Time is the tests' own, and passes when everything is idle: so these are alone in their
 // process. What the service itself answers is in package.test.mjs.
 import { describe, test } from "node:test";
 import { expectNothingBeside } from "./support/package.mjs";

@@ -29,7 +29,7 @@ let tarball;
 let browser;
 /** What the service itself answers. */
 let names;
-/** What a page is told. */
+/** What a page shows. */
 const config = () => ({ baseUrl: origin, secret: caller.secret });
 
 /** Reads a page that lists connectors: { names, said, faults, violations }. `script` runs before its own ones. */
@@ -226,7 +226,7 @@ describe("the packed package", () => {
     }
 
     // Node prints the line that an uncaught error comes from, however long it is.
-    test("an error that nobody catches says what it is, in few words", async () => {
+    test("an uncaught error describes itself briefly", async () => {
       const project = await install(tarball, "node", "uncaught");
       const { status, stderr } = spawnSync(process.execPath, ["uncaught.mjs"], { cwd: project, encoding: "utf8" });
       assert.equal(status, 1);

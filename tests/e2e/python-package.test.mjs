@@ -1,5 +1,5 @@
 // The Python package against the real runtime: its own tests in python/tests, with a platform that is called, the demo
-// platform, and somebody who connects an account there.
+// platform, and a user who connects an account there.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -101,7 +101,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
 
   after(() => server?.stop());
 
-  test("no service has reported yet: nothing is sealed anew", () => {
+  test("nothing is re-encrypted before a service has reported", () => {
     const { status, said } = vaultKeys("reseal");
     assert.equal(status, 1);
     assert.match(said, /no service has reported its keys .* Start it with `npm start`/);
@@ -155,7 +155,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
       const { status, said } = vaultKeys("reseal");
       assert.equal(status, 1, said);
       assert.match(said, /some lack it, and could not open what it seals/);
-      // The schedule of the service that has the key seals nothing anew, either.
+      // The schedule of the service with the key re-encrypts nothing, either.
       const path = `/v1/vault/connections/${ids[0]}/credentials`;
       assert.equal((await second.send(path, { secret: caller.secret })).status, 200);
       await expectOpened("while both run");

@@ -176,7 +176,7 @@ describe("seed", () => {
     assert.ok(said.includes(`--connections ${10_000_000 - n}`), said);
   });
 
-  test("tells what is wrong with an option, and with the place", () => {
+  test("explains an invalid option, and an invalid folder", () => {
     const state = new State("untouched");
     const throughNpm = npmSeed("--connections", "5");
     assert.deepEqual(throughNpm, ran(program, "seed", "--connections", "5"));

@@ -66,7 +66,7 @@ function childrenOf(pid) {
     .map(([child]) => child);
 }
 
-/** A helper as a command starts it, that waits for so many seconds; with its record. */
+/** A helper as a command starts it, which waits for this many seconds; with its record. */
 async function helper(state, seconds) {
   const child = spawn(process.execPath, [HELPER, state.path, String(seconds)], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -106,7 +106,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.equal(statSync(recordOf(state)).mode & 0o777, 0o600);
   });
 
-  test("answers no one who does not know its token", async () => {
+  test("rejects requests without its token", async () => {
     const state = shared;
     await createKey(state, "acme");
     const { pid, port } = record(state);
@@ -170,7 +170,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual(await accounts(state), ["after"]);
   });
 
-  test("ends when nobody needs it any longer, and leaves nothing behind", async () => {
+  test("exits when it is unused, and leaves nothing behind", async () => {
     const state = new State("helper-idle");
     const { pid, port, token, closed } = await helper(state, 2);
     // As long as this is connected, the helper is needed, however slow the command is.
@@ -267,7 +267,7 @@ describe("keys", { timeout: 600_000 }, () => {
     assert.match(error, /for this machine only[^]*keys -- create --remote/);
   });
 
-  test("what is no id is explained, and a secret is not repeated", async () => {
+  test("an invalid id is explained, and a secret is not repeated", async () => {
     const secret = (await cli("keys", "demo", ...place)).trim();
     for (const command of ["revoke", "rotate"]) {
       for (const [text, expected] of [

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import addFormats from "ajv-formats";
 import Ajv2020 from "ajv/dist/2020.js";
 
-/** Every so many actions of a list are looked at. */
+/** Every how many actions of a list one is checked. */
 const EVERY = 97;
 const MAX_BYTES = 400_000;
 
@@ -15,7 +15,7 @@ export function actionDetails(world) {
     return answer;
   };
 
-  /** Compiles a schema by itself, as somebody does who has only the answer. */
+  /** Compiles a schema by itself, like a caller who has only the response. */
   function compiled(schema, what) {
     const ajv = new Ajv2020({ strict: false, logger: false, addUsedSchema: false });
     addFormats(ajv);

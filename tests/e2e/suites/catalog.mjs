@@ -50,7 +50,7 @@ export function catalogLists(world) {
       assert.equal(new Set(rows.map((row) => row.id)).size, rows.length);
     });
 
-    test("every platform has as many actions as its connector tells", async () => {
+    test("every platform has as many actions as its connector states", async () => {
       for (const { platform, tools } of await walk(get, CONNECTORS)) {
         const rows = await walk(get, `/v1/available-actions/${platform}`);
         assert.equal(rows.length, tools, platform);

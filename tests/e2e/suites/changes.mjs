@@ -27,7 +27,7 @@ export function changes(world) {
   );
   const [owner, reader, writer, live, other] = Object.values(made).map((each) => new Caller(world, each));
   let last = 0;
-  /** A connection that nobody else uses. */
+  /** A connection that no other test uses. */
   const fresh = async (fields = {}) => {
     last += 1;
     const wish = { platform: "github", identity: `someone-${last}`, identityType: "user", ...fields };
@@ -38,7 +38,7 @@ export function changes(world) {
   describe("changes", () => {
     before(() => store(world.database, Object.values(made)));
 
-    test("a connection is created with what it is told, and with what its connector says", async () => {
+    test("a connection has the values of the request and of its connector", async () => {
       const before = Date.now();
       const answer = await writer.create({ platform: "github", identity: "defaults", identityType: "project" });
       const {
@@ -173,7 +173,7 @@ export function changes(world) {
       assert.deepEqual(expectConnection(await owner.patch(id, {})).connection.tags, ["a", "b", "b"]);
     });
 
-    test("media types are told apart by type, not by case or parameters", async () => {
+    test("media types are compared by type, ignoring case and parameters", async () => {
       const {
         connection: { id },
       } = await fresh();

@@ -96,7 +96,7 @@ export function concurrency(world) {
       assert.ok(refused > 0, "they got into each other's way");
     });
 
-    test("30 POSTs of one key: one creates it, the others are told which one it is", async () => {
+    test("30 POSTs of one key: one creates it, the others return its id", async () => {
       const answers = await times(30, (i) =>
         caller.create(wish("contested", { name: `try ${i}`, tags: [`try-${i}`] })),
       );

@@ -42,7 +42,7 @@ export function configured(world) {
     after(() => server?.stop());
 
     for (const origin of ["https://a.example", "http://localhost:5173"]) {
-      test(`a page of ${origin} may call, and read what it is told`, async () => {
+      test(`a page of ${origin} may call, and read the response`, async () => {
         const headers = [["origin", origin]];
         const preflight = await send(CONNECTORS, {
           method: "OPTIONS",
@@ -80,7 +80,7 @@ export function configured(world) {
       });
     }
 
-    test("a page may change the vault, and read what it needs to go on", async () => {
+    test("a page may change the vault, and read the headers that it needs", async () => {
       const origin = "https://a.example";
       const headers = [["origin", origin]];
       const caller = new Caller({ server }, keys.page);
@@ -183,7 +183,7 @@ export function configured(world) {
       }
     }
 
-    test("who asks too often is told to wait, and nobody else is", async () => {
+    test("the rate limit affects only the key that exceeds it", async () => {
       const { first, second } = keys;
       const description = Description.committed();
       const detail = "This API key has sent too many requests. Wait, then retry.";

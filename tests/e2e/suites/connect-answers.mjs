@@ -186,7 +186,7 @@ export function connectAnswers(world) {
       ];
       world.stub.on(first.refresh_token, (it) => answers.shift()(it));
       assert.equal((await app.credentials(connection.id, "?refresh=true")).accessToken, second.access_token);
-      // Whoever asks for a renewal hears that there was none; whoever asks for credentials gets those that are valid.
+      // A forced refresh reports the failure; a read of credentials returns the valid ones.
       for (const [refusal, least] of [
         ["platform_unavailable", 45],
         ["platform_unavailable", 590],

@@ -1,4 +1,4 @@
-// What attackers try while somebody connects an account, each with the exact answer.
+// Attacks on connecting an account, each with the exact response.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { App, Visitor, agree, comeBack, connectingKey, isCallback, leadOn, readPage } from "../support/connecting.mjs";
@@ -348,7 +348,7 @@ export function connectAttacks(world) {
       assert.equal(new URL(await agree(new Visitor(), link)).host, "good.example");
     });
 
-    test("a token's holder connects for nobody else", async () => {
+    test("a token can't connect an account for another identity", async () => {
       const { token } = await app.expect(201, "POST", "/v1/sessions", {
         identity: "ann",
         identityType: "user",
@@ -387,7 +387,7 @@ export function connectAttacks(world) {
       assert.equal(own.status, 202, own.text);
     });
 
-    test("another site answers the question for nobody", async () => {
+    test("another site can't confirm for the user", async () => {
       const { id, link } = await app.begin({ platform: "plain", identity: "asked" });
       const visitor = new Visitor();
       const { origin } = new URL(link);
@@ -410,7 +410,7 @@ export function connectAttacks(world) {
       await agree(visitor, link);
     });
 
-    test("a forwarded link asks first, and belongs to whoever answers first", async () => {
+    test("a forwarded link asks first, and belongs to the first browser that confirms", async () => {
       const { link } = await app.begin({ platform: "plain", identity: "forwarded" });
       const [first, second] = [new Visitor(), new Visitor()];
       assert.deepEqual(said(readPage(await first.get(link))), [200, "Connect plain to Sample <b>App</b>?"]);

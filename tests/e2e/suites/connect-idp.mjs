@@ -137,7 +137,7 @@ export function connectIdp(world) {
         const [token] = tokens;
         assert.equal(await world.idp.whose({ authorization: `Bearer ${token}` }), "crowd");
       }
-      // The grant is still there: nobody has used a refresh token twice.
+      // The grant still exists: no refresh token was used twice.
       const renewed = await app.credentials(id, "?refresh=true");
       assert.equal(await world.idp.whose(renewed.headers), "crowd");
     });
@@ -148,15 +148,15 @@ export function connectIdp(world) {
       assert.deepEqual([same.id, same.key, same.tags, same.state], [before.id, before.key, ["kept"], "operational"]);
       const held = await app.credentials(before.id);
 
-      const other = await visit({ connection: before.id }, { as: "somebody else" });
+      const other = await visit({ connection: before.id }, { as: "another user" });
       assert.deepEqual([other.page.status, other.page.heading], [200, "idp-post could not be connected"]);
       assert.match(await app.failed(other.id, "account_mismatch"), /^The account at idp-post is another one/);
       assert.deepEqual(await app.credentials(before.id), held);
       assert.equal(await world.idp.whose(held.headers), "dora");
 
-      const allowed = await connected({ connection: before.id, allowOtherAccount: true }, { as: "somebody else" });
+      const allowed = await connected({ connection: before.id, allowOtherAccount: true }, { as: "another user" });
       assert.equal(allowed.id, before.id);
-      assert.equal(await world.idp.whose((await app.credentials(before.id)).headers), "somebody else");
+      assert.equal(await world.idp.whose((await app.credentials(before.id)).headers), "another user");
     });
 
     test("an app waits for the outcome", async () => {
@@ -193,7 +193,7 @@ export function connectIdp(world) {
       );
     });
 
-    test("a client with a wrong secret connects nobody, and its platform's words say why", async () => {
+    test("a client with a wrong secret connects no account, and the platform's message says why", async () => {
       const { client_id: clientId, client_secret: clientSecret } = CLIENTS["idp-basic"];
       const set = (secret) =>
         app.call("PUT", "/v1/oauth-clients/idp-basic", { clientId, clientSecret: secret, scopes: IDP_SCOPES });
@@ -204,7 +204,7 @@ export function connectIdp(world) {
       assert.equal((await set(clientSecret)).status, 200);
     });
 
-    test("a code of somebody else's attempt is worth nothing", async () => {
+    test("a code of another attempt is useless", async () => {
       const [victim, attacker] = [new Visitor(), new Visitor()];
       const [theirs, own] = [
         await app.begin({ platform: "idp-post", identity: "victim" }),

@@ -105,7 +105,7 @@ export function connectInterrupted(world) {
       release();
       await lost;
       await start();
-      // The old token is still valid; while the lease lasts, nobody else renews.
+      // The old token is still valid; while the lease lasts, no other request refreshes it.
       assert.equal((await app.credentials(connection.id)).accessToken, first.access_token);
       world.stub.on(first.refresh_token, (it) => reply(it, second));
       const busy = await app.askCredentials(connection.id, "?refresh=true");

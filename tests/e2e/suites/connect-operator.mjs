@@ -96,7 +96,7 @@ export function connectOperator(world) {
       assert.equal(await world.second.whose((await app.credentials(await connect("bob"))).headers), "bob");
     });
 
-    test("what is wrong is told in words, all of it, and nothing is stored", async () => {
+    test("all errors are reported, and nothing is stored", async () => {
       const [good] = list();
       for (const [platform, options, input, expected] of [
         ["second-bsic", ["--client-id", "a"], "s", /second-bsic[^]*Did you mean `second-basic`/],
@@ -119,7 +119,7 @@ export function connectOperator(world) {
       assert.deepEqual(list(), [good]);
     });
 
-    test("a new key: everything is sealed anew while the service goes on, and the old one can go", async () => {
+    test("a new key: everything is re-encrypted while the service runs, and the old key can be removed", async () => {
       const id = await connect("cid");
       const both = `new:${NEW_KEY},tests:${VAULT_KEY}`;
       writeFileSync(file, both);

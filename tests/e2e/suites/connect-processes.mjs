@@ -1,4 +1,4 @@
-// Two processes serve the same storage: whoever is asked, a refresh token is used once.
+// Two processes serve the same storage: together, they use a refresh token once.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { freshTokens, reply } from "../support/stub.mjs";
 const [ROUNDS, AT_ONCE] = [8, 12];
 /** The platform takes its time, so that requests of both processes meet the renewal. */
 const ANSWER_MS = 300;
-/** How often a client asks that is told to come again. */
+/** The maximum number of retries of a client. */
 const TIMES = 4;
 
 export function connectProcesses(world) {

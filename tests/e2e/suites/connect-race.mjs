@@ -53,7 +53,7 @@ export function connectRace(world) {
     return tokens;
   }
 
-  /** Asserts that the platform goes on to renew, which it would not if a refresh token had been used twice. */
+  /** Asserts that the platform still refreshes, which it would not if a refresh token had been used twice. */
   async function expectAlive(id, identity) {
     for (const app of readers) {
       const { headers } = await app.credentials(id, "?refresh=true");
@@ -100,7 +100,7 @@ export function connectRace(world) {
         assert.deepEqual(asked(sent), ONCE);
         const renewed = (await first.credentials(id)).accessToken;
         assert.ok(tokens.includes(renewed));
-        // Nobody gets anything but the new token once the old one is over.
+        // After the old token has expired, every read returns the new one.
         if (left < 0) assert.deepEqual(tokens, [renewed]);
         await expectAlive(id, identity);
       });
@@ -169,7 +169,7 @@ export function connectRace(world) {
       }
       assert.deepEqual(asked(sent), ONCE);
 
-      // Until the lease of the dead process is over, the old token does, and nobody asks the platform.
+      // Until the lease of the dead process is over, the old token is returned, and the platform is not called.
       const answers = await Promise.all(Array.from({ length: READERS }, () => readers[1].askCredentials(id)));
       assert.deepEqual(await expectValid(answers, identity), [old.accessToken]);
       const busy = await readers[1].askCredentials(other);

@@ -1,4 +1,4 @@
-// The schedule on the real runtime: the cron trigger finds what is due, the queue does it, and the feed tells.
+// The schedule on the real runtime: the cron trigger finds what is due, the queue processes it, and the feed reports it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { App, SCOPES, connectingKey } from "../support/connecting.mjs";
@@ -23,7 +23,7 @@ export function connectSchedule(world) {
     assert.deepEqual([answer.status, answer.text], [200, "ok"]);
   };
 
-  /** The events since the last call, once there are so many. */
+  /** The events since the last call, once there are this many. */
   async function news(count) {
     const rows = [];
     const until = Date.now() + DONE_MS;

@@ -13,7 +13,7 @@ import { Server } from "../support/server.mjs";
 /** How long a delivery may take; the second attempt comes after 5 seconds. */
 const ARRIVES_MS = 30_000;
 
-/** A server that remembers what it gets, and answers as it is told. */
+/** A server that records requests, and returns configured responses. */
 class Receiver {
   got = [];
   #waiting = [];
@@ -35,7 +35,7 @@ class Receiver {
     return receiver;
   }
 
-  /** So many requests, once they are there. */
+  /** This many requests, once they have arrived. */
   async take(count) {
     const late = AbortSignal.timeout(ARRIVES_MS);
     while (this.got.length < count) {
@@ -136,7 +136,7 @@ export function connectWebhooks(world) {
       assert.equal(again.headers["webhook-id"], first.event);
     });
 
-    test("a test says what the receiver answers: redirects are not followed, silence is told", async () => {
+    test("a test returns the receiver's response: redirects are not followed, a timeout is reported", async () => {
       const [{ id }] = await vault.webhooks.list();
       assert.partialDeepStrictEqual(await vault.webhooks.test(id), { delivered: true, httpStatus: 200, error: null });
       const [sent] = await receiver.take(1);
@@ -156,7 +156,7 @@ export function connectWebhooks(world) {
       receiver.answer = (_, response) => response.writeHead(410).end();
       await connection("eve");
       await receiver.take(1);
-      // The outcome is written after the answer: the feed tells when.
+      // The outcome is written after the response: the feed shows when.
       const until = Date.now() + ARRIVES_MS;
       let events = [];
       while (events.length === 0 && Date.now() < until) {
@@ -168,7 +168,7 @@ export function connectWebhooks(world) {
       });
       const { active, disabled } = await vault.webhooks.get(id);
       assert.deepEqual([active, disabled], [false, { code: "gone", httpStatus: 410 }]);
-      await connection("nobody hears of it");
+      await connection("unnoticed");
       assert.deepEqual(await vault.webhooks.update(id, { active: true }).then(({ disabled }) => disabled), null);
       await vault.webhooks.delete(id);
       await assert.rejects(vault.webhooks.get(id), { code: "webhook_not_found" });
@@ -178,7 +178,7 @@ export function connectWebhooks(world) {
     test("killed between the write of an event and its delivery: it arrives", async () => {
       receiver.answer = (_, response) => response.writeHead(204).end();
       const { id, secret } = await vault.webhooks.create({ url: receiver.url });
-      // Whoever is about to deliver something takes it first.
+      // A delivery is claimed before it is sent.
       const stop =
         "CREATE TRIGGER nothing_is_taken BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'not now'); END";
       await world.database.prepare(stop).run();

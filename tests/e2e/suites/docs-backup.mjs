@@ -153,7 +153,7 @@ export function backupAndRestore(world) {
       assert.deepEqual(local("sh restore").match(/\S+\.sql/g), files, "what was exported goes in, in this order");
 
       for (const file of files) copyFileSync(join(copy, file), join(fresh, file));
-      // As the page has it: the service runs already, and nobody sees half a vault.
+      // As the page has it: the service runs already, and no client sees a partial vault.
       const running = await Server.start(restored);
       try {
         const ask = (path) => running.send(path, { secret: caller.secret });

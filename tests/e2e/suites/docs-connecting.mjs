@@ -65,7 +65,7 @@ export function connectingForReal(world, env) {
           await close();
         }
         const { rows } = await ask("GET", `/v1/vault/connections?platform=${platform}&identity=${IDENTITY}`);
-        // Nobody has tried these credentials yet.
+        // These credentials were not used yet.
         assert.deepEqual(
           rows.map(({ state, active }) => [state, active]),
           [["unknown", true]],

@@ -25,8 +25,8 @@ export function figures(world) {
 
     test("what the sample catalog holds", () => {
       const [connectors, actions, files] = held(world.catalog);
-      const told = `${connectors.toLocaleString("en")} connectors with ${actions.toLocaleString("en")} actions`;
-      assert.ok(page("README.md").prose.includes(told), told);
+      const stated = `${connectors.toLocaleString("en")} connectors with ${actions.toLocaleString("en")} actions`;
+      assert.ok(page("README.md").prose.includes(stated), stated);
       assert.ok(page("README.md").prose.includes(`${world.connections} generated connections`));
       const newer = sampleImport.filter((argument) => argument === "--newer").length;
       const ofDirectory = (files - newer).toLocaleString("en");
@@ -34,10 +34,10 @@ export function figures(world) {
     });
 
     test("how many connectors have no actions", async () => {
-      const [told] = page("README.md").prose.match(/([\d,]+) of them have no actions yet/);
+      const [stated] = page("README.md").prose.match(/([\d,]+) of them have no actions yet/);
       const counted = await cli("catalog", "find", "--without-actions", "--catalog", world.catalog);
       assert.equal(
-        told,
+        stated,
         `${counted.match(/^(\d+) of \d+ connectors without actions$/m)[1]} of them have no actions yet`,
       );
     });
@@ -45,8 +45,8 @@ export function figures(world) {
     test("how many platforms have the logo of their brand", () => {
       const file = readFileSync(join(root, "providers.toml"), "utf8");
       const [platforms, branded] = [/^\[platforms\.[^.\]]+\]$/gm, /^logo = /gm].map((line) => file.match(line).length);
-      const told = `${logosOf(file).size} icons, for ${branded} of its ${platforms} platforms`;
-      assert.ok(page("docs/catalog.md").prose.includes(told), told);
+      const stated = `${logosOf(file).size} icons, for ${branded} of its ${platforms} platforms`;
+      assert.ok(page("docs/catalog.md").prose.includes(stated), stated);
     });
 
     test("a month's costs add up", () => {
@@ -69,11 +69,11 @@ export function figures(world) {
 
     test("what the console and the window weigh", () => {
       const prose = page("docs/benchmarks.md").prose.replaceAll(/\s+/g, " ");
-      for (const [file, limit, told] of [
+      for (const [file, limit, stated] of [
         ["index.html", LIMIT_BYTES, /It weighs (\d+) KB gzipped in all, .* of the (\d+) KB that the build allows/],
         ["connect.html", WINDOW_LIMIT_BYTES, /connect their accounts weighs (\d+) KB of (\d+) KB/],
       ]) {
-        const [weight, allowed] = told.exec(prose).slice(1).map(Number);
+        const [weight, allowed] = stated.exec(prose).slice(1).map(Number);
         const real = weigh(filesOf(file)) / 1000;
         assert.equal(allowed * 1000, limit);
         assert.ok(
@@ -89,7 +89,7 @@ export function figures(world) {
         .find(([[head]]) => head === "connections in the database")
         .map((row) => row.map(number));
       const sized = world.migrated.copy("docs-size");
-      /** Bytes of the database, as D1 tells them, and what its connections are like. */
+      /** The size of the database as D1 reports it, and averages of its connections. */
       const look = async () => {
         const query =
           "SELECT count(*) AS n, avg(json_array_length(tags)) AS tags, avg(length(description)) AS text FROM connections";
@@ -123,20 +123,20 @@ export function figures(world) {
         `${full.tags} tags, ${full.text} characters`,
       );
 
-      // What is told of it elsewhere follows from the table.
-      const [, told, millions] = prose.match(
+      // Figures on other pages follow from the table.
+      const [, stated, millions] = prose.match(
         /takes about \*\*([\d,]+) bytes\*\*, so a database holds some \*\*([\d.]+) million connections\*\*/,
       );
-      const parts = tables.find(([[head]]) => head === `of the ${told} bytes`);
+      const parts = tables.find(([[head]]) => head === `of the ${stated} bytes`);
       assert.equal(
         parts.slice(1).reduce((sum, [, part]) => sum + number(part), 0),
-        number(told),
+        number(stated),
       );
-      assert.equal((10e9 / number(told) / 1e6).toFixed(1), millions);
+      assert.equal((10e9 / number(stated) / 1e6).toFixed(1), millions);
       assert.ok(page("docs/operating.md").prose.includes(`about ${millions} million connections`));
     });
 
-    test("every code and every parameter is told", async () => {
+    test("every code and every parameter is documented", async () => {
       const codes = [
         ...page("docs/api.md")
           .tables.find(([[head]]) => head === "status")
@@ -152,9 +152,9 @@ export function figures(world) {
         .map(resolve);
       const names = new Set(asked.filter((one) => one.in === "query").map((one) => one.name));
       const table = page("docs/api.md").tables.find(([[head]]) => head === "parameter");
-      const told = new Set(table.slice(1).flatMap(([cell]) => cell.match(/\w+/g)));
+      const stated = new Set(table.slice(1).flatMap(([cell]) => cell.match(/\w+/g)));
       assert.ok(names.size > 10);
-      assert.deepEqual([...told].toSorted(), [...names].toSorted());
+      assert.deepEqual([...stated].toSorted(), [...names].toSorted());
       const endpoints = page("docs/api.md")
         .tables.find(([[head]]) => head === "endpoint")
         .slice(1)

@@ -24,7 +24,7 @@ export function links() {
       });
     }
 
-    test("every file that is named is there, and every test that is told how to run", () => {
+    test("every named file and test exists", () => {
       const files = pages.flatMap(({ name, prose }) =>
         [...prose.matchAll(/`((?:src|tests|scripts|npm|lab|schema|docs|www|python|tools)(?:\/[\w.-]+)*)`/g)].map(
           ([, path]) => `${name}: ${path}`,

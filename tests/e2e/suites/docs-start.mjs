@@ -49,7 +49,7 @@ export function npmStart(world) {
       assert.equal(shownAgain, `${key}\n`);
     });
 
-    test("shows the pages that README tells of", async () => {
+    test("shows the pages that README lists", async () => {
       const table = page("README.md").tables.find(([[head]]) => head.includes(ADDRESS));
       const paths = table
         .slice(1)

@@ -101,14 +101,14 @@ export function hostile(world) {
       });
     }
 
-    test("parameters are told apart by & only, and name and value by the first =", async () => {
+    test("only & separates parameters, and only the first = separates name and value", async () => {
       expectProblem(await get(`${CONNECTORS}?limit=1;page=2`), "invalid_parameter");
       expectProblem(await get(`${CONNECTORS}?limit=1%26page=2`), "invalid_parameter");
       expectPage(await get(`${CONNECTORS}?name==a`), { total: 0 });
       expectPage(await get(`${CONNECTORS}?name=a#limit=0`), { total: 0 });
     });
 
-    test("headers that proxies and frameworks heed are not heeded", async () => {
+    test("headers of proxies and frameworks have no effect", async () => {
       for (const headers of [
         [
           ["x-forwarded-host", "evil.example"],
@@ -194,7 +194,7 @@ export function hostile(world) {
       }
     });
 
-    // One request that two servers could read as two: whoever reads it differently from the one before it lets callers
+    // One request that two servers could read as two: if the second server reads it differently from the first, it lets callers
     // smuggle requests. The runtime refuses all but one, and what comes after is never answered: with a length and chunks,
     // it reads the chunks and closes the connection (RFC 9112, section 6.1), and the request has no key.
     const smuggled = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";

@@ -97,7 +97,7 @@ export function keys(world) {
       }
     });
 
-    test("a key without the scope is told which", async () => {
+    test("the error of a key without the scope names the scope", async () => {
       for (const path of [CONNECTORS, "/v1/available-actions/github", "/v1/available-actions/nothing"]) {
         const answer = await send(path, { secret: world.keys.noCatalog.secret });
         expectProblem(answer, "insufficient_scope", { detail: "This API key lacks the scope `catalog:read`." });
@@ -137,7 +137,7 @@ export function keys(world) {
       assert.deepEqual(costOf(await send(CONNECTORS, { secret: world.keys.full.secret })), NOTHING);
     });
 
-    test("the day of a key's last use is written once a day, whoever asks at the same time", async () => {
+    test("concurrent requests write the day of a key's last use once a day", async () => {
       const [used, refused, idle] = [{}, { revoked_at: 1 }, {}].map((row) => key({ account: "last-use", ...row }));
       await store(world.database, [used, refused, idle]);
       const written = async (path, { secret }) => costOf(await send(path, { secret })).rowsWritten;
@@ -239,7 +239,7 @@ export function keys(world) {
         ],
       );
 
-      // Without an overlap the old key is revoked at once; and the new one may live as long as is said.
+      // Without an overlap the old key is revoked at once; and the new one may have the given lifetime.
       const last = await npmKeys("rotate", fresh.id, "--overlap", "0", "--expires", "never", ...place);
       assert.deepEqual([last.expiresAt, last.replaces.state], [null, "revoked"]);
       expectProblem(await send("/v1/whoami", { secret: fresh.secret }), "invalid_key", { detail: REFUSED });

@@ -292,7 +292,7 @@ export function openapi(world) {
       }
     });
 
-    test("describes what a token is told about itself", async () => {
+    test("describes the response of whoami to a token", async () => {
       const ask = (wish) =>
         send("/v1/sessions", {
           method: "POST",
@@ -399,7 +399,7 @@ export function openapi(world) {
             description.expect(operation.operationId, answer);
             return answer.status;
           };
-          // An attempt that nobody finishes is waited for as long as one asks.
+          // The response for an unfinished attempt takes as long as `wait`.
           const allowed = name === "wait" ? taken.slice(0, 1) : taken;
           for (const value of allowed) assert.equal(await status(value), 200, `${path}?${name}=${value}`);
           for (const value of [...refused, ""]) assert.equal(await status(value), 400, `${path}?${name}=${value}`);

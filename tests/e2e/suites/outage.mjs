@@ -15,7 +15,7 @@ import {
 } from "../support/vault.mjs";
 
 const DETAIL = "The service can't reach its storage. Try again shortly.";
-/** What nobody may find in the log of a failure. */
+/** What the log of a failure must not contain. */
 const PRIVATE = "private-matter";
 
 export function outage(world) {
@@ -25,7 +25,7 @@ export function outage(world) {
   const wish = { platform: "github", identity: `${PRIVATE}-identity`, identityType: "user", name: `${PRIVATE} name` };
   const run = (sql) => world.database.prepare(sql).run();
 
-  /** Asserts 503, that the log has the cause under the request's id, and that neither tells more than it should. */
+  /** Asserts 503, that the log has the cause under the request's id, and that neither reveals more than it should. */
   async function expectUnavailable(answer, cause) {
     const { requestId } = expectProblem(answer, "unavailable", { detail: DETAIL });
     // Every operation describes it in the same way.

@@ -16,7 +16,7 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>A page</title><script 
 const SHARED = `
 import * as library from "./connector-vault.mjs";
 const { ConnectorVault, VaultError } = library;
-const told = (error) => {
+const described = (error) => {
   const { name, message, status, code, requestId, errors, headers, suggestions, connectionId, retryAfter } = error;
   const header = (name) => headers?.get(name) ?? null;
   return {
@@ -30,7 +30,7 @@ globalThis.outcome = async (body, ...given) => {
     const run = new Function("library", "given", \`return (async () => { \${body} })()\`);
     return { value: await run(library, given) };
   } catch (error) {
-    return { error: told(error) };
+    return { error: described(error) };
   }
 };
 `;
@@ -160,7 +160,7 @@ export function browser(world) {
       );
     });
 
-    test("a connection is created, read, changed if nobody else has, and deleted", async () => {
+    test("a connection is created, read, changed with `ifMatch`, and deleted", async () => {
       const made = await value(
         'return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user", tags: ["é", "a b"] })',
       );
@@ -198,7 +198,7 @@ export function browser(world) {
       assert.equal((await value("return vault.whoami()")).account, "page");
     });
 
-    test("each error that the service answers is told whole", async () => {
+    test("each error of the service is reported with all members", async () => {
       const { unknown, revoked, expired, reader, noCatalog } = world.keys;
       for (const { secret: key } of [unknown, revoked, expired])
         expectAnswered(await call("return vault.whoami()", { key }), "AuthenticationError", {
@@ -287,7 +287,7 @@ export function browser(world) {
     });
 
     test("nothing listens, nothing answers in time, and a signal", async () => {
-      // Chromium refuses this port, as if nobody listened there.
+      // Chromium refuses this port, as if no server listened there.
       expectTold(
         await call(
           'return new library.ConnectorVault({ baseUrl: "http://127.0.0.1:1", secret, allowSecretInBrowser: true, maxRetries: 0 }).whoami()',

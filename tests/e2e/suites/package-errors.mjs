@@ -177,7 +177,7 @@ export function errors(world) {
       }
     });
 
-    test("429: a key that asks too often is told when to try again, at once", async () => {
+    test("429: `retryAfter` is when to try again, and the package does not retry", async () => {
       const { limited } = world.keys;
       const recorder = new Recorder();
       const asking = vault(limited, {
@@ -270,7 +270,7 @@ export function errors(world) {
       assert.deepEqual(statuses, [503, 200]);
     });
 
-    test("an error looks like one of its class to whoever prints it", async () => {
+    test("a printed error shows its class", async () => {
       for (const [name, kind] of [
         ["unknown", "AuthenticationError"],
         ["noCatalog", "PermissionError"],

@@ -126,7 +126,7 @@ function numbers(seed) {
   };
 }
 
-/** What a validation tells of a call that fails with this error: a fault of the whole, where it has none of a part. */
+/** The errors that a validation returns for a call that fails with this error: one of the whole request if none concerns a part. */
 export function filters(world) {
   const { counted, plain, expectSame } = comparing(world);
 

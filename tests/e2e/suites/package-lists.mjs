@@ -254,7 +254,7 @@ export function lists(world) {
       );
     });
 
-    test("a list that nobody awaits does nothing, and fails nobody", async () => {
+    test("a list that is not awaited sends nothing, and throws nothing", async () => {
       const { recorder, client } = recorded(world, world.keys.full);
       for (const list of [
         client.connectors.list({ limit: 0 }),

@@ -223,7 +223,7 @@ export function sessions(world) {
         );
         page.off("response", listen);
         const told = JSON.stringify(outcome);
-        for (const text of secrets) assert.ok(!told.includes(text), "a page tells a secret");
+        for (const text of secrets) assert.ok(!told.includes(text), "a page reveals a secret");
         return { ...outcome, answers, given };
       }
       const real = async (more) => {
@@ -240,8 +240,8 @@ export function sessions(world) {
       const AT_ONCE = 20;
 
       test("a page lists, walks and tags; its token expires on the way and is renewed; each connection is met once", async () => {
-        // The first one is the service's for a moment only, and the walk waits for its end: where that comes on the way, the walk
-        // is to be complete.
+        // The first one is the service's for a moment only, and the walk waits for its end: even if it ends on the way, the
+        // walk is complete.
         const {
           value,
           error,
@@ -309,7 +309,7 @@ export function sessions(world) {
         );
       });
 
-      test("a key is no token for a page, whoever supplies it", async () => {
+      test("a page rejects a key from a function, too", async () => {
         const supplied = (options) =>
           run(
             `return (await new library.ConnectorVault({ baseUrl, secret: async () => more[0], ...${JSON.stringify(options)} }).whoami()).account`,
@@ -320,7 +320,7 @@ export function sessions(world) {
         assert.equal((await supplied({ allowSecretInBrowser: true })).value, maker().row.account);
       });
 
-      test("a backend that fails is told, and asked again", async () => {
+      test("a failing backend is reported, and called again", async () => {
         const { value, error } = await run(
           `
           const vault = new library.ConnectorVault({ baseUrl, secret: supply });

@@ -1,4 +1,4 @@
-// The package's errors where no service answers: nobody, a server that breaks off or never ends, or one that is no
+// The package's errors where no service responds: no server, a server that breaks off or never ends, or one that is no
 // connector-vault.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -13,7 +13,7 @@ const ONCE = { maxRetries: 0 };
 /** A call that hangs is noticed, and one that does not has time enough on a busy machine. */
 const SOON_MS = 5000;
 
-/** A port of this machine on which nobody listens. */
+/** A port of this machine without a server. */
 async function deadPort() {
   const server = createTcpServer();
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
@@ -50,7 +50,7 @@ export function strangers(world) {
   describe("servers that are no connector-vault", () => {
     afterEach(() => Promise.all(ended.splice(0).map((end) => end())));
 
-    test("nobody listens: ConnectionError with fetch's own reason", async () => {
+    test("no server: ConnectionError with fetch's own reason", async () => {
       const port = await deadPort();
       for (const [what, [ask]] of Object.entries(EVERY)) {
         const error = expectUnanswered(await failure(ask(client(port))), "ConnectionError", {
@@ -107,7 +107,7 @@ export function strangers(world) {
         });
         const took = performance.now() - began;
         assert.ok(took >= 145 && took < SOON_MS, `${took} ms`);
-        // What nobody waits for any longer is let go of.
+        // An abandoned response is released.
         await closed;
       }
     });
@@ -199,7 +199,7 @@ export function strangers(world) {
       ["a status of its own", 599, "ServerError", json, "[]"],
       ["418", 418, "ValidationError", {}, ""],
     ]) {
-      test(`a failure that tells no problem: ${what}`, async () => {
+      test(`a failure without a problem document: ${what}`, async () => {
         const port = await answering((_request, response) => response.writeHead(status, headers).end(body));
         for (const [ask] of Object.values(EVERY)) {
           const error = expectError(await failure(ask(client(port))), kind, {

@@ -1,4 +1,4 @@
-// Walks over the package's lists: whoever iterates meets each row once, with no more requests than that takes.
+// Walks over the package's lists: iterating returns each row once, with the minimum of requests.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { ACTIONS, CONNECTORS, all, asQuery, recorded, rowsOf } from "../support/lists.mjs";
@@ -106,7 +106,7 @@ export function walks(world) {
       assert.equal(recorder.requests[0].query.after, after);
     });
 
-    test("iterating over a page goes on from it, and sends nothing for the page itself", async () => {
+    test("iterating over a page continues from it, and sends nothing for the page itself", async () => {
       const { recorder, client } = recorded(world, world.keys.many);
       const page = await client.connections.list({ limit: 500 });
       assert.deepEqual(await rowsOf(page), connections);
@@ -217,7 +217,7 @@ export function walks(world) {
       assert.equal((await page.next()).page, 2, "another call is not ended");
     });
 
-    test("a walk with another key's cursor fails, and so tells the truth", async () => {
+    test("a walk with another key's cursor fails", async () => {
       const { many, manyAgain } = world.keys;
       const after = /after=([^&>]+)/.exec((await world.plain(many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
       expectError(await failure(rowsOf(vault(manyAgain).connections.list({ limit: 5, after }))), "ValidationError", {

@@ -14,7 +14,7 @@ import {
 const CONNECTORS = "/v1/available-connectors";
 const ACTIONS = "/v1/available-actions/petstore-swagger";
 const READS = ["/v1/whoami", CONNECTORS, ACTIONS];
-// Every method that the runtime lets through, besides the three that are answered.
+// Every method that the runtime lets through, except the three supported ones.
 const OTHER_METHODS = (
   "POST PUT PATCH DELETE TRACE PURGE QUERY PROPFIND PROPPATCH COPY MOVE LOCK UNLOCK MKCOL SEARCH REPORT MERGE ACL " +
   "SUBSCRIBE UNSUBSCRIBE NOTIFY CHECKOUT MKACTIVITY"
@@ -42,7 +42,7 @@ export function requests(world) {
       assert.notEqual((await send("/health", { headers: [["x-request-id", id]] })).header("x-request-id"), id);
     });
 
-    test("whoever asks for copies gets a bookmark of the database, and may read from then on", async () => {
+    test("a request for replicas returns a bookmark of the database, and later requests can use it", async () => {
       const ask = (path, since, more = {}) =>
         send(path, { secret: full(), ...more, headers: [["x-vault-bookmark", since]] });
       const first = await ask("/v1/vault/connections?limit=1", "first-unconstrained");

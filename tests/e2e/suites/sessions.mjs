@@ -181,7 +181,7 @@ export function sessions(world) {
     });
 
     test("cost the catalog no storage", async () => {
-      const caller = await as({ identity: "somebody new", platforms: [PLATFORM] });
+      const caller = await as({ identity: "new user", platforms: [PLATFORM] });
       await caller.send("GET", CONNECTORS);
       for (const path of [CONNECTORS, `/v1/available-actions/${PLATFORM}`])
         assert.equal(costOf(await caller.send("GET", path)).calls, 0);

@@ -28,7 +28,7 @@ export function endings() {
         expectUnanswered(error, "TimeoutError", { status: undefined, code: "timeout", errors: [] });
         assert.equal(requests.length, 1);
         near(took, 30_000);
-        assert.ok(requests[0].request.signal.aborted, "fetch is told");
+        assert.ok(requests[0].request.signal.aborted, "fetch is aborted");
         const body = await timed(() => new Response(new ReadableStream({ pull: forever })), call, { timeoutMs: 1500 });
         expectError(body.error, "TimeoutError");
         near(body.took, 1500);
@@ -92,7 +92,7 @@ export function endings() {
       }
     });
 
-    test("a fetch that rejects with the caller's own abort tells the same", async () => {
+    test("a fetch that rejects with the caller's own abort has the same result", async () => {
       const controller = new AbortController();
       const obeying = (request) =>
         new Promise((_, fail) => request.signal.addEventListener("abort", () => fail(request.signal.reason)));
@@ -105,7 +105,7 @@ export function endings() {
       expectError((await timed(obeying, (vault) => vault.whoami(), { timeoutMs: 100 })).error, "TimeoutError");
     });
 
-    test("what comes late is nobody's unhandled rejection", async () => {
+    test("a late result is not an unhandled rejection", async () => {
       let reject;
       const { error } = await timed(
         () => new Promise((_, fail) => (reject = fail)),

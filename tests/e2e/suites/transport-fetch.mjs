@@ -61,7 +61,7 @@ export function fetches() {
       }
     });
 
-    test("may give anything: what is no response is told", async () => {
+    test("may return anything: a value other than a response is reported", async () => {
       for (const junk of [
         undefined,
         null,
@@ -122,11 +122,11 @@ export function fetches() {
       );
     });
 
-    test("may give what is no promise", async () => {
+    test("may return a value other than a promise", async () => {
       assert.deepEqual(await vault(() => json(WHOAMI)).whoami(), WHOAMI);
     });
 
-    test("is the global one, as it is at the time, unless told", async () => {
+    test("defaults to the global one at the time of the call", async () => {
       const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0 });
       const recorder = new Recorder(() => json(WHOAMI));
       const before = globalThis.fetch;

@@ -27,7 +27,7 @@ export function oddities() {
     };
     const page = { rows: [{ id: "1" }], total: 1, pages: 1, page: 1 };
 
-    test("what is no plain object is refused, not taken for an empty one", async () => {
+    test("a value other than a plain object is rejected, not treated as empty", async () => {
       class Filters {
         get platform() {
           return "github";

@@ -34,7 +34,7 @@ export function options() {
       );
     });
 
-    test("baseUrl: what is no address is refused", async () => {
+    test("baseUrl: an invalid address is rejected", async () => {
       for (const baseUrl of [
         "",
         " ",
@@ -69,7 +69,7 @@ export function options() {
       }
     });
 
-    test("what is no option is refused, with what may have been meant", async () => {
+    test("an unknown option is rejected with a suggestion", async () => {
       for (const [options, name, meant] of [
         [{ timeout: 5 }, "timeout", "timeoutMs"],
         [{ baseURL: BASE }, "baseURL", "baseUrl"],
@@ -122,7 +122,7 @@ export function options() {
       }
     });
 
-    test("copies are asked for since the newest bookmark, whoever returned it", async () => {
+    test("replicas are requested with the newest bookmark of any response", async () => {
       const asked = [];
       const bookmarks = ["02-a", null, "01-b", "03-c", "01.01-d", "01.00-e"];
       const fetch = async ({ headers }) => {

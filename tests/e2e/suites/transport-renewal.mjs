@@ -53,7 +53,7 @@ export function renewal() {
       assert.equal(supplier.asked.length, 3);
     });
 
-    test("is renewed before it expires, when somebody calls", async () => {
+    test("is replaced before it expires, at the next call", async () => {
       for (const [life, until] of [
         [900, 870],
         [1200, 1170],

@@ -201,7 +201,7 @@ export function retries() {
       );
     });
 
-    test("the last failure is told, with its own answer", async () => {
+    test("the last failure is reported, with its own response", async () => {
       const { error } = await timed(
         inTurn(
           PASSING["a lost connection"][0],

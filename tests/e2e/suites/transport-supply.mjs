@@ -9,7 +9,7 @@ import { BASE, CURSOR_DIGITS, ID, OWN, WHOAMI, WISH, idle, json, near, pause } f
 
 export function supply() {
   describe("a secret that a function supplies, and what goes wrong", () => {
-    test("a function that fails is told with what it failed with, and asked again by the next call", async () => {
+    test("a failing function is reported with its error, and called again by the next call", async () => {
       for (const reason of [new TypeError("mine"), "a text", undefined, null, 5, { a: 1 }, Symbol("x")]) {
         for (const fails of [
           () => {
@@ -52,7 +52,7 @@ export function supply() {
       }
     });
 
-    test("a function that fails when it is to renew is told as well", async () => {
+    test("a function that fails for a replacement is reported as well", async () => {
       const supplier = new Supplier((text, n) => {
         if (n === 2) throw new Error("signed out");
         return expiring(60)(text);
@@ -82,7 +82,7 @@ export function supply() {
       }
     });
 
-    test("what is no secret is refused, and nothing sent", async () => {
+    test("an invalid secret is rejected, and nothing is sent", async () => {
       for (const junk of [
         undefined,
         null,
@@ -128,7 +128,7 @@ export function supply() {
       );
     });
 
-    test("whoever stops waiting for it, it comes for the others", async () => {
+    test("if one call stops waiting for it, the others still get it", async () => {
       const controller = new AbortController();
       const supplier = new Supplier((text) => pause(1000).then(() => text));
       const { value, supplies, requests, took, timers } = await supplied(
@@ -197,7 +197,7 @@ export function supply() {
       assert.deepEqual([value, tokens, supplies], [[WHOAMI, WHOAMI], [2, 2], 2]);
     });
 
-    test("a walk goes on over renewals, from the same cursor", async () => {
+    test("a walk continues over token replacements, from the same cursor", async () => {
       const PAGES = 9;
       const cursor = (n) => n.toString(16).padStart(CURSOR_DIGITS, "0");
       const answer = (request) => {

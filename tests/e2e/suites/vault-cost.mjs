@@ -1,4 +1,4 @@
-// What requests to the vault cost, as `server-timing` tells: one call each, and rows within bounds that do not depend on
+// The cost of requests to the vault, from `server-timing`: one call each, and rows within bounds that do not depend on
 // how many connections there are.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -210,7 +210,7 @@ export function vaultCost(world) {
     test("what would read too much is refused before it is read", async () => {
       for (const [filter, names, most] of [
         [{ tags: "all,third", tagsMatch: "any", identityType: "user" }, ["tags", "identityType"], ROOM],
-        // Nobody counts what begins like this: the walk ends where it has read enough.
+        // There is no counter for this prefix: the walk ends where it has read enough.
         [{ q: "group", state: "failed" }, ["q"], 100_000],
       ]) {
         const answer = await callers.large.list(filter);

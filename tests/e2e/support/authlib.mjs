@@ -59,7 +59,7 @@ export class SecondServer {
     return revoked;
   }
 
-  /** Whose access token it is, by what is to be sent with requests; undefined when the server does not accept it. */
+  /** The user of an access token, by the headers of requests; undefined if the server does not accept it. */
   async whose(headers) {
     const answer = await fetch(`${this.origin}/me`, { headers });
     return answer.status === 200 ? (await answer.json()).name : undefined;

@@ -9,7 +9,7 @@ import { browserPrograms } from "../../../scripts/setup/browser.mjs";
  */
 export function launch(args = [], { keepsPages = false, full = keepsPages } = {}) {
   const programs = browserPrograms();
-  if (!programs) throw new Error("There is no Chromium. `node scripts/setup.mjs --browser` tells why.");
+  if (!programs) throw new Error("There is no Chromium. `node scripts/setup.mjs --browser` shows the reason.");
   // Chromium's own sandbox wants more rights than a container or root has; the pages are our own.
   const ignoreDefaultArgs = keepsPages ? ["--disable-back-forward-cache"] : [];
   const executablePath = full ? programs.chromium : programs.headless;

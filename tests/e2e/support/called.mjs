@@ -1,4 +1,4 @@
-// A platform that is called: it answers by path, and tells what it was sent.
+// A platform that is called: it responds by path, and returns what it was sent.
 import { createServer } from "node:http";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -57,7 +57,7 @@ export const describedAt = (origin) => ({
   security: [{ token: [] }],
 });
 
-/** A catalog with a platform that is called. `providers` is what is known besides its document. */
+/** A catalog with a platform that is called. `providers` adds to its document. */
 export function calledCatalog(name, { origin }, providers = "") {
   const documents = join(folder, `${name}-documents`);
   mkdirSync(documents, { recursive: true });
@@ -93,7 +93,7 @@ export class Platform {
     const { pathname, searchParams } = new URL(url, this.origin);
     if (headers.authorization !== `Bearer ${this.token}`) return response.writeHead(401).end("who are you?");
     const path = pathname.replace(/^\/api/, "");
-    // Before anything of the body has arrived, which goes on arriving.
+    // Before any of the body has arrived; the rest follows.
     if (path === "/impatient") return response.writeHead(401, { "www-authenticate": "Bearer" }).end("too late");
     if (path === "/trailers") return this.#trailers(response);
     if (path === "/events") return this.#events(response, seen);
@@ -142,7 +142,7 @@ export class Platform {
     seen.next = (text) => response.write(`data: ${text}\n\n`);
   }
 
-  /** A page of a list of so many bytes, whose length nobody is told before, and the next page at its end. */
+  /** A page of a list of this many bytes, without `Content-Length`, and with the next page at its end. */
   async #page(response, bytes) {
     response.writeHead(200, { "content-type": "application/json" });
     response.write('{"items":"');

@@ -12,7 +12,7 @@ export class Clock {
   constructor(start) {
     globalThis.setTimeout = (then, milliseconds = 0, ...given) => {
       this.#last += 1;
-      // What is to be done at once is done after what is being done now.
+      // Immediate work runs after the current work.
       this.#timers.set(this.#last, { at: this.passed + Math.max(1, milliseconds), then: () => then(...given) });
       return this.#last;
     };

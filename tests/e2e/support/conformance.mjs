@@ -97,7 +97,7 @@ export const EXPECTED_FAILURES = {
   ],
 };
 
-/** The scenario of a folder of results, whose name has the time besides. */
+/** The scenario of a folder of results, whose name also has the time. */
 const scenarioOf = (name) => name.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT[\dZ-]+$/, "");
 
 /** The checks of a folder of results that failed, as `scenario: check`, and how many passed. */

@@ -6,7 +6,7 @@
 //
 // With --platforms, a module whose default export answers what the Worker sends to other services: nothing leaves the machine.
 // With --timers, the Worker's timers run N times as fast, so that a test of a deadline of 20 seconds needs not take them.
-// With --clock, a request with the header `x-test-wait` moves the Worker's clock on by so many milliseconds.
+// With --clock, a request with the header `x-test-wait` moves the Worker's clock forward by this many milliseconds.
 import { createRequire, enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";

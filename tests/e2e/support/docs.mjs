@@ -84,7 +84,7 @@ export class Page {
   }
 }
 
-/** All pages: README first, then the one that goes on with README's connection, and deletes it. */
+/** All pages: README first, then the one that continues with README's connection, and deletes it. */
 export const pages = [
   join(root, "README.md"),
   join(root, "docs", "demo.md"),

@@ -54,7 +54,7 @@ function headersOf(answer) {
   return Object.fromEntries(headers);
 }
 
-/** Asserts exactly these headers besides those that every answer carries. */
+/** Asserts exactly these headers, in addition to those of every response. */
 export function expectHeaders(answer, own, { vary = "x-service-secret, origin" } = {}) {
   const { "x-request-id": id, "server-timing": cost, ...rest } = headersOf(answer);
   assert.match(id, UUID);

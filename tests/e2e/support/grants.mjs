@@ -6,7 +6,7 @@ export class Grant {
   given = [];
   /** Whether a refresh token was used twice, and the platform ended the grant for it. */
   isOver = false;
-  /** Whether the newest tokens were given to nobody. */
+  /** Whether the newest tokens reached no client. */
   isLost = false;
   #refresh;
   #former;

@@ -81,14 +81,14 @@ export class Announced {
   }
 }
 
-/** A header that tells the length of a body, and the body's bytes. */
+/** A header with the length of a body, and the body's bytes. */
 function framed(body) {
   if (body instanceof Chunked || body instanceof Announced) return body;
   const bytes = Buffer.from(body);
   return { header: bytes.length > 0 ? ["Content-Length", String(bytes.length)] : undefined, bytes };
 }
 
-/** Whether these bytes are a whole answer, as far as it tells its length. */
+/** Whether these bytes are a whole response, if it states its length. */
 function isWhole(bytes) {
   const end = bytes.indexOf("\r\n\r\n");
   const length = end < 0 ? undefined : /\r\ncontent-length: *(\d+)/i.exec(bytes.toString("latin1", 0, end))?.[1];

@@ -7,7 +7,7 @@ import { basename, join, relative } from "node:path";
 import { secrets } from "./http.mjs";
 import { folder } from "./workspace.mjs";
 
-// Where an operator and a developer keep secrets themselves; `config.json` tells the tests' own apps theirs.
+// Where an operator and a developer keep secrets themselves; `config.json` has those of the tests' own apps.
 const KEPT_IN = /^(\.dev\.vars|\.env.*|(vault|operator)-keys.*\.txt|config\.json)$/;
 // Of shorter ones, some are ordinary words.
 const SHORTEST = 12;

@@ -1,6 +1,6 @@
 // Small HTTP servers of the tests' own.
 
-/** Listens on a port, by default one that nobody uses, and returns it. */
+/** Listens on a port, by default a free one, and returns it. */
 export async function listen(server, port = 0) {
   await new Promise((done, fail) => server.once("error", fail).listen(port, "127.0.0.1", done));
   return server.address().port;

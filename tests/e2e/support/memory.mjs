@@ -64,7 +64,7 @@ class Inspector {
   }
 
   async context() {
-    // wrangler has enabled it already, and contexts are told of once.
+    // wrangler has enabled it already, and contexts are reported once.
     await this.call("Runtime.disable");
     await this.call("Runtime.enable");
     return within("the Worker's context", this.#context.promise);

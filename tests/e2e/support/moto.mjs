@@ -8,7 +8,7 @@ import { freePort } from "./server.mjs";
 
 const READY_MS = 60_000;
 const POLL_MS = 100;
-/** A user with rights for S3, whose making nobody checks. */
+/** A user with rights for S3, created without checks. */
 const FIRST = [
   { Action: "CreateUser", UserName: "ann" },
   {

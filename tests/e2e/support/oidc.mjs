@@ -1,4 +1,4 @@
-// `oidc-provider`, a certified authorization server, on this machine: PKCE is required, refresh tokens rotate, and whoever
+// `oidc-provider`, a certified authorization server, on this machine: PKCE is required, refresh tokens rotate, and a client that
 // uses one twice loses the grant.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
@@ -49,7 +49,7 @@ export const idpPlatforms = (issuer) =>
     ]),
   );
 
-/** Sends an answer so many milliseconds after it is finished. */
+/** Sends a response this many milliseconds after it is finished. */
 function keepBack(response, milliseconds) {
   const end = response.end.bind(response);
   response.end = (...given) => {
@@ -160,7 +160,7 @@ export class Idp {
     return at;
   }
 
-  /** Whose access token it is, by what is to be sent with requests; undefined when the server does not accept it. */
+  /** The user of an access token, by the headers of requests; undefined if the server does not accept it. */
   async whose(headers) {
     const answer = await fetch(`${this.issuer}/me`, { headers });
     return answer.status === 200 ? (await answer.json()).sub : undefined;

@@ -41,7 +41,7 @@ export function expectNothingBeside() {
   assert.deepEqual(misuses, []);
 }
 
-/** A `fetch` that takes note of what it is asked; `send` answers, the real one unless told. */
+/** A `fetch` that records its requests; `send` responds, by default the real one. */
 export class Recorder {
   /** The requests: { method, url, path, query, headers, body }. */
   requests = [];
@@ -92,7 +92,7 @@ export async function failure(call) {
   return assert.fail(`it should have failed, and gave ${inspect(value)?.slice(0, 500)}`);
 }
 
-/** What an error holds for whoever looks at it, as texts. */
+/** The visible contents of an error, as strings. */
 const shown = (error) => [
   JSON.stringify(error),
   String(error),
@@ -101,7 +101,7 @@ const shown = (error) => [
   inspect(error, { depth: 20, showHidden: true, getters: true }),
 ];
 
-/** Asserts that no secret of this run is to be seen in something. */
+/** Asserts that something contains no secret of this run. */
 export function expectNoSecret(value) {
   assert.ok(secrets.size > 0);
   for (const text of shown(value))
@@ -142,10 +142,10 @@ export function expectInvalid(error, parameter, suggestion) {
   return error;
 }
 
-/** The facts of a problem document as an error tells them. */
+/** The members of a problem document, as an error has them. */
 export const factsOf = ({ status, code, detail, errors = [] }) => ({ status, code, message: detail, errors });
 
-/** Asserts that an error tells what the service's `answer` to the same request tells, as an error of its own answer. */
+/** Asserts that an error has the members of the service's `answer` to the same request, as an error of its own response. */
 export function expectAnswered(error, kind, answer, more = {}) {
   const { requestId, suggestions, connectionId, ...problem } = answer.json;
   assert.equal(requestId, answer.header("x-request-id"));

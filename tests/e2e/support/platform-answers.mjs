@@ -21,7 +21,7 @@ export default async function answer(request, Response) {
     };
     return json(Response, 200, { issuer, ...endpoints });
   }
-  if (host !== "api.github.com") throw new Error(`nobody answers ${request.url}`);
+  if (host !== "api.github.com") throw new Error(`no platform for ${request.url}`);
   if (request.headers.get("authorization") === "Bearer wrong-token") return new Response("{}", { status: 401 });
   const what = `${request.method} ${pathname}`;
   if (what === "GET /user") return json(Response, 200, { id: 583231, login: "octocat" });
@@ -33,5 +33,5 @@ export default async function answer(request, Response) {
   }
   if (/^POST \/repos\/[^/]+\/[^/]+\/(issues|labels)$/.test(what))
     return json(Response, 201, { number: 7, state: "open", ...(await request.json()) });
-  throw new Error(`nobody answers ${what}`);
+  throw new Error(`no platform for ${what}`);
 }

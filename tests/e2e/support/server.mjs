@@ -52,7 +52,7 @@ export function wranglerLogs() {
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
 }
 
-/** A port that nobody uses now. */
+/** A free port. */
 export async function freePort() {
   const probe = createServer();
   await new Promise((done, fail) => probe.once("error", fail).listen(0, "127.0.0.1", done));

@@ -15,14 +15,14 @@ const TIMEOUT_MS = 600_000;
 const PRELUDE = `
 set -euo pipefail
 curl() {
-  local at; at=$(printf '%s/%03d' "$ANSWERS" "$(find "$ANSWERS" -name '*.told' | wc -l)")
-  command curl "$@" --max-time 30 -w '%{stderr}%{http_code} %{url_effective}' 2> "$at.told" | tee "$at.answer"
-  printf ' %s' "\${EXPECT:-}" >> "$at.told"
+  local at; at=$(printf '%s/%03d' "$ANSWERS" "$(find "$ANSWERS" -name '*.status' | wc -l)")
+  command curl "$@" --max-time 30 -w '%{stderr}%{http_code} %{url_effective}' 2> "$at.status" | tee "$at.answer"
+  printf ' %s' "\${EXPECT:-}" >> "$at.status"
 }
 npm() {
-  [ "$1" = run ] || { echo "npm $1 is no command for here" >&2; return 64; }
+  [ "$1" = run ] || { echo "npm $1 is not available here" >&2; return 64; }
   local what=$2; shift 2
-  case $what in audit | catalog | keys | seed | vault-keys) ;; *) echo "npm run $what is no command for here" >&2; return 64 ;; esac
+  case $what in audit | catalog | keys | seed | vault-keys) ;; *) echo "npm run $what is not available here" >&2; return 64 ;; esac
   if [ "\${1:-}" = -- ]; then shift; fi
   "$CONNECTOR_VAULT" "$what" "$@"
 }
@@ -73,14 +73,14 @@ export class Shell {
       );
     });
     this.#state += `\n${readFileSync(join(this.folder, ".kept"), "utf8")}`;
-    const told = readdirSync(answers)
-      .filter((name) => name.endsWith(".told"))
+    const files = readdirSync(answers)
+      .filter((name) => name.endsWith(".status"))
       .sort();
     return {
       printed: stdout,
-      answers: told.map((name) => {
+      answers: files.map((name) => {
         const [status, url, expected] = readFileSync(join(answers, name), "utf8").split(" ");
-        return { status, url, expected, text: readFileSync(join(answers, name.replace(".told", ".answer")), "utf8") };
+        return { status, url, expected, text: readFileSync(join(answers, name.replace(".status", ".answer")), "utf8") };
       }),
     };
   }

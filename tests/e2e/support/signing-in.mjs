@@ -5,7 +5,7 @@ import { listen } from "./listening.mjs";
 
 /**
  * An address that is known before the service has its port: `BASE_URL` names it. Requests go to the port `to`, with these
- * headers besides their own.
+ * headers in addition to their own.
  */
 export async function front(more = {}) {
   const gate = createServer((request, response) => {

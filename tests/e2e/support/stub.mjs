@@ -8,7 +8,7 @@ export class Stub {
   #answers = new Map();
   /** Every token request: { path, type, authorization, parameters }. */
   requests = [];
-  /** Requests to addresses that nobody should ask for. */
+  /** Unexpected requests. */
   strays = [];
 
   static async start() {
@@ -28,7 +28,7 @@ export class Stub {
   async #answer(request, response) {
     const { pathname, searchParams } = new URL(request.url, this.origin);
     if (pathname === "/authorize" || pathname === "/authorize-pkce") {
-      // Refuses what it does not know, as some platforms do, and does not go on without what it insists on.
+      // Rejects unknown parameters, as some platforms do, and requires its own.
       if (searchParams.has("code_challenge") !== pathname.endsWith("pkce"))
         return response.writeHead(400).end("The code challenge is wrong here.");
       // The person there picks what comes back.

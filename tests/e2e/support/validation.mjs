@@ -26,7 +26,7 @@ export function comparing(world) {
   };
   const plain = (path, options) => world.plain(world.keys.full, path, options);
 
-  /** Asserts that a call fails without a request, as the service answers; `validate` tells the same faults. */
+  /** Asserts that a call fails without a request, with the service's error; `validate` returns the same errors. */
   async function expectSame(what, call, answer, validate) {
     assert.ok(answer.status >= 400, `${what}: the service has nothing against it`);
     const { recorder, client } = counted();

@@ -125,7 +125,7 @@ export function expectConnections(answer, expected = {}) {
   return { ...envelope, next };
 }
 
-/** All pages of a list, by following `Link`. `each` is told every page before the next one is asked for. */
+/** All pages of a list, by following `Link`. `each` gets every page before the next one is requested. */
 export async function follow(caller, filter = {}, each = async () => {}) {
   const pages = [];
   let path = `${CONNECTIONS}?${query(filter)}`;

@@ -34,7 +34,7 @@ export async function cli(...args) {
 }
 const program = process.env.CONNECTOR_VAULT_BUILT ? builtProgram : nativeCli();
 
-/** Makes a key through `npm run keys`, as docs/operating.md tells. */
+/** Creates a key with `npm run keys`, as in docs/operating.md. */
 export async function npmKeys(...args) {
   const made = JSON.parse(await run("npm", ["run", "--silent", "keys", "--", ...args, "--json"], options));
   if (made.secret) secrets.add(made.secret);
@@ -142,7 +142,7 @@ export class State {
     return run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path], options);
   }
 
-  /** Copies the whole storage; nobody may have it open. */
+  /** Copies the whole storage; no process may have it open. */
   copy(name) {
     const copy = new State(name);
     cpSync(this.path, copy.path, { recursive: true });

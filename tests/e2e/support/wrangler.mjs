@@ -41,7 +41,7 @@ export class WranglerStandIn {
    * @param {object[]} commands of each: `form`, the arguments, where words in capitals stand for any value; `answers`, which
    *   gets these values by name, `folder` and `output` (the file of WRANGLER_OUTPUT_FILE_PATH), and gives what is printed: a
    *   text or a value to be printed as JSON; whether it `reads` only, so that its answer can be compared with the real one;
-   *   and `variant`, which tells apart situations in each of which the real wrangler has to run
+   *   and `variant`, which distinguishes situations in each of which the real wrangler has to run
    */
   constructor(commands) {
     this.commands = commands.map((command) => ({ ...command, words: command.form.split(" ") }));
