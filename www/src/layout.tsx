@@ -73,7 +73,7 @@ export function Header() {
       </header>
       <Offline />
       <div role="status">{notice && <LinkNotice reason={notice} />}</div>
-      {state.kind === "in" && link && <SwitchSession key={link.number} current={state.opened} link={link} />}
+      {state.kind === "in" && link && <SwitchSession key={link.number} current={state.session} link={link} />}
     </>
   );
 }

@@ -33,15 +33,15 @@ interface Target {
 type View =
   | { kind: "opening" }
   | { kind: "ended"; end: EndReason }
-  | { kind: "ask"; invitation: Invitation }
-  | { kind: "alone"; state: "open" | "blocked" | "done" }
+  | { kind: "confirm"; invitation: Invitation }
+  | { kind: "separate"; state: "open" | "blocked" | "done" }
   | { kind: "choose" }
   | { kind: "form"; target: Target; entered?: FormState | undefined }
-  | { kind: "away"; target: Target; pending: ProviderAttempt }
+  | { kind: "awaiting"; target: Target; pending: ProviderAttempt }
   | { kind: "done"; target: Target; connection: Connection }
   | { kind: "failed"; failure: FailureText; target?: Target | undefined; onRetry: () => void };
 
-export function ConnectWindow({ opening }: { opening: LaunchParams }) {
+export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) {
   const [branding, setBranding] = useState<Branding>();
   const [session, setSession] = useState<Session>();
   const [view, setView] = useState<View>({ kind: "opening" });
@@ -63,12 +63,12 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
     return () => void (isMounted.current = false);
   }, []);
 
-  const setViewIfMounted = (next: View) => {
+  const showView = (next: View) => {
     if (isMounted.current) setView(next);
   };
   const end = (reason: EndReason) => {
     if (reason === "expired") notify({ status: "failed", code: reason });
-    setViewIfMounted({ kind: "ended", end: reason });
+    showView({ kind: "ended", end: reason });
   };
   const notify: (...message: Tail<Parameters<typeof notifyEmbedder>>) => void = (about) =>
     notifyEmbedder(session?.listener, about);
@@ -77,21 +77,21 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
   const showFailure = (error: unknown, onRetry: () => void, target?: Target, platform = target?.connector.name) => {
     if (isExpired(error)) return end("expired");
     const failure = requestFailureText(error, namesFor(platform ?? "The platform"));
-    setViewIfMounted({ kind: "failed", failure: failure, target, onRetry: onRetry });
+    showView({ kind: "failed", failure: failure, target, onRetry: onRetry });
   };
 
   async function begin() {
-    const { isDamaged } = opening;
-    if (isDamaged) return end("damaged");
-    setViewIfMounted({ kind: "opening" });
+    const { isMalformed } = launchParams;
+    if (isMalformed) return end("damaged");
+    showView({ kind: "opening" });
     try {
-      const reply = await requestFromEmbedder(opening);
-      const invitation = await readInvitation(opening, reply);
-      if (opening.resumed && invitation) return await resume(invitation, opening.resumed);
-      if (invitation === undefined) return end(opening.resumed ? "returned" : "missing");
+      const reply = await requestFromEmbedder(launchParams);
+      const invitation = await readInvitation(launchParams, reply);
+      if (launchParams.resumed && invitation) return await resume(invitation, launchParams.resumed);
+      if (invitation === undefined) return end(launchParams.resumed ? "returned" : "missing");
       if (invitation.isFromApp) return await enter(invitation);
       // Anyone could have sent this link.
-      setViewIfMounted({ kind: "ask", invitation });
+      showView({ kind: "confirm", invitation });
     } catch (error) {
       showFailure(error, begin);
     }
@@ -114,34 +114,34 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
 
   /** Continues with the confirmed identity. */
   async function enter(invitation: Invitation) {
-    const { platform, connection } = opening;
+    const { platform, connection } = launchParams;
     unconfirmed.current = undefined;
-    setViewIfMounted({ kind: "opening" });
+    showView({ kind: "opening" });
     try {
       const next = await invitation.open();
       if (!isMounted.current) return;
       setSession(next);
       notifyEmbedder(next.listener, { status: "ready" });
       if (!next.may("connections:connect") || !next.may("catalog:read")) return end("forbidden");
-      const [only, ...others] = next.who.platforms ?? [];
+      const [onlyPlatform, ...others] = next.who.platforms ?? [];
       if (connection !== undefined) await openConnection(next, connection, platform);
       else if (platform !== undefined) await openPlatform(next, platform);
-      else if (only !== undefined && others.length === 0 && !next.may("connections:read"))
-        await openPlatform(next, only);
-      else setViewIfMounted({ kind: "choose" });
+      else if (onlyPlatform !== undefined && others.length === 0 && !next.may("connections:read"))
+        await openPlatform(next, onlyPlatform);
+      else showView({ kind: "choose" });
     } catch (error) {
       // If the response to the exchange was lost, the code may be used up. Trying again then shows `used`.
-      if (opening.code !== undefined && isExpired(error)) end("used");
+      if (launchParams.code !== undefined && isExpired(error)) end("used");
       else showFailure(error, () => void enter(invitation));
     }
   }
 
   /** Continues in a separate window, because the page around a frame could cover it and capture clicks. */
   function continueInPopup({ token, listener }: Invitation) {
-    const isOpen = openInPopup(opening, token, listener, ({ status }) => {
-      if (status === "succeeded") setViewIfMounted({ kind: "alone", state: "done" });
+    const isOpen = openInPopup(launchParams, token, listener, ({ status }) => {
+      if (status === "succeeded") showView({ kind: "separate", state: "done" });
     });
-    setViewIfMounted({ kind: "alone", state: isOpen ? "open" : "blocked" });
+    showView({ kind: "separate", state: isOpen ? "open" : "blocked" });
   }
 
   async function openConnection(from: Session, id: string, platform: string | undefined) {
@@ -150,25 +150,25 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
       if (named === undefined) return end("forbidden");
       await openPlatform(from, named, id);
     } catch (error) {
-      showFailure(error, () => setViewIfMounted({ kind: "choose" }));
+      showFailure(error, () => showView({ kind: "choose" }));
     }
   }
 
   async function openPlatform(from: Session, platform: string, connection?: string) {
-    setViewIfMounted({ kind: "opening" });
+    showView({ kind: "opening" });
     try {
       const [connector, hasClient] = await Promise.all([
         from.service.connector(platform),
         from.service.hasClient(platform),
       ]);
       if (connector.authMethods.length > 0)
-        return setViewIfMounted({
+        return showView({
           kind: "form",
           target: { connector: withUsableMethods(connector, hasClient), connection },
         });
       throw new Error(`The catalog has no method to connect to ${platform}.`);
     } catch (error) {
-      showFailure(error, () => setViewIfMounted({ kind: "choose" }), undefined, capitalize(platform));
+      showFailure(error, () => showView({ kind: "choose" }), undefined, capitalize(platform));
     }
   }
 
@@ -182,7 +182,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
     const { connector, connection } = target;
     const popup = isRedirectMethod(method) && session.opensPopup ? openPopup() : undefined;
     const returnUrl =
-      displayMode === "popup" && session.listener ? popupReturnUrl(opening, connection) : session.returnUrl;
+      displayMode === "popup" && session.listener ? popupReturnUrl(launchParams, connection) : session.returnUrl;
     const request: NewConnectAttempt = {
       ...(connection !== undefined ? { connection } : { platform: connector.platform }),
       authMethod: method.id,
@@ -200,7 +200,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
       notify({ status: "pending", attempt: id });
       if (!session.opensPopup) location.assign(authorizationUrl);
       else popup?.location.replace(authorizationUrl);
-      setViewIfMounted({ kind: "away", target, pending: { id, authorizationUrl, popup } });
+      showView({ kind: "awaiting", target, pending: { id, authorizationUrl, popup } });
       return undefined;
     } catch (error) {
       popup?.close();
@@ -223,13 +223,13 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
     if (error instanceof ApiError && error.code === "credentials_rejected")
       return { faults, failure: requestFailureText(error, namesFor(target.connector.name)) };
     if (error instanceof ApiError) notify({ status: "failed", code: error.code });
-    showFailure(error, () => setViewIfMounted({ kind: "form", target }), target);
+    showFailure(error, () => showView({ kind: "form", target }), target);
     return undefined;
   }
 
   function succeed(target: Target, connection: Connection, attempt?: string, listener = session?.listener) {
     notifyEmbedder(listener, { status: "succeeded", connection, ...(attempt !== undefined && { attempt }) });
-    setViewIfMounted({ kind: "done", target, connection });
+    showView({ kind: "done", target, connection });
   }
 
   function finish(
@@ -243,21 +243,21 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
     const failure = error ?? { code: "expired", detail: "" };
     notifyEmbedder(listener, { status: "failed", attempt: id, code: failure.code });
     const trouble = attemptFailureText(failure, namesFor(target.connector.name));
-    setViewIfMounted({ kind: "failed", failure: trouble, target, onRetry: () => retry(target) });
+    showView({ kind: "failed", failure: trouble, target, onRetry: () => retry(target) });
   }
 
   /** Repeats the attempt, or shows its form again. */
   function retry(target: Target) {
     const { method, values } = lastSubmission.current ?? {};
-    if (unconfirmed.current) return setViewIfMounted({ kind: "ask", invitation: unconfirmed.current });
+    if (unconfirmed.current) return showView({ kind: "confirm", invitation: unconfirmed.current });
     if (!method || !isRedirectMethod(method) || !session?.opensPopup) return showFormAgain(target);
     void connect(target, method, values ?? {}).then((rejected) => rejected && showFormAgain(target));
   }
 
-  const showFormAgain = (target: Target) => setViewIfMounted({ kind: "form", target, entered: lastSubmission.current });
+  const showFormAgain = (target: Target) => showView({ kind: "form", target, entered: lastSubmission.current });
 
   const canChoose =
-    opening.platform === undefined && opening.connection === undefined && unconfirmed.current === undefined;
+    launchParams.platform === undefined && launchParams.connection === undefined && unconfirmed.current === undefined;
   const homeUrl = branding?.url ?? undefined;
   const leave = (
     <LeaveButton session={session} app={app} homeUrl={homeUrl} onCancel={() => notify({ status: "closed" })} />
@@ -303,7 +303,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
             {leave}
           </EndedStep>
         );
-      case "ask": {
+      case "confirm": {
         const { invitation } = view;
         return (
           <ConfirmIdentity
@@ -313,7 +313,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
           />
         );
       }
-      case "alone":
+      case "separate":
         return <SeparateWindow state={view.state} />;
       case "choose":
         return (
@@ -323,7 +323,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
               app={app}
               announce={announce}
               onChoose={(platform, connection) => void openPlatform(session, platform, connection)}
-              onError={(error) => showFailure(error, () => setViewIfMounted({ kind: "choose" }))}
+              onError={(error) => showFailure(error, () => showView({ kind: "choose" }))}
             />
           )
         );
@@ -335,10 +335,10 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
             app={app}
             entered={view.entered}
             onSubmit={(method, values) => connect(view.target, method, values)}
-            onBack={canChoose ? () => setViewIfMounted({ kind: "choose" }) : undefined}
+            onBack={canChoose ? () => showView({ kind: "choose" }) : undefined}
           />
         );
-      case "away":
+      case "awaiting":
         return (
           session && (
             <AwaitingProvider
@@ -365,7 +365,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
             </p>
             <div class="buttons">
               {canChoose && (
-                <button type="button" onClick={() => setViewIfMounted({ kind: "choose" })}>
+                <button type="button" onClick={() => showView({ kind: "choose" })}>
                   Connect something else
                 </button>
               )}
@@ -380,7 +380,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
         return (
           <FailedStep failure={failure} app={app}>
             {canChoose && target && (
-              <button type="button" onClick={() => setViewIfMounted({ kind: "choose" })}>
+              <button type="button" onClick={() => showView({ kind: "choose" })}>
                 Choose something else
               </button>
             )}
@@ -388,7 +388,7 @@ export function ConnectWindow({ opening }: { opening: LaunchParams }) {
               <button
                 type="button"
                 class="primary"
-                onClick={() => setViewIfMounted({ kind: "form", target: { ...target, connection: connectionId } })}
+                onClick={() => showView({ kind: "form", target: { ...target, connection: connectionId } })}
               >
                 Reconnect it
               </button>

@@ -8,7 +8,7 @@ export interface LaunchParams {
   /** A token from a page that navigated here itself. */
   token: string | undefined;
   /** Whether a code or token is present but malformed. */
-  isDamaged: boolean;
+  isMalformed: boolean;
   platform: string | undefined;
   /** The connection to reconnect. */
   connection: string | undefined;
@@ -34,7 +34,7 @@ export function takeLaunchParams(): LaunchParams {
   return {
     code: isCode ? code : undefined,
     token: isToken ? token : undefined,
-    isDamaged: (code !== undefined && !isCode) || (token !== undefined && !isToken),
+    isMalformed: (code !== undefined && !isCode) || (token !== undefined && !isToken),
     platform: member("platform")?.toLowerCase(),
     connection: member("connection")?.toLowerCase(),
     origin: originOf(member("origin")),

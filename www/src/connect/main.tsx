@@ -10,7 +10,7 @@ const root = document.getElementById("window");
 let renderCount = 0;
 function renderWindow() {
   renderCount += 1;
-  if (root) render(<ConnectWindow key={renderCount} opening={takeLaunchParams()} />, root);
+  if (root) render(<ConnectWindow key={renderCount} launchParams={takeLaunchParams()} />, root);
 }
 renderWindow();
 // Another link was opened in the same page.

@@ -71,7 +71,7 @@ function Catalog() {
           Hosted authorization only
         </label>
       </div>
-      {values.q && request.page === 1 && Object.keys(request).length === 1 && <ActionResults q={values.q} />}
+      {values.q && request.page === 1 && Object.keys(filters).length === 1 && <ActionResults q={values.q} />}
       {isFiltered ? (
         <QueryView query={query} name="connectors" rows={8}>
           {({ rows, total, pages, page }) => (

@@ -10,7 +10,7 @@ export function Frame() {
   const state = useSessionState();
   return (
     <Router hook={usePageNavigation}>
-      <SessionProvider opened={state.kind === "in" ? state.opened : undefined}>
+      <SessionProvider activeSession={state.kind === "in" ? state.session : undefined}>
         <Header />
       </SessionProvider>
     </Router>

@@ -8,7 +8,7 @@ export const SCHEME = "apiKey";
 /** Undefined when signed out. */
 export function sessionSecret(): string | undefined {
   const state = sessionState();
-  return state.kind === "in" ? state.opened.secret : undefined;
+  return state.kind === "in" ? state.session.secret : undefined;
 }
 
 export const usedSecret = ({ authSelectors }: System): string | undefined =>

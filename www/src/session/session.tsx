@@ -60,21 +60,26 @@ function createQueryClient(opened: ActiveSession): QueryClient {
 
 /** Provides a session to its children, with a query client of its own. */
 export function SessionProvider({
-  opened,
+  activeSession,
   children,
 }: {
-  opened: ActiveSession | undefined;
+  activeSession: ActiveSession | undefined;
   children: ComponentChildren;
 }) {
-  const client = useMemo(() => opened && createQueryClient(opened), [opened]);
+  const client = useMemo(() => activeSession && createQueryClient(activeSession), [activeSession]);
   const session = useMemo<Session | undefined>(
     () =>
-      opened && { vault: opened.vault, who: opened.who, may: (scope) => opened.who.scopes.includes(scope), signOut },
-    [opened],
+      activeSession && {
+        vault: activeSession.vault,
+        who: activeSession.who,
+        may: (scope) => activeSession.who.scopes.includes(scope),
+        signOut,
+      },
+    [activeSession],
   );
   if (!client) return <>{children}</>;
   return (
-    <Context.Provider key={opened?.number} value={session}>
+    <Context.Provider key={activeSession?.number} value={session}>
       <QueryClientProvider client={client}>{children}</QueryClientProvider>
     </Context.Provider>
   );
@@ -83,7 +88,7 @@ export function SessionProvider({
 /** Shows the sign-in page until there is a session. The address stays the same. */
 export function SessionGate({ children }: { children: ComponentChildren }) {
   const state = useSessionState();
-  if (state.kind === "in") return <SessionProvider opened={state.opened}>{children}</SessionProvider>;
+  if (state.kind === "in") return <SessionProvider activeSession={state.session}>{children}</SessionProvider>;
   if (state.kind === "opening")
     return (
       <main id="main">

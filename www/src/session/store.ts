@@ -34,7 +34,7 @@ export type State =
   /** `failure`: the secret could not be verified; `retry` tries again. */
   | { kind: "out"; reason?: Reason | undefined; failure?: unknown; retry?: () => void }
   /** `link`: the session that a link offers, until the user decides; `notice`: why a link could not be opened. */
-  | { kind: "in"; opened: ActiveSession; link?: ActiveSession; notice?: Reason | undefined };
+  | { kind: "in"; session: ActiveSession; link?: ActiveSession; notice?: Reason | undefined };
 
 let state: State = { kind: "opening" };
 const listeners = new Set<() => void>();
@@ -106,7 +106,7 @@ const startAction = () => {
 function enter(next: ActiveSession, more: { notice?: Reason | undefined; link?: ActiveSession } = {}) {
   startAction();
   storeSecret(next.secret);
-  setState({ kind: "in", opened: next, ...more });
+  setState({ kind: "in", session: next, ...more });
 }
 
 function leave(reason: Reason | undefined) {
@@ -126,12 +126,12 @@ interface StartOptions {
 
 /** Finds a session of this tab or of another one, then handles the link. */
 async function begin(from: StartOptions): Promise<void> {
-  const isLate = startAction();
+  const isSuperseded = startAction();
   setState({ kind: "opening" });
   try {
     const { current, isOwn, reason } = await findSession(from);
     const offeredSession = await openOffered(from.link, current);
-    if (isLate()) return;
+    if (isSuperseded()) return;
     const notice =
       from.link === undefined || offeredSession ? undefined : from.link === "damaged" ? "link-damaged" : "link-refused";
     if (current && offeredSession !== current && !(offeredSession && isSameIdentity(current, offeredSession))) {
@@ -142,7 +142,7 @@ async function begin(from: StartOptions): Promise<void> {
       broadcast("signed-in");
     } else leave(notice ?? reason);
   } catch (failure) {
-    if (!isLate()) setState({ kind: "out", reason: from.reason, failure, retry: () => void begin(from) });
+    if (!isSuperseded()) setState({ kind: "out", reason: from.reason, failure, retry: () => void begin(from) });
   }
 }
 
@@ -175,7 +175,7 @@ async function openOffered(
 export function startSession(): void {
   const link = takeLink();
   joinTabs({
-    secret: () => (state.kind === "in" ? state.opened.secret : undefined),
+    secret: () => (state.kind === "in" ? state.session.secret : undefined),
     isSignedOut: () => state.kind === "out" && (state.reason === "signed-out" || state.reason === "link-left"),
     onSession: () => {
       if (state.kind === "out") void begin({ stored: storedSecret(), reason: state.reason });
@@ -192,24 +192,24 @@ export function startSession(): void {
 /** Handles a link that was opened in the same page. The current session stays until the user decides. */
 async function openLink(link: Link): Promise<void> {
   if (state.kind !== "in") return begin({ stored: storedSecret(), link });
-  const { opened: current } = state;
-  const isLate = startAction();
+  const { session: current } = state;
+  const isSuperseded = startAction();
   let notice: Reason = link === "damaged" ? "link-damaged" : "link-refused";
   const offered = await openOffered(link, current).catch(() => {
     notice = "link-untried";
     return undefined;
   });
-  if (isLate() || offered === current) return;
-  if (offered === undefined) setState({ kind: "in", opened: current, notice });
+  if (isSuperseded() || offered === current) return;
+  if (offered === undefined) setState({ kind: "in", session: current, notice });
   else if (isSameIdentity(current, offered)) enter(offered);
-  else setState({ kind: "in", opened: current, link: offered });
+  else setState({ kind: "in", session: current, link: offered });
 }
 
 /** Signs in with a key. Throws the service's error if it is rejected. */
 export async function signIn(secret: string): Promise<void> {
-  const isLate = startAction();
+  const isSuperseded = startAction();
   const next = await open(secret);
-  if (isLate()) return;
+  if (isSuperseded()) return;
   enter(next);
   broadcast("signed-in");
 }
@@ -228,11 +228,11 @@ export class OtherAccountError extends Error {
  */
 export async function openOtherEnvironment(secret?: string): Promise<boolean> {
   if (state.kind !== "in") return false;
-  const { opened: current } = state;
-  const isLate = startAction();
+  const { session: current } = state;
+  const isSuperseded = startAction();
   const other = secret ?? otherSecret();
   const next = other === undefined ? undefined : await (secret ? open(secret) : openIfAccepted(other));
-  if (isLate()) return true;
+  if (isSuperseded()) return true;
   const { account, environment } = next?.who ?? {};
   const isOfAccount = account === current.who.account && environment !== current.who.environment;
   if (next === undefined || !isOfAccount) {
@@ -261,7 +261,7 @@ export function signOut(): void {
 
 /** Ends a session whose secret was rejected. Another tab may have a newer one. */
 export function endRejectedSession(lost: ActiveSession): void {
-  if (state.kind !== "in" || state.opened !== lost) return;
+  if (state.kind !== "in" || state.session !== lost) return;
   storeSecret(undefined);
   void begin({ lost: lost.secret, reason: refusalReason(lost.secret) });
 }
@@ -270,7 +270,7 @@ export function endRejectedSession(lost: ActiveSession): void {
 export function decideOnLink(isOpened: boolean): void {
   if (state.kind !== "in" || !state.link) return;
   if (!isOpened) {
-    setState({ kind: "in", opened: state.opened });
+    setState({ kind: "in", session: state.session });
     return;
   }
   memoized = new Map();
@@ -278,5 +278,5 @@ export function decideOnLink(isOpened: boolean): void {
 }
 
 export function dismissNotice(): void {
-  if (state.kind === "in") setState({ kind: "in", opened: state.opened });
+  if (state.kind === "in") setState({ kind: "in", session: state.session });
 }
