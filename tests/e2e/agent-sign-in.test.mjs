@@ -174,7 +174,7 @@ describe("agents that sign in", () => {
       await page.getByText(endpoint, { exact: true }).waitFor();
       await page.getByText(idp.issuer, { exact: true }).waitFor();
       const grant = page.getByRole("list", { name: "Grants" }).getByRole("listitem").filter({ hasText: "For ann" });
-      await grant.getByText("only reads").waitFor();
+      await grant.getByText("read only").waitFor();
       // By keyboard alone, as every page.
       await grant.getByRole("button", { name: "Revoke the grant of Sample Agent for ann" }).focus();
       await page.keyboard.press("Enter");

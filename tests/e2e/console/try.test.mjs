@@ -56,7 +56,7 @@ describe("the console: run an action", () => {
       { as: keys.caller, ...options },
     );
   const button = (within, name) => within.getByRole("button", { name, exact: true });
-  const answer = (page) => page.getByRole("region", { name: "Answer" });
+  const response = (page) => page.getByRole("region", { name: "Response" });
 
   test("runs a read-only action without confirmation", () =>
     visit(GET, async (page, form) => {
@@ -65,11 +65,11 @@ describe("the console: run an action", () => {
       await form.getByText("In the query").waitFor();
       await form.getByLabel("view (optional)").selectOption("long");
       await button(form, "Run").click();
-      await answer(page).getByRole("status").getByText("200").waitFor();
-      const body = JSON.parse(await answer(page).getByLabel("Body of the answer").innerText());
+      await response(page).getByRole("status").getByText("200").waitFor();
+      const body = JSON.parse(await response(page).getByLabel("Response body").innerText());
       assert.deepEqual([body.method, body.url], ["GET", "/api/things/7?view=long"]);
-      await answer(page).getByText("Headers", { exact: true }).click();
-      await answer(page).getByText("content-type", { exact: true }).waitFor();
+      await response(page).getByText("Headers", { exact: true }).click();
+      await response(page).getByText("content-type", { exact: true }).waitFor();
     }));
 
   test("offers only connections with credentials", () =>
@@ -104,7 +104,7 @@ describe("the console: run an action", () => {
       assert.equal(platform.requests.length, before);
       await button(form, "Run").click();
       await button(question, "Run it").click();
-      await answer(page).getByRole("status").getByText("200").waitFor();
+      await response(page).getByRole("status").getByText("200").waitFor();
       const { method, url, body } = platform.last;
       assert.deepEqual([method, url], ["POST", "/api/owners/a%20b/things?tags=x&tags=y"]);
       assert.deepEqual(JSON.parse(body), { name: "é", size: 3 });
@@ -159,8 +159,8 @@ describe("the console: run an action", () => {
       await form.getByText("1 optional").click();
       await button(form, "Run").click();
       await button(page.getByRole("alertdialog"), "Run it").click();
-      await answer(page).getByRole("status").getByText("200").waitFor();
-      await answer(page).getByText("Headers", { exact: true }).click();
+      await response(page).getByRole("status").getByText("200").waitFor();
+      await response(page).getByText("Headers", { exact: true }).click();
       await expectAccessibleEverywhere(page, "an action that was tried", { others: [390] });
     }));
 });

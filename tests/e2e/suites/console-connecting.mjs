@@ -210,7 +210,7 @@ export function consoleConnecting(world) {
         await fits("the form");
         await field("Identity").fill(someone());
         await submit("Get the link");
-        await dialog.getByText("Waiting until").waitFor();
+        await dialog.getByText("Waiting for the user").waitFor();
         await fits("the link");
       }));
   });

@@ -110,7 +110,7 @@ export function consoleConnectors(world) {
         await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Connectors" }).click();
         await expectKnown(page);
         await page.goto(`${world.console.baseUrl}/connectors?family=nobody`);
-        await page.getByText("The catalog has no such family").waitFor();
+        await page.getByText("The catalog has no such connector family").waitFor();
         await page.getByRole("link", { name: "Show all connectors" }).click();
         await expectKnown(page);
       }));

@@ -136,11 +136,11 @@ export function consoleWebhooks(world) {
         const [latest, first] = known.map(({ event }) => event);
         const again = once(receiver, "request");
         await button(page, `Send again ${latest}`).click();
-        await page.getByText("1 event is sent again.").waitFor();
+        await page.getByText("1 event will be sent again.").waitFor();
         const [request] = await again;
         assert.equal(request.headers["webhook-id"], latest);
         await button(page, `Replay from here, ${first}`).click();
-        await page.getByText("2 events are sent again.").waitFor();
+        await page.getByText("2 events will be sent again.").waitFor();
       });
     });
 
@@ -183,7 +183,7 @@ export function consoleWebhooks(world) {
         await expectAccessible(page, "failed deliveries");
         const again = once(receiver, "request");
         await rows.getByRole("button", { name: /^Send again / }).click();
-        await page.getByText("1 event is sent again.").waitFor();
+        await page.getByText("1 event will be sent again.").waitFor();
         await again;
         await page.getByText("No failed deliveries").waitFor();
         await expectAccessible(page, "no failed deliveries");
