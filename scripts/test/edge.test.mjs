@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { isMatch, open } from "../../src/edge/glue.js";
-import { inTurn, turn } from "../../src/edge/turn.js";
+import { runShards, shardsDueAt } from "../../src/edge/shards.js";
 
 const TIMEOUT_MS = 20_000;
 const CALLER_LEFT = 4;
@@ -66,8 +66,8 @@ test("the schedule visits a few databases per minute, and each one regularly", (
     return Object.fromEntries(names.map((name) => [name, {}]));
   };
   const numbers = (count) => Array.from({ length: count }, (_, at) => at);
-  const at = (count, minute) => turn(env(count), minute * 60_000 + 59_999);
-  assert.deepEqual(turn({}, 1), []);
+  const at = (count, minute) => shardsDueAt(env(count), minute * 60_000 + 59_999);
+  assert.deepEqual(shardsDueAt({}, 1), []);
   for (const count of [1, 3, 10]) assert.deepEqual(at(count, 7), numbers(count));
   for (const [count, turns] of [
     [11, 2],
@@ -98,13 +98,13 @@ test("a failing or slow database does not delay the others", async () => {
     if (number === 1) throw "VAULT_1: no";
     done.push(number);
   };
-  const whole = inTurn(env, 0, run);
+  const whole = runShards(env, 0, run);
   assert.deepEqual(begun, [0, 1, 2]);
   assert.deepEqual(done, [2]);
   answer();
   await assert.rejects(whole, (cause) => cause === "VAULT_1: no");
   assert.deepEqual(done, [2, 0]);
-  await inTurn({ VAULT: {} }, 0, async () => {});
+  await runShards({ VAULT: {} }, 0, async () => {});
 });
 
 test("patterns are compiled as in HTML, or else as in JSON Schema", () => {

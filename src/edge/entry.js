@@ -1,12 +1,11 @@
-// The module that the runtime loads: a plain handler around the WebAssembly module's glue. For a class the runtime would
-// make an object for each request, a tenth of what a warm request costs. After a trap the glue makes the module afresh with
-// the next call.
-import { consume, fetch, rehearse as answer, scheduled } from "glue";
+// The entry module: a plain handler around the glue of the WebAssembly module. For a class, the runtime would create an object for
+// each request, which takes a tenth of the time of a warm request. After a trap, the glue creates a new instance with the next call.
+import { consume, fetch, rehearse as respond, scheduled } from "glue";
 import { rehearse } from "./rehearsal.js";
-import { inTurn } from "./turn.js";
+import { runShards } from "./shards.js";
 
-/** A trap or a refused response: the cause goes to the log, the caller gets a constant text. */
-function internal(request, cause) {
+/** The response after a trap or an invalid response: logs the cause, and returns a constant message. */
+function internalError(request, cause) {
   const requestId = crypto.randomUUID();
   console.error(`internal request=${requestId}: ${cause?.stack ?? cause}`);
   const problem = {
@@ -28,19 +27,19 @@ function internal(request, cause) {
 export default {
   fetch(request, env, ctx) {
     try {
-      const answer = fetch(request, env, ctx);
-      return answer instanceof Promise ? answer.catch((cause) => internal(request, cause)) : answer;
+      const response = fetch(request, env, ctx);
+      return response instanceof Promise ? response.catch((cause) => internalError(request, cause)) : response;
     } catch (cause) {
-      return internal(request, cause);
+      return internalError(request, cause);
     }
   },
 
-  /** The Cron Trigger: does what is due, in several databases at once. What fails is due again, and stops no other. */
+  /** The Cron Trigger: runs due jobs in several shards concurrently. Failed jobs stay due. */
   async scheduled(_, env) {
-    await inTurn(env, Date.now(), (number) => scheduled(number, env));
+    await runShards(env, Date.now(), (number) => scheduled(number, env));
   },
 
-  /** The queue: one message after the other, and each for itself, so that one that fails repeats no other. */
+  /** The queue: processes messages one by one, so that a failed one does not repeat the others. */
   async queue(batch, env) {
     for (const message of batch.messages) {
       try {
@@ -54,5 +53,5 @@ export default {
   },
 };
 
-// Not awaited: whatever became of it, the Worker serves.
-rehearse(answer);
+// Not awaited: requests are served even if the rehearsal fails.
+rehearse(respond);

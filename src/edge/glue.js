@@ -1,7 +1,7 @@
-// The border between JavaScript and WebAssembly, crossed once on the way in and once on the way out: a crossing for
-// each header would cost more than the rest of a request.
+// The JavaScript that WebAssembly imports. Each request crosses the boundary once in each direction: one crossing per header would
+// cost more than the rest of the request.
 
-/** The method, the URL and, of the headers `names`, those that were sent: a line each, a header's as `name:value`. */
+/** The method, the URL, and those of the headers `names` that were sent, as lines; a header as `name:value`. */
 export function read(request, names) {
   const { headers } = request;
   let text = `${request.method}\n${request.url}`;
@@ -12,19 +12,19 @@ export function read(request, names) {
   return text;
 }
 
-/** A response. `head` has a line `name:value` for each header; `body` is a view into WebAssembly's memory. */
+/** Creates a response. `head` has a line `name:value` for each header; `body` is a view into WebAssembly's memory. */
 export function respond(status, head, body) {
-  // A copy: the body outlives this call, and what is in that memory does not.
-  return respondKept(status, head, body.length > 0 ? body.slice() : null);
+  // Copied, because that memory changes after this call.
+  return respondCached(status, head, body.length > 0 ? body.slice() : null);
 }
 
-/** The same with a body in JavaScript's memory, which nobody changes: it may be sent any number of times. */
-export function respondKept(status, head, body) {
-  return new Response(body, { status, headers: headersOf(head) });
+/** Creates a response with an immutable body in JavaScript's memory, which can be sent any number of times. */
+export function respondCached(status, head, body) {
+  return new Response(body, { status, headers: parseHeaders(head) });
 }
 
-/** The headers of lines `name:value`. */
-function headersOf(head) {
+/** Parses lines `name:value`. */
+function parseHeaders(head) {
   const headers = {};
   for (const line of head.split("\n")) {
     const colon = line.indexOf(":");
@@ -33,79 +33,78 @@ function headersOf(head) {
   return headers;
 }
 
-/** The site's file at the path of a request, with these headers besides; the path is written as the file's name is. */
+/** The site's file at the path of a request, with additional headers. The path is decoded, because file names are. */
 export async function file(request, env, head) {
   const url = new URL(request.url);
   url.pathname = decodeURIComponent(url.pathname);
-  const found = await env.ASSETS.fetch(new Request(url, request));
-  if (head === "") return found;
-  const response = new Response(found.body, found);
-  for (const [name, value] of Object.entries(headersOf(head))) response.headers.set(name, value);
+  const asset = await env.ASSETS.fetch(new Request(url, request));
+  if (head === "") return asset;
+  const response = new Response(asset.body, asset);
+  for (const [name, value] of Object.entries(parseHeaders(head))) response.headers.set(name, value);
   return response;
 }
 
 /**
- * Another service's answer as `[status, head, body]`, or a number: 1 when it can't be reached, 2 when it does not answer in
- * time, 3 when its body has more than `most` bytes. No redirect is followed.
+ * Sends a request to another service. Returns `[status, head, body]`, or a number: 1 if the service can't be reached, 2 after a
+ * timeout, 3 if the body has more than `limit` bytes. Does not follow redirects.
  */
-export async function send(method, url, head, sent, deadline, most) {
+export async function send(method, url, head, sent, timeoutMs, limit) {
   const body = sent.length > 0 ? sent.slice() : undefined;
-  const signal = AbortSignal.timeout(deadline);
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await fetch(url, { method, headers: headersOf(head), body, redirect: "manual", signal });
-    const received = await bytes(answer, most);
+    const response = await fetch(url, { method, headers: parseHeaders(head), body, redirect: "manual", signal });
+    const received = await bytes(response, limit);
     if (received === null) return 3;
-    return [answer.status, lines(answer), received];
+    return [response.status, lines(response), received];
   } catch (error) {
     return signal.aborted || error?.name === "TimeoutError" ? 2 : 1;
   }
 }
 
 /**
- * As `send`, but resolves as soon as the answer begins: to the `Response`, or to 1, 2, or 4 when the sender of
- * `request` has disconnected, which aborts it. Without `sent`, the body is that of
- * `request`, as it arrives; the deadline counts from when all of it has been sent.
+ * Like `send`, but resolves as soon as the response begins: to the `Response`, or to 1, 2, or 4 if the client of `request` has
+ * disconnected, which aborts the call. Without `sent`, streams the body of `request`; the timeout starts when it has been sent.
  */
-export async function open(method, url, head, sent, request, deadline) {
-  const stop = new AbortController();
-  let [timer, isLate, isOver] = [undefined, false, false];
-  const wait = () => {
-    if (!isOver) timer = setTimeout(() => stop.abort((isLate = true)), deadline);
+export async function open(method, url, head, sent, request, timeoutMs) {
+  const abort = new AbortController();
+  let [timer, isTimeout, hasEnded] = [undefined, false, false];
+  const startTimer = () => {
+    if (!hasEnded) timer = setTimeout(() => abort.abort((isTimeout = true)), timeoutMs);
   };
-  const signal = request?.signal ? AbortSignal.any([stop.signal, request.signal]) : stop.signal;
-  const init = { method, headers: headersOf(head), redirect: "manual", signal };
+  const signal = request?.signal ? AbortSignal.any([abort.signal, request.signal]) : abort.signal;
+  const init = { method, headers: parseHeaders(head), redirect: "manual", signal };
   if (sent === undefined) {
     const length = request.headers.get("content-length");
     const pipe = length === null ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
     init.body = pipe.readable;
-    request.body.pipeTo(pipe.writable).then(wait, () => isOver || stop.abort());
+    request.body.pipeTo(pipe.writable).then(startTimer, () => hasEnded || abort.abort());
   } else {
     if (sent.length > 0) init.body = sent.slice();
-    wait();
+    startTimer();
   }
   try {
     return await fetch(url, init);
   } catch {
-    if (isLate) return 2;
+    if (isTimeout) return 2;
     return request?.signal?.aborted ? 4 : 1;
   } finally {
-    isOver = true;
+    hasEnded = true;
     clearTimeout(timer);
   }
 }
 
-/** A platform's answer as a response of this service. */
-export function respondPassed(status, head, answer) {
+/** Converts a platform's response to a response of this service. */
+export function respondProxied(status, head, response) {
   const isEmpty = status === 101 || status === 204 || status === 205 || status === 304;
-  return new Response(isEmpty ? null : answer.body, { status, headers: headersOf(head) });
+  return new Response(isEmpty ? null : response.body, { status, headers: parseHeaders(head) });
 }
 
-/** Ends the transfer of an answer that nobody wants. */
-export function discard(answer) {
-  if (answer.body !== null && !answer.bodyUsed) answer.body.cancel().catch(() => {});
+/** Cancels the body of a response that is not needed. */
+export function discard(response) {
+  if (response.body !== null && !response.bodyUsed) response.body.cancel().catch(() => {});
 }
 
-/** All headers of a message: a line `name:value` each. */
+/** All headers of a request or response, as lines `name:value`. */
 export function lines(message) {
   let text = "";
   message.headers.forEach((value, name) => {
@@ -114,54 +113,54 @@ export function lines(message) {
   return text;
 }
 
-/** The bytes of the body of a request or a response; null when it has more than `most`, the rest of which is not read. */
-export async function bytes(message, most) {
-  if (Number(message.headers.get("content-length")) > most) return null;
+/** The body of a request or response; null if it has more than `limit` bytes. Then the rest is not read. */
+export async function bytes(message, limit) {
+  if (Number(message.headers.get("content-length")) > limit) return null;
   const chunks = [];
   let size = 0;
   for await (const chunk of message.body ?? []) {
     size += chunk.length;
-    if (size > most) return null;
+    if (size > limit) return null;
     chunks.push(chunk);
   }
   const whole = new Uint8Array(size);
-  let at = 0;
+  let offset = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
+    whole.set(chunk, offset);
+    offset += chunk.length;
   }
   return whole;
 }
 
 /**
- * What a database answers to statements, a JSON array of `[sql, ...parameters]`, in one transaction: a line for each, of the rows
- * read, the rows written, the size of the database, and the rows as JSON. With `since`, they run in a session that begins there,
- * and its bookmark is the first line.
+ * Runs statements, a JSON array of `[sql, ...parameters]`, in one transaction. Returns a line for each: rows read, rows written, size
+ * of the database, and the rows as JSON. With `since`, they run in a session that starts at this bookmark, and the first line is the
+ * bookmark of the session.
  */
 export async function batch(database, statements, since) {
   const session = since === undefined ? database : database.withSession(since);
   const bound = JSON.parse(statements).map(([sql, ...parameters]) => session.prepare(sql).bind(...parameters));
-  const answers = (await session.batch(bound)).map(({ results, meta }) => {
+  const results = (await session.batch(bound)).map(({ results: rows, meta }) => {
     const { rows_read: read = 0, rows_written: written = 0, size_after: size = 0 } = meta ?? {};
-    return `${read} ${written} ${size} ${JSON.stringify(results)}`;
+    return `${read} ${written} ${size} ${JSON.stringify(rows)}`;
   });
-  return (since === undefined ? answers : [session.getBookmark() ?? "", ...answers]).join("\n");
+  return (since === undefined ? results : [session.getBookmark() ?? "", ...results]).join("\n");
 }
 
-/** Sends messages to the queue, which hands them over after so many seconds; false when the deployment has none. */
+/** Sends messages to the queue, to be delivered after `delaySeconds`. Returns false if the deployment has no queue. */
 export async function enqueue(env, messages, delaySeconds) {
   if (!env.WORK) return false;
   await env.WORK.sendBatch(messages.map((body) => ({ body, contentType: "text", delaySeconds })));
   return true;
 }
 
-/** Where a rehearsal has what it inflates: outside of a request, the runtime reads no stream. */
-const REHEARSED = Symbol.for("rehearsal.inflate");
+/** The binding with which a rehearsal replaces decompression: outside of a request, the runtime does not read streams. */
+const REHEARSED_INFLATE = Symbol.for("rehearsal.inflate");
 
-/** What deflated bytes, a view into WebAssembly's memory, were before; null when they are damaged. */
+/** Decompresses bytes, a view into WebAssembly's memory; null if they are damaged. */
 export async function inflate(bytes, env) {
-  if (env[REHEARSED]) return env[REHEARSED](bytes);
-  // A copy: what is in that memory may change while the stream is read.
+  if (env[REHEARSED_INFLATE]) return env[REHEARSED_INFLATE](bytes);
+  // Copied, because that memory can change while the stream is read.
   const stream = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   try {
     return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -171,22 +170,22 @@ export async function inflate(bytes, env) {
   }
 }
 
-/** How WebCrypto knows the algorithms of JSON Web Tokens. */
+/** The algorithms of JSON Web Tokens in WebCrypto. */
 const ALGORITHMS = {
   RS256: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
   ES256: { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" },
 };
 
-/** Whether the holder of a public key, a JSON Web Key as text, has signed the message. */
+/** Verifies a signature of the message with a public key, a JSON Web Key as a string. */
 export async function verify(algorithm, key, message, signature) {
-  const how = ALGORITHMS[algorithm];
-  // Copies: what is in WebAssembly's memory may change meanwhile. The two members would only be compared with our own use.
+  const parameters = ALGORITHMS[algorithm];
+  // Copied, because WebAssembly's memory can change meanwhile. Without `key_ops` and `use`, which could forbid this usage.
   const [signed, by] = [message.slice(), signature.slice()];
   const { key_ops: _, use: __, ...jwk } = JSON.parse(key);
   try {
     return await crypto.subtle.verify(
-      how,
-      await crypto.subtle.importKey("jwk", jwk, how, false, ["verify"]),
+      parameters,
+      await crypto.subtle.importKey("jwk", jwk, parameters, false, ["verify"]),
       by,
       signed,
     );
@@ -195,21 +194,21 @@ export async function verify(algorithm, key, message, signature) {
   }
 }
 
-/** The signature of the message by a private key, a JSON Web Key as text; null for a key that can't be used. */
+/** Signs the message with a private key, a JSON Web Key as a string; null if the key is invalid. */
 export async function sign(algorithm, key, message) {
-  const how = ALGORITHMS[algorithm];
-  // A copy, as above.
+  const parameters = ALGORITHMS[algorithm];
+  // Copied, as above.
   const signed = message.slice();
   try {
     const { key_ops: _, use: __, ...jwk } = JSON.parse(key);
-    const by = await crypto.subtle.importKey("jwk", jwk, how, false, ["sign"]);
-    return new Uint8Array(await crypto.subtle.sign(how, by, signed));
+    const privateKey = await crypto.subtle.importKey("jwk", jwk, parameters, false, ["sign"]);
+    return new Uint8Array(await crypto.subtle.sign(parameters, privateKey, signed));
   } catch {
     return null;
   }
 }
 
-/** The text of bytes in a charset; undefined when the runtime does not know it, or they are no text in it. */
+/** Decodes bytes in a charset; undefined if the runtime does not know the charset, or if the bytes are invalid. */
 export function decode(charset, bytes) {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes);
@@ -217,8 +216,8 @@ export function decode(charset, bytes) {
 }
 
 /**
- * Whether the whole text matches a pattern: as HTML reads patterns or, if it can't, as JSON Schema does. A pattern that is none
- * restricts nothing.
+ * Whether the whole string matches a pattern, compiled as in HTML or, if that fails, as in JSON Schema. An invalid pattern matches
+ * everything.
  */
 export function isMatch(pattern, text) {
   for (const flags of ["v", "u"]) {
@@ -230,8 +229,8 @@ export function isMatch(pattern, text) {
 }
 
 /**
- * A pause: `over` is kept after `milliseconds`, or once `end` is called. The runtime forgets the timers of a request that has
- * been answered, and whatever waits for such a promise would stay for as long as the isolate.
+ * A cancellable timer: `over` resolves after `milliseconds`, or when `end` is called. The runtime drops the timers of a finished
+ * request, so a promise that waits for one would stay in memory as long as the isolate.
  */
 export function pause(milliseconds) {
   const { promise: over, resolve } = Promise.withResolvers();

@@ -33,8 +33,8 @@ extern "C" {
     fn read(request: &web_sys::Request, names: &Array) -> String;
     #[wasm_bindgen(catch)]
     fn respond(status: u16, head: &str, body: &[u8]) -> Result<JsValue, JsValue>;
-    #[wasm_bindgen(catch, js_name = "respondKept")]
-    fn respond_kept(status: u16, head: &str, body: &Uint8Array) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(catch, js_name = "respondCached")]
+    fn respond_cached(status: u16, head: &str, body: &Uint8Array) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(catch)]
     fn file(request: &web_sys::Request, env: &JsValue, head: &str) -> Result<Promise, JsValue>;
     /// A promise of the bytes of a message's body; of null when there are more than `most`.
@@ -42,8 +42,8 @@ extern "C" {
     pub fn bytes(message: &JsValue, most: u32) -> Result<Promise, JsValue>;
     /// All headers of a message.
     pub fn lines(message: &JsValue) -> String;
-    #[wasm_bindgen(catch, js_name = "respondPassed")]
-    fn respond_passed(status: u16, head: &str, answer: &JsValue) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(catch, js_name = "respondProxied")]
+    fn respond_proxied(status: u16, head: &str, answer: &JsValue) -> Result<JsValue, JsValue>;
     /// Ends the transfer of an answer.
     pub fn discard(answer: &JsValue);
     /// A promise of another service's answer, as soon as it begins.
@@ -240,11 +240,11 @@ pub fn response(response: &Response) -> Result<JsValue, JsValue> {
         let answer = passed.body.downcast_ref::<Answer>().and_then(|answer| answer.0.take());
         // Of two headers of one name, the last one counts.
         let all = head(&passed.headers) + "\n" + &own;
-        return respond_passed(response.status, &all, &answer.unwrap_or_default());
+        return respond_proxied(response.status, &all, &answer.unwrap_or_default());
     }
     let head = own;
     match response.kept.as_ref().and_then(|kept| kept.as_any().downcast_ref::<Buffer>()) {
-        Some(Buffer(kept)) => respond_kept(response.status, &head, kept),
+        Some(Buffer(kept)) => respond_cached(response.status, &head, kept),
         None => respond(response.status, &head, &response.body),
     }
 }

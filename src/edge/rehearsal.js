@@ -1,13 +1,13 @@
-// V8 compiles a function of a WebAssembly module when it is called first: most of what a new isolate's first request
-// used to cost. So the isolate answers a few recorded requests while it starts, which no request pays for: with the
-// storage's recorded answers, for nobody, by a service of which nothing is left afterwards.
+// V8 compiles a WebAssembly function on its first call, which took most of the time of an isolate's first request. So a new isolate
+// handles a few recorded requests while it starts, which no caller waits for: against recorded storage responses, with a throwaway
+// service.
 import recorded from "./rehearsal.json";
 
-// The second and third time V8 finds out what is called most, and optimizes that.
+// In the second and third round, V8 detects and optimizes hot functions.
 const ROUNDS = 3;
 
-/** A request as far as the Worker looks at one. The runtime makes no body outside of a request. */
-function requestOf({ method, path, secret, body }) {
+/** The members of a request that the Worker uses. Outside of a request, the runtime cannot create a body. */
+function createRequest({ method, path, secret, body }) {
   const headers = new Headers({ "content-type": "application/json" });
   if (secret !== undefined) headers.set("x-service-secret", secret);
   return {
@@ -18,8 +18,8 @@ function requestOf({ method, path, secret, body }) {
   };
 }
 
-/** Bindings that answer what was recorded: of KV by key, of D1 in the order of the batches; and what stands for a stream. */
-function bindingsOf({ batches }) {
+/** Bindings with recorded responses: of KV by key, of D1 in the order of the batches; and recorded decompression. */
+function createBindings({ batches }) {
   let next = 0;
   const get = async (key) => (key in recorded.values ? Uint8Array.fromHex(recorded.values[key]).buffer : null);
   const inflate = async (bytes) => Uint8Array.fromHex(recorded.inflated[bytes.toHex()]);
@@ -33,14 +33,14 @@ function bindingsOf({ batches }) {
 }
 
 /**
- * Has `answer` answer all recorded requests, one after the other, a few times.
- * @param {(request: object, env: object) => unknown} answer
- * @param {(recorded: object, response: unknown) => void} [told] what came out, for tests
+ * Handles all recorded requests in sequence, a few times.
+ * @param {(request: object, env: object) => unknown} respond
+ * @param {(recorded: object, response: unknown) => void} [onResponse] for tests
  */
-export async function rehearse(answer, told) {
+export async function rehearse(respond, onResponse) {
   for (const one of Array(ROUNDS).fill(recorded.requests).flat()) {
-    // Outside of a request the runtime refuses the last step, `new Response`. By then everything is compiled.
-    const response = await (async () => answer(requestOf(one), bindingsOf(one)))().catch((refused) => refused);
-    told?.(one, response);
+    // Outside of a request, the runtime rejects the last step, `new Response`. By then everything is compiled.
+    const response = await (async () => respond(createRequest(one), createBindings(one)))().catch((error) => error);
+    onResponse?.(one, response);
   }
 }

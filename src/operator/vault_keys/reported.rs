@@ -10,7 +10,7 @@ use crate::operator::sql::filled;
 const MINUTE_MS: u64 = 60_000;
 /// How late a report may be, or be lost, in a service that runs.
 const LATE_MS: u64 = 5 * MINUTE_MS;
-/// Of how many databases a service looks after in a minute (`src/edge/turn.js`).
+/// Of how many databases a service looks after in a minute (`src/edge/shards.js`).
 const IN_A_MINUTE: usize = 10;
 
 #[derive(Deserialize)]
