@@ -95,7 +95,7 @@ fn imported() -> &'static (PathBuf, String, Option<u64>) {
 fn all_documents_and_operations_within_a_gibibyte() {
     let (out, printed, peak) = imported();
     let out = out.to_str().unwrap();
-    // Platforms of providers.toml without a document come besides.
+    // Platforms of providers.toml without a document are added.
     let (connectors, actions) = printed.split_once(" connectors, ").unwrap();
     assert!(connectors.parse::<usize>().unwrap() > DOCUMENTS, "{printed}");
     assert_eq!(actions, format!("{} actions in {out}\n", OPERATIONS - TWINS + REFERRED));

@@ -72,14 +72,14 @@ struct Working {
     check_at: u64,
 }
 
-/// What was done in a minute: renewals for somebody who used the token, by its life; and checks by the schedule.
+/// What was done in a minute: renewals on use, by the token's lifetime; and checks by the schedule.
 #[derive(Debug, Clone, Default)]
 struct Done {
     renewals: [usize; LIVES.len()],
     checks: usize,
 }
 
-/// Days of connections, each used so many times a day at random. From `rests`, the schedule does not run for hours.
+/// Days of connections, each used this many times a day at random. From `rests`, the schedule does not run for hours.
 fn days(connections: usize, uses: u64, days: usize, rests: Option<(usize, usize)>) -> Vec<Done> {
     let mut chance = Chance(1);
     let minutes = days * A_DAY;

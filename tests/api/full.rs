@@ -1,4 +1,4 @@
-//! A database that is nearly full: nothing is added to it, and everything that is there goes on.
+//! A nearly full database: nothing can be added, and everything else still works.
 
 use connector_vault::auth::Shard;
 use connector_vault::http::Request;

@@ -71,7 +71,7 @@ const APPROVAL: &str = "INSERT INTO agent_approvals (id, account, environment, e
 /// A sign-in for agents and a grant.
 const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, type, key_id, url, created_at, updated_at) VALUES ('e', 'acme', 'test', 'app', 'k', 'https://app.example', 1, 1); INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, access, client_hash, redirect_uri, challenge, browser_hash, secret_hash, created_at, expires_at) VALUES ('g', 'acme', 'test', 'e', 'k', 'active', 'ann', 'read', 'c', 'http://localhost/', 'h', 'b', 's', 1, 2);";
 
-/// A service with rows in every table but those of moves: connected accounts, one of them deleted but not yet revoked, an attempt that goes on,
+/// A service with rows in every table but those of moves: connected accounts, one of them deleted but not yet revoked, a pending attempt,
 /// a webhook with a delivery.
 fn in_use() -> Api {
     let api = connect::upkeep::api_of_now();
@@ -241,7 +241,7 @@ fn indexes(world: &World) -> BTreeMap<String, bool> {
     found.iter().map(|row| marked(row, "1")).collect()
 }
 
-/// What is gone since a schema, and what is asked of rows of its tables that nobody asked then.
+/// What was removed since a schema, and the new requirements for rows of its tables.
 fn taken_or_asked(before: &World, after: &World) -> Vec<String> {
     let mut found = Vec::new();
     for list in [columns, indexes] {

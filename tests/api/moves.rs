@@ -203,7 +203,7 @@ fn total(api: &Api) -> Value {
     body(&list)["total"].clone()
 }
 
-/// All events after one, or from the oldest on if it is empty, as the feed shows them: ids and types, and where to go on.
+/// All events after one, or from the oldest on if it is empty, as the feed shows them: ids and types, and where to continue.
 fn events(api: &Api, after: &str) -> (Vec<(String, String)>, String) {
     let after = if after.is_empty() { String::new() } else { format!("&after={after}") };
     let page = api.get(&format!("/v1/events?limit=100{after}"));
@@ -497,7 +497,7 @@ fn an_account_is_used_while_it_moves() {
     };
     let meanwhile = || {
         turn.set(turn.get() + 1);
-        // Eight writers in turn. Between some calls nobody writes, so that the switch can come.
+        // Eight writers in turn. There are no writes between some calls, so that the switch can happen.
         if turn.get() % 3 == 0 {
             let name = format!("w{}-{}", turn.get() / 3 % 8, turn.get());
             let asked = |method: &str, path: &str, sent: &Value| {

@@ -288,7 +288,7 @@ fn other_trouble_is_not_taken_for_an_unknown_bookmark() {
     api.world.losses.borrow_mut().push_back(Loss::Before);
     assert_eq!(get(&api, CONNECTIONS, Some(&since)).status, 200);
     assert_eq!(api.world.slept.borrow().len(), 1);
-    // The database refuses what needs no bookmark: nobody asks it twice.
+    // The database rejects requests that need no bookmark: it is not queried twice.
     api.world.db_fails.set(true);
     for since in [ANY, "first-primary"] {
         let calls = api.world.db_calls.get();

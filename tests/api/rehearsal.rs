@@ -126,7 +126,7 @@ impl<S> Clock for AtStart<'_, S> {
 }
 
 impl<S> Http for AtStart<'_, S> {
-    /// A starting isolate reaches nobody.
+    /// A starting isolate can't reach any server.
     async fn send(&self, _: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
         Err(HttpError::Unreachable)
     }
@@ -255,10 +255,10 @@ where
     (response.status, ports.batches.into_inner(), ports.inflated.into_inner())
 }
 
-/// The actions of a platform that are found together: with so many, V8 optimizes the ranking before anybody waits for it.
+/// The actions of a platform that are found together: with this many, V8 optimizes the ranking before the first request.
 /// They are all the same, so the recording stays small.
 const MANY: usize = 2000;
-/// What is read is recorded whole, so the parts with rows are small, and the platform's own list is in a pack that nobody reads.
+/// What is read is recorded whole, so the parts with rows are small, and the platform's own list is in a pack that is not read.
 const SIZES: Sizes = Sizes { packed: 1 << 20, whole: 1 << 20, every: 32 << 10, ..Sizes::PUBLISHED };
 
 /// The small catalog, of which `alpha` says how to connect and what an action takes, and a platform of [`MANY`] actions.

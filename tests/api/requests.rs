@@ -345,7 +345,7 @@ fn not_modified() {
             );
             assert_eq!(response.header("etag"), Some(tag.as_str()));
             assert_eq!(response.header("cache-control"), Some("private, no-cache"));
-            assert_eq!(response.header("x-vault-source"), None, "nobody else was asked");
+            assert_eq!(response.header("x-vault-source"), None, "no platform was called");
         }
         let head = api.send(&with_header(api.request("HEAD", path), "if-none-match", &tag));
         assert_eq!((head.status, head.header("content-length")), (304, None), "{path}");

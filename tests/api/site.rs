@@ -1,4 +1,4 @@
-//! What the service tells everybody, and what every answer tells browsers.
+//! Public responses, and the headers for browsers in every response.
 
 use connector_vault::http::{Request, Service};
 

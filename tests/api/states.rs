@@ -135,7 +135,7 @@ fn the_table_of_states_in_the_documentation_is_the_machines() {
     assert_current(PAGE, &now, "WRITE_STATES", "states");
 }
 
-/// Whoever reads the API's description learns each reason that there is.
+/// The API's description lists every reason.
 #[test]
 fn the_api_description_names_every_reason() {
     let document = fs::read_to_string("www/public/v1/openapi.json").unwrap();

@@ -124,7 +124,7 @@ fn damage_anywhere_is_found_before_it_is_shown() {
                 answers(&isolate);
                 assert!(answers(&isolate) == whole, "{id} at {at}");
             }
-            assert!(found > 0, "nobody needs {id}");
+            assert!(found > 0, "{id} is not needed");
             api.world.blobs.borrow_mut().insert(id.key(), bytes);
         }
     }

@@ -181,7 +181,7 @@ impl World {
             sent: RefCell::default(),
             methods: RefCell::default(),
             arriving: RefCell::default(),
-            platform: RefCell::new(Box::new(|request| panic!("nobody answers {request:?}"))),
+            platform: RefCell::new(Box::new(|request| panic!("no server for {request:?}"))),
             messages: RefCell::default(),
             has_queue: Cell::new(true),
             seed: Cell::new(1),

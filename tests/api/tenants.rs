@@ -263,7 +263,7 @@ impl Crowd {
         }
     }
 
-    /// Another tenant's id is answered like one that nobody has.
+    /// Another tenant's id has the same response as an unknown one.
     fn foreign(&mut self, who: usize) {
         let (id, key) = (self.foreign_id(who), self.key(who));
         let method = *self.chance.pick(&["GET", "GET", "HEAD", "PATCH", "PATCH", "DELETE"]);

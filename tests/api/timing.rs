@@ -19,7 +19,7 @@ use crate::support::{Api, as_secret};
 
 /// How often each class is measured in a round.
 const TIMES: usize = 10_000;
-/// A difference that is found in each of so many rounds is one.
+/// A difference counts if it is found in each of this many rounds.
 const ROUNDS: usize = 3;
 const LIMIT: f64 = 4.5;
 

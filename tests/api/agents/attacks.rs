@@ -1,5 +1,5 @@
 //! Attacks on the endpoints of sign-in, each with the refusal that it gets. After each of them, the database holds what it held
-//! before, no token was issued, nobody was sent to another site than the client's, and no other server was asked anything.
+//! before, no token was issued, no user was sent to another site than the client's, and no other server was called.
 
 use connector_vault::agents::refresh::RefreshToken;
 use connector_vault::auth::key::ApiKey;
@@ -27,7 +27,7 @@ enum Refusal {
     Back(&'static str),
     /// A problem of the API, with this status.
     Problem(u16),
-    /// 200 and nothing else: whoever revokes a token does not learn whether it was one (RFC 7009, section 2.2).
+    /// 200 and nothing else: the response does not reveal whether the token was valid (RFC 7009, section 2.2).
     Silence,
 }
 
@@ -281,7 +281,7 @@ fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
             anonymous("GET", &format!("/mcp/unknown/authorize?{}", asking(client, &[]))),
             Problem(404),
         ),
-        // The client is good, its request is not: nobody who has not signed in is sent to a site that anybody could register.
+        // The client is valid, its request is not: users who have not signed in are not sent to a site that any client could register.
         ("the service as an open redirector", open("https://evil.example/cb", &[]), Page(400)),
         (
             "an open redirector, by another fault",
@@ -503,7 +503,7 @@ fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
             code(&[("redirect_uri", "http://localhost:1/oauth/callback")]),
             grant,
         ),
-        ("a made-up code", code(&[("code", &"y".repeat(43))]), grant),
+        ("a forged code", code(&[("code", &"y".repeat(43))]), grant),
         ("SQL as a code", code(&[("code", "' OR 1=1 --")]), grant),
         ("the id of a grant as its code", code(&[("code", &scene.grant)]), grant),
         ("no code", code(&[("code", "")]), request),
@@ -674,11 +674,11 @@ fn consents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
             scene.consent(&scene.victim, own, &[("platform", "acme"); 201]),
             Error(400, "invalid_request"),
         ),
-        ("a made-up link", continued(&format!("grant={}", "x".repeat(43))), Page(410)),
+        ("a forged link", continued(&format!("grant={}", "x".repeat(43))), Page(410)),
         ("the id of a grant as a link", continued(&format!("grant={}", scene.grant)), Page(410)),
         ("a link without its secret", continued("grant="), Page(410)),
         (
-            "the attacker's callback with a made-up code",
+            "the attacker's callback with a forged code",
             scene.attacker.request("GET", &format!("{}?code=x&state=y", scene.at("callback"))),
             Page(410),
         ),
@@ -736,7 +736,7 @@ fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     ]
 }
 
-/// What an app, or whoever has a key or a token, must not do.
+/// What an app, or another holder of a key or a token, must not do.
 fn apps(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     let path = "/v1/agent-grants";
     let sent = json!({"request": scene.attacker_request, "identity": "ann"}).to_string();
@@ -757,7 +757,7 @@ fn apps(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
             with_body(scene.api.request("POST", path), &token),
             Problem(400),
         ),
-        ("nobody as an app", with_body(anonymous("POST", path), &sent), Problem(401)),
+        ("an anonymous caller as an app", with_body(anonymous("POST", path), &sent), Problem(401)),
         (
             "an agent as an app",
             with_body(as_secret(&scene.agent.access, "POST", path), &sent),
@@ -777,7 +777,7 @@ fn revocations(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
     let id = scene.id.as_str();
     let grants = scene.api.world.texts("SELECT id FROM agent_grants");
     vec![
-        ("revoking what is made up", at(id, "rt_x.y"), Silence),
+        ("revoking a forged token", at(id, "rt_x.y"), Silence),
         ("revoking by the id of a grant", at(id, grants.first().unwrap()), Silence),
         ("revoking by a code", at(id, &scene.code), Silence),
         ("revoking by a client", at(id, &scene.client), Silence),
@@ -1005,9 +1005,9 @@ fn a_flood_with_the_id_of_a_client_keeps_no_user_from_refreshing() {
         counted(&scene.token(&[("client_id", client)])),
     );
     assert!(own.is_some() && flood.is_some() && own != flood);
-    // What no storage is asked for counts for nobody.
+    // A request that needs no storage does not count towards a rate limit.
     assert_eq!(counted(&scene.refresh(client, "rt_x.y", &[])), None);
-    // What is no code, either.
+    // Neither does an invalid code.
     assert_eq!(counted(&scene.token(&[("client_id", client), ("code", "x")])), None);
     let other = counted(&scene.refresh(&scene.agent.client, &scene.agent.refresh, &[]));
     assert!(other.is_some() && other != own);

@@ -48,7 +48,7 @@ fn what_is_no_registration_is_refused_in_the_words_of_rfc_7591() {
     }
     let plain = with_header(anonymous("POST", &path), "content-type", "text/plain");
     assert_eq!(error(&api.send(&plain)), (400, "invalid_client_metadata".to_owned()));
-    // A client that wants a secret gets none, and is told so.
+    // A client that requests a secret gets none, and the response says so.
     let sent =
         json!({"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_post"});
     let response = api.send(&with_body(anonymous("POST", &path), &sent.to_string()));

@@ -1,4 +1,4 @@
-//! The way of a user: the browser that began goes on, and no other; the user grants what they choose.
+//! A user's sign-in: only the browser that started can continue; the user grants what they choose.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn a_forwarded_link_is_useless_in_either_direction() {
     let url = authenticated(&api, &own, &json!({"identity": "victim"}));
     let page = victim.open(&api, &url);
     assert_eq!(page.status, 200);
-    // Whoever knows the grant's id can't decide for the victim.
+    // An attacker who knows the grant's id can't decide for the victim.
     let grant = hidden(&page, "grant");
     let fields = [
         ("grant", grant.as_str()),

@@ -642,14 +642,14 @@ impl Crowd {
     }
 
     /// Whether an agent's token of the app has a key that was revoked or has lost scopes: reads of the catalog ask no storage, and
-    /// go on until the token expires.
+    /// continue until the token expires.
     fn is_stale(&self, who: usize) -> bool {
         let caller = &self.callers[who];
         let key = &self.keys[caller.key];
         caller.grant.is_none() && (key.is_revoked || key.scopes.len() < SCOPES.len())
     }
 
-    /// An agent's token at other addresses than its own: it is nobody's there.
+    /// An agent's token at another address than its own: it is unknown there.
     fn elsewhere(&mut self, who: usize) {
         let mut paths: Vec<String> =
             self.tenants.iter().map(|tenant| format!("/mcp/{}", tenant.endpoint)).collect();

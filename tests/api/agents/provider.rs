@@ -27,7 +27,7 @@ const RSA: &[u8] = include_bytes!("../../fixtures/rsa-2048.pk8");
 pub fn serve(api: &Api) {
     *api.world.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
         "https://id.example/.well-known/openid-configuration" => answer(200, &discovery()),
-        other => panic!("nobody answers {other}"),
+        other => panic!("no server for {other}"),
     });
 }
 
@@ -114,7 +114,7 @@ pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpReq
                 answer(200, &json!({"access_token": "a", "id_token": token}))
             }
             "https://id.example/keys" => answer(200, &json!({"keys": keys})),
-            other => panic!("nobody answers {other}"),
+            other => panic!("no server for {other}"),
         }
     });
     sent

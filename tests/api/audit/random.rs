@@ -89,7 +89,7 @@ impl Crowd {
         crowd
     }
 
-    /// Somebody of the tenant: a key or the token of an identity, and what the audit calls them.
+    /// A caller of the tenant: a key or the token of an identity, and its actor in the audit.
     fn caller(&mut self, who: usize, may_be_token: bool) -> (String, (&'static str, String)) {
         let tenant = &self.tenants[who];
         if may_be_token && self.chance.percent(30) {

@@ -204,12 +204,12 @@ fn a_declined_call_never_runs() {
 fn a_forwarded_link_is_useless_to_everybody_else() {
     let story = story();
     let (id, url) = story.waiting();
-    // Without a sign-in, nobody sees more than a redirect to one, whether or not there is such a call.
+    // Without a sign-in, the response is a redirect to one, whether or not there is such a call.
     let response = story.api.send(&anonymous("GET", url.strip_prefix(ORIGIN).unwrap()));
     assert!(response.status == 303 && response.body.is_empty());
     let unknown = format!("/mcp/{}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1", story.id);
     assert_eq!(story.api.send(&anonymous("GET", &unknown)).status, 303);
-    // Somebody else who signs in sees nothing.
+    // Another user who signs in sees nothing.
     assert_eq!(story.opened_by(&url, "bob").1.status, 400);
     // Where another browser has opened the link, the one in which ann signs in does not show the page.
     let (attacker, request) = story.sent_to_app(&url);
@@ -232,7 +232,7 @@ fn a_forwarded_link_is_useless_to_everybody_else() {
     }
     let (ann, page) = story.opened_by(&url, "ann");
     assert_eq!(page.status, 200);
-    // Nobody decides for her: another browser, another site, or one without a cookie.
+    // Only she can decide: not another browser, another site, or one without a cookie.
     for browser in [&attacker, &Browser::default()] {
         assert_eq!(story.decide(browser, &page, "approve").status, 410);
         assert_eq!(story.decide(browser, &page, "decline").status, 410);
@@ -376,7 +376,7 @@ fn a_client_that_opens_links_is_asked_to_show_the_page() {
     let url = elicited["url"].as_str().unwrap().to_owned();
     assert_eq!(elicited["mode"], "url");
     let resumed = json!({"requestState": asked["requestState"], "inputResponses": {"connect": {"action": "accept"}}});
-    // As long as the user has not decided, the agent is told so, and the page is not opened once more.
+    // Until the user has decided, the agent gets `pending`, and the page is not opened again.
     assert!(call(&resumed).to_string().contains("pending"));
     let (browser, page) = story.opened_by(&url, "ann");
     assert_eq!(story.decide(&browser, &page, "approve").status, 200);
@@ -461,7 +461,7 @@ fn a_user_of_an_openid_provider_approves_as_the_same_identity_only() {
     assert_eq!(page.status, 200, "{}", text(&page));
     assert_eq!(story.decide(&browser, &page, "approve").status, 200);
     assert_eq!(sent(&story.api).len(), 1);
-    // Somebody who does not sign in has nothing to decide, and is sent nowhere.
+    // A user who does not sign in has nothing to decide, and is not redirected.
     let browser = Browser::default();
     let response = story.api.send(&browser.request("GET", &url));
     let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();

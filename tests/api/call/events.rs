@@ -74,7 +74,7 @@ fn a_call_without_an_answer_writes_its_error() {
     for (error, code, written) in [
         (HttpError::Unreachable, "platform_unreachable", "platform_unreachable"),
         (HttpError::TimedOut, "platform_timeout", "platform_timeout"),
-        // Nobody gets this answer.
+        // The caller does not get this response.
         (HttpError::CallerLeft, "platform_unreachable", "caller_disconnected"),
     ] {
         platform(&api, move |_| Err(error));

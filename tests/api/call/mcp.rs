@@ -124,7 +124,7 @@ fn an_agent_finds_and_runs_an_action() {
     assert_eq!((&ran["isError"], ran.get("structuredContent")), (&json!(false), None));
     assert_eq!(content(&ran)["body"]["name"], "x");
     assert_eq!(sent(&api).last().unwrap().url, "https://api.acme.example/v2/things/5");
-    // What is wrong is for the agent to read and mend.
+    // The agent can read and correct the error.
     let bad = tool(
         &api,
         "run_action",
@@ -353,7 +353,7 @@ fn a_client_that_opens_links_is_asked_to() {
     );
     let declined = answered(&attempt, "decline");
     assert_eq!((&declined["isError"], declined.get("structuredContent")), (&json!(true), None));
-    // Another state is another attempt, which is nobody's.
+    // Another state is another attempt, which does not exist.
     for state in [json!("00000000-0000-4000-8000-000000000000"), json!("../whoami?x=1#")] {
         assert_eq!(answered(&state, "accept")["structuredContent"]["status"], 404);
     }
@@ -510,7 +510,7 @@ fn an_agent_sees_and_does_what_its_caller_may() {
         "insufficient_scope"
     );
     assert_eq!(sent(&api).len(), 1);
-    // Nobody is let in without a key, whatever the message.
+    // Every message needs a key.
     for message in [
         "{",
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
@@ -543,7 +543,7 @@ fn an_agent_sees_and_does_what_its_caller_may() {
         let headers = [("x-service-secret", api.key.reveal()), ("origin", origin)];
         assert_eq!(api.send(&post(&headers, message)).status, status, "{origin}");
     }
-    // The service's own, unless somebody's name was made to lead here.
+    // The service's own origin, unless it could be a rebound host name.
     for (origin, status) in [
         ("http://localhost:8787", 200),
         ("http://127.0.0.1", 200),

@@ -1,4 +1,4 @@
-//! How a caller goes on after a call: the next page of a list, and retries.
+//! What follows a call: the next page of a list, and retries.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -125,7 +125,7 @@ fn wrong_calls_of_the_proxy() {
             400,
             "invalid_parameter",
         ),
-        // It is declared, but nobody said which region.
+        // It is declared, but the region is missing.
         (
             with_header(get(&ask), "x-vault-server", "https://{region}.acme.example/unknown"),
             400,

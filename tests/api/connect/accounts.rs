@@ -89,7 +89,7 @@ fn the_account_that_the_platform_tells_is_shown_wherever_connections_are() {
         assert_eq!(event["data"]["account"], expected, "{event}");
         assert_eq!(event["data"]["connection"].as_object().unwrap().len(), 15);
     }
-    // Of a connection whose account nobody knows, it is null.
+    // It is null if the account is unknown.
     let created = body(&send(
         &api,
         "POST",
@@ -207,7 +207,7 @@ fn another_account_replaces_the_former_one_and_deleting_forgets_it() {
             (200, json!({"id": "8", "email": "eight@acme.example"})),
             json!({"id": "8", "name": "eight@acme.example"}),
         ),
-        // Nobody knows whose it is now.
+        // Its account is unknown now.
         ((404, json!({})), Value::Null),
     ] {
         script(&api, &[said]);

@@ -159,7 +159,7 @@ fn a_page_is_full_although_others_are_newer() {
 #[test]
 fn it_reads_the_rows_that_it_shows() {
     let api = scene();
-    // Many attempts of the account that nobody asks for.
+    // Many attempts of the account that match no filter.
     let copy = "INSERT INTO connect_attempts SELECT printf('%08d', n) || substr(id, 9), account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, 'other-' || (n % 2), identity_type, label, name, tags, scopes, return_url, link_hash || n, state_hash || n, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at + 10000 + n, expires_at + 10000 + n FROM connect_attempts, (WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 2000) SELECT n FROM counter) WHERE identity = 'dee'";
     let columns = "id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at, expires_at";
     let copy = copy.replacen("connect_attempts", &format!("connect_attempts ({columns})"), 1);

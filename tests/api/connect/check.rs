@@ -1,4 +1,4 @@
-//! A connection is checked because somebody asks for it.
+//! Checks of a connection on demand.
 
 use super::*;
 use crate::call::{answered, platform};
@@ -211,7 +211,7 @@ fn one_at_a_time_checks() {
     set_client(&api, "watched");
     for id in [connected(&api, &of_ann("acme"), &tokens(1)), keyed(&api)] {
         lease_to_another(&api, 1);
-        // Nobody is asked: whoever has the lease does that.
+        // The platform is not called: the holder of the lease does that.
         script(&api, &[]);
         assert_eq!(body(&check(&api, &id))["state"], "operational");
     }
@@ -233,7 +233,7 @@ fn what_can_not_be_checked() {
     let plain = body(&connect(&api, &plain))["id"].as_str().unwrap().to_owned();
     let bare = send(&api, "POST", crate::vault::CONNECTIONS, &of_ann("keyed"));
     let bare = body(&bare)["id"].as_str().unwrap().to_owned();
-    // Nothing renews its token, and no request tells whether it still works.
+    // Its token can't be refreshed, and no request shows whether it still works.
     set_client(&api, "acme");
     let lasting = connected(&api, &of_ann("acme"), &json!({"access_token": "at"}));
     // There is a request that would tell, but it needs a signature.

@@ -123,7 +123,7 @@ fn imported_credentials_do_not_choose_who_receives_the_secret() {
         assert_eq!(response.status, 400, "{}", text(&response));
         assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/host");
     };
-    // Nobody has said where the secret belongs.
+    // The place of the secret is unknown.
     refused("evil.example");
     let client = |host: &str| {
         let client = json!({"clientId": "an id", "clientSecret": "s", "variables": {"host": host}});

@@ -1,5 +1,5 @@
 //! Random requests of six tenants and of their tokens, who know the ids of each other's connections and
-//! attempts. A naive model predicts each answer: nobody sees or changes what is another's.
+//! attempts. A naive model predicts each response: no tenant sees or changes another's data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -375,7 +375,7 @@ fn nobody_sees_or_touches_what_is_anothers() {
     for tenant in &crowd.tenants {
         let key = tenant.key.reveal();
         let total = body(&crowd.api.send(&as_secret(key, "GET", "/v1/vault/summary")));
-        // Attempts that nobody has finished are no connections.
+        // Unfinished attempts are not connections.
         assert_eq!(total["total"], tenant.connections.len());
     }
     assert!(crowd.api.world.sent.borrow().is_empty());

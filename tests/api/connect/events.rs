@@ -226,7 +226,7 @@ fn old_events_are_not_shown_and_their_ids_not_given_again() {
 }
 
 /// Many changes, some of which are none, in three tenants, while a reader follows: it sees each exactly once, in
-/// order, and the same as somebody who reads everything afterwards.
+/// order, and the same as a reader who reads everything afterwards.
 #[test]
 fn a_reader_misses_nothing_while_writes_go_on() {
     let api = api();

@@ -42,7 +42,7 @@ fn an_exchange() {
         let connected = rows(&api, "connections") == 1;
         assert_eq!(connected, now["status"] == "succeeded", "{step} {does_the_last}: {now}");
         assert!(connected || now["status"] == "pending", "{step}: {now}");
-        // A code is used once, whoever loads the page again.
+        // A code is used once, even if the page is loaded again.
         let used =
             api.world.sent.borrow().iter().filter(|sent| sent.url.ends_with("/token")).count();
         script(&api, &[(200, tokens(2)), (404, json!({}))]);
@@ -127,7 +127,7 @@ fn a_renewal() {
         expect_whole(&api);
         let held = body(&api.get(&path))["accessToken"].as_str().unwrap().to_owned();
         assert!(["at-1", "at-2"].contains(&held.as_str()), "{step}: {held}");
-        // Whoever comes after the lease renews, by the refresh token that is stored with the access token.
+        // The next request after the lease refreshes with the refresh token that is stored with the access token.
         api.world.wait(30_001);
         api.world.sent.borrow_mut().clear();
         script(&api, &[(200, tokens(3))]);

@@ -31,7 +31,7 @@ fn a_token_creates_a_limited_number_of_connections() {
     let created = api.send(&as_token(&token, "POST", CONNECTIONS, &wish("last")));
     assert_eq!(created.status, 201, "{}", body(&created));
     assert_eq!(by_token("POST", CONNECTIONS, &wish("more")), limited);
-    // What is there already is said first.
+    // An existing connection is reported first.
     assert_eq!(by_token("POST", CONNECTIONS, &wish("last")).1, "connection_exists");
     set_client(&api, "plain");
     for method in ["sign-in", "basic"] {

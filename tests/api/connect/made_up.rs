@@ -1,4 +1,4 @@
-//! Links and callbacks that nobody gave out: anybody can send them, so they are refused without the database.
+//! Forged links and callbacks: anyone can send them, so they are rejected without the database.
 
 use super::*;
 use crate::support::whole;
@@ -66,7 +66,7 @@ fn keys_can_be_rotated_while_users_are_at_the_platform() {
     with_keys(&mut api, &format!("{OTHER},{KEYS}"));
     agree(&api, &link, &json!({"access_token": "a"}));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
-    // The new key makes links now; without it, they are nobody's.
+    // The new key creates links now; without it, they are unknown.
     let mut bob = of_ann("acme");
     bob["identity"] = json!("bob");
     let (id, link) = begin(&api, &bob);

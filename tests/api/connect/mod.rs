@@ -218,7 +218,7 @@ pub fn api() -> Api {
     api_with(&SETTINGS)
 }
 
-/// Gives the lease of all credentials to another request, for so many milliseconds.
+/// Gives the lease of all credentials to another request, for this many milliseconds.
 fn lease_to_another(api: &Api, milliseconds: u64) {
     let until = i64::try_from(api.world.now.get() + milliseconds).unwrap();
     let sql = "UPDATE credentials SET lease = 'another', lease_until = ?1";

@@ -176,7 +176,7 @@ fn a_state_works_once_in_its_own_browser_and_in_time() {
         assert_eq!(browser.back(&api, &query).status, 400, "{query}");
     }
 
-    // Whoever only looks uses up nothing.
+    // A `HEAD` request does not consume the attempt.
     let looked = browser.request("HEAD", &format!("/connect/callback?code=c&state={state}"));
     assert_eq!(
         (api.send(&looked).status, attempt(&api, &id)["status"].clone()),
@@ -261,10 +261,10 @@ fn the_window_of_the_same_browser_is_not_asked_again() {
     // The window itself brings the cookie. Where the browser keeps it back, as in a frame, the link asks.
     let browser = Browser::default();
     let window = browser.get(&api, "/connect");
-    // Nobody else gets this cookie, whatever is between.
+    // No other host gets this cookie.
     assert_eq!(window.header("cache-control"), Some("private, no-cache"));
     let cookie = browser.cookie.borrow().clone().unwrap();
-    // Somebody who comes back has time again.
+    // A user who comes back gets more time.
     let again = browser.get(&api, "/connect");
     assert!(again.header("set-cookie").unwrap().starts_with(&cookie), "{cookie}");
     let framed = body(&api.send(&request))["authorizationUrl"].as_str().unwrap().to_owned();
@@ -281,7 +281,7 @@ fn the_window_of_the_same_browser_is_not_asked_again() {
     let response = api.send(&with_header(request, "cookie", &cookie));
     let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &link).status, 200);
-    // With a key, somebody makes a link for others: it asks.
+    // With a key, the link is for another person, so its page asks.
     let request = with_body(api.request("POST", "/v1/vault/connect"), &of_ann("acme").to_string());
     let request = with_header(request, "origin", ORIGIN);
     let request = with_header(request, "sec-fetch-site", "same-origin");
@@ -300,7 +300,7 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
     let unused = code(&api, &sent);
     let used = code(&api, &sent);
     assert_ne!(used, unused, "no two links are the same");
-    assert_eq!(rows(&api, "used_codes"), 0, "a link that nobody opens costs nothing");
+    assert_eq!(rows(&api, "used_codes"), 0, "an unopened link costs nothing");
     // The API takes no codes, and the exchange takes no tokens.
     let refused = |request: &Request| {
         let response = api.send(request);
@@ -379,7 +379,7 @@ fn failures_end_an_attempt_with_a_reason() {
         assert_eq!(ended["error"]["code"], code, "{query} {answers:?}: {ended}");
         assert_eq!(ended["connection"], Value::Null);
         assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
-        // Loaded again, it says the same and asks nobody.
+        // Loaded again, it shows the same and calls no platform.
         let asked = api.world.sent.borrow().len();
         let again = browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(api.world.sent.borrow().len(), asked);
@@ -770,7 +770,7 @@ fn whoever_fills_in_a_form_does_not_choose_who_gets_the_secret() {
         assert_eq!(response.status, 400, "{value:?}: {}", text(&response));
         assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/shop", "{value:?}");
     }
-    // It is the app's turn, so nobody is asked for the host, nor for anything else.
+    // The app must act, so the user is not asked for the host or anything else.
     let detail = "The OAuth client for `hosted` must set its `variables` `host`, which decide who receives its secret and tokens.";
     for refused in [sent("hosted", "host", "evil.example"), connect(&api, &of_ann("hosted"))] {
         let refused = (refused.status, body(&refused));

@@ -196,7 +196,7 @@ fn a_short_lived_token_is_exchanged_and_renewed_by_itself() {
     );
     later(&api, 59 * DAY);
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long-2");
-    // Whoever asks for a new one gets it at once.
+    // A forced refresh returns it at once.
     script(&api, &[(200, long(3))]);
     assert_eq!(credentials(&api, &path, "?refresh=true")["accessToken"], "long-3");
     // One that the platform no longer accepts ends the connection.
@@ -308,7 +308,7 @@ fn a_sign_in_without_a_refresh_token_keeps_that_of_the_same_account() {
             );
             assert!(problem["detail"].as_str().unwrap().contains("no refresh token"), "{problem}");
             assert_eq!(api.world.sent.borrow().len(), 0, "{of}");
-            // It is still valid: whoever does not ask for a new one gets it.
+            // It is still valid: a read without `refresh` returns it.
             assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{of}");
         }
     }
@@ -430,7 +430,7 @@ fn only_the_address_of_the_sign_in_must_be_known_before() {
     browser.back(&api, &format!("code=c&state={state}&shop=big.shops.example"));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
     assert_eq!(url(&api, 0), "https://big.shops.example/token");
-    // Who is to be asked for tokens is not known: nobody is.
+    // The token endpoint is unknown, so no request is sent.
     for (query, code) in [("code=c", "invalid_answer"), ("error=access_denied", "denied")] {
         let (id, browser, state) =
             followed(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
@@ -439,7 +439,7 @@ fn only_the_address_of_the_sign_in_must_be_known_before() {
         assert_eq!(attempt(&api, &id)["error"]["code"], code);
         assert_eq!(api.world.sent.borrow().len(), 0);
     }
-    // What the sign-in itself needs, somebody must fill in.
+    // The user must fill in what the sign-in itself needs.
     let more = json!({"authorizationUrl": "https://{shop}.shops.example/authorize"});
     let api = api_of(&[("acme", placed(&fields, &sources, &servers, &more))]);
     let refused = connect(&api, &of_ann("acme"));
@@ -526,7 +526,7 @@ fn a_platform_chooses_among_hosts_that_the_catalog_lists_and_no_others() {
             "{said}"
         );
     }
-    // A host that the OAuth client chose stays, whoever says something else.
+    // The host of the OAuth client takes precedence.
     let fields = json!([optional("host", None)]);
     let sources = json!([
         {"field": "host", "from": "callback", "at": "host"}, {"field": "host", "from": "token", "at": "/host"},

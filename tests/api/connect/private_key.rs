@@ -5,7 +5,7 @@ use connector_vault::ports::{Algorithm, Signatures as _};
 
 use super::*;
 
-/// Keys of nobody, made for these tests.
+/// Keys generated for these tests.
 const RSA: &str = include_str!("../../fixtures/keys/rsa.jwk");
 const P256: &str = include_str!("../../fixtures/keys/p256.jwk");
 

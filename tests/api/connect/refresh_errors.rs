@@ -143,7 +143,7 @@ fn two_accounts_with_the_same_error_stop_the_client_and_one_does_not() {
         refresh(&api, &a);
         refresh(&api, &b);
         assert!(is_rejected(&api), "{error}: two accounts");
-        // Now nobody is asked but for one probe an hour, and a success lets all go on.
+        // Now there is only one probe an hour, and a success resumes all refreshes.
         let asked = api.world.sent.borrow().len();
         assert_eq!(refresh(&api, &c), 503);
         assert_eq!(api.world.sent.borrow().len(), asked);

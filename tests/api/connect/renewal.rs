@@ -122,7 +122,7 @@ fn a_renewal_that_fails_for_now_degrades_and_recovers() {
     }
     assert_eq!(status["reason"]["code"], "platform_unavailable");
     assert_eq!(status["reason"]["httpStatus"], 503);
-    // Nobody is asked during the pause, also when the old token has expired.
+    // The platform is not called during the pause, even after the old token has expired.
     assert_eq!(access_token(&api, &path), "at-1");
     later(&api, 1001);
     let refused = api.get(&format!("{path}/credentials"));
@@ -179,7 +179,7 @@ fn only_a_grant_that_is_refused_twice_has_ended() {
         (&status["actor"], &status["reason"]["code"]),
         (&json!("user"), &json!("grant_ended"))
     );
-    // From now on, nobody is asked.
+    // From now on, the platform is not called.
     assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 409);
     assert_eq!(api.world.sent.borrow().len(), 2);
 }
@@ -240,7 +240,7 @@ fn a_renewal_that_comes_too_late_writes_nothing() {
     let api = Rc::new(api);
     let weak = Rc::downgrade(&api);
     *api.world.platform.borrow_mut() = Box::new(move |_| {
-        // Meanwhile, somebody else has taken the lease over.
+        // Meanwhile, another request has taken over the lease.
         let api = weak.upgrade().unwrap();
         api.world
             .database

@@ -27,7 +27,7 @@ fn crowd() -> usize {
     repetitions(200, 1000)
 }
 
-/// The schedule after so many minutes, and then the queue until it is empty. Returns how many messages it had.
+/// The schedule after this many minutes, and then the queue until it is empty. Returns how many messages it had.
 fn run_after(api: &Api, minutes: u64) -> usize {
     api.world.wait(minutes * MINUTE);
     let faults = pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
@@ -45,7 +45,7 @@ fn minute(api: &Api) -> usize {
     run_after(api, 1)
 }
 
-/// So many minutes or a little more, in ticks.
+/// This many minutes or a little more, in ticks.
 fn ticks(api: &Api, minutes: u64) {
     for _ in 0..minutes.div_ceil(tick()) {
         run_after(api, tick());
@@ -58,7 +58,7 @@ fn minutes(api: &Api, count: u64) {
     }
 }
 
-/// Stores so many connections with refresh tokens, written as another service would have left them.
+/// Stores this many connections with refresh tokens, written as another service would have left them.
 fn import(api: &Api, platform: &str, count: usize) -> Vec<String> {
     let one = |nth: usize| {
         let sent = json!({"platform": platform, "identity": format!("user {nth}"), "identityType": "user"});
@@ -191,7 +191,7 @@ fn what_a_dead_run_was_handed_is_due_again() {
     // The messages are lost.
     api.world.messages();
     minutes(&api, 9);
-    assert_eq!(platform.take().len(), 0, "nobody else gets them for ten minutes");
+    assert_eq!(platform.take().len(), 0, "no other run claims them for ten minutes");
     minutes(&api, 1);
     assert_eq!(platform.take().len(), 20);
     // A message that comes twice does no harm: one renewal more at most.
@@ -267,7 +267,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     let mended = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
     let saved = send(&api, "PUT", "/v1/oauth-clients/acme", &mended);
     assert_eq!((saved.status, &body(&saved)["rejectedSince"]), (200, &Value::Null));
-    // Whoever uses one does not wait; the others come within ten minutes, not all at once.
+    // A use does not wait; the others follow within ten minutes, not all at once.
     let id = api.world.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
     platform.take();
@@ -278,7 +278,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     for minute in platform.take() {
         *tries.entry(minute).or_default() += 1;
     }
-    // Chance gives each of the ten minutes about a tenth, besides those that were due then in any case.
+    // Chance gives each of the ten minutes about a tenth, in addition to those that were due anyway.
     assert!(tries.values().all(|tries| *tries < 3 * crowd() / 10), "{tries:?}");
 }
 
@@ -314,7 +314,7 @@ fn a_key_that_the_platform_rejects_twice_has_failed() {
         (status()["actor"].clone(), body(&api.get(&at(&id)))["active"].clone()),
         (json!("user"), json!(false))
     );
-    // From now on, nobody is asked.
+    // From now on, the platform is not called.
     script(&api, &[]);
     api.world.wait(30 * DAY);
     minutes(&api, 2);
@@ -378,7 +378,7 @@ fn an_idle_minute_writes_nothing() {
             "SELECT concat(last_at, '') FROM vault_key_reports WHERE keys {others} '[]'"
         ))
     };
-    // The second report confirms that nobody lacks the key.
+    // The second report confirms that every service has the key.
     minutes(&api, 3);
     let before = (reports(), api.world.dump());
     minutes(&api, 50);

@@ -1,4 +1,4 @@
-//! What the service does by itself: sealing anew, and asking platforms once more to revoke.
+//! Background maintenance: re-encryption, and retries of revocations.
 
 use std::rc::Rc;
 
@@ -138,7 +138,7 @@ fn damaged_rows_are_left_and_stop_nobody() {
     assert_eq!(good, 2);
 }
 
-/// Storage in which somebody else writes between the read and the write of a run.
+/// Storage with another writer between the read and the write of a run.
 struct Raced<'a> {
     world: &'a World,
     meanwhile: RefCell<Option<Box<dyn FnOnce() + 'a>>>,

@@ -54,7 +54,7 @@ fn a_popup_comes_back_to_the_window_which_nobody_is_linked_to() {
     sent["returnUrl"] = json!(format!("{ORIGIN}/connect#began=&origin=https://app.example"));
     let (id, browser, state) = followed(&api, &sent);
     let page = text(&browser.back(&api, &format!("error=access_denied&state={state}")));
-    // A script goes on when the app's page is still there.
+    // A script continues if the app's page is still there.
     let back = format!("{ORIGIN}/connect?connect={id}#began=&amp;origin=https://app.example");
     assert!(page.contains(&format!(" data-return=\"{back}\"")), "{page}");
     assert_eq!(page.matches("<a ").count(), 1, "{page}");

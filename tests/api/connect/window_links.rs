@@ -1,4 +1,4 @@
-//! Links to the window, for whoever must not pass on what the user enters: `link` of `POST /v1/vault/connect`.
+//! Links to the window, for callers that must not see what the user enters: `link` of `POST /v1/vault/connect`.
 
 use super::*;
 

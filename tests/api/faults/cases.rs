@@ -57,7 +57,7 @@ fn of_keyed(keyed: Keyed) -> Case {
         config: samples::settings,
         // A platform that failed is not asked again at once.
         pauses: if keyed == Keyed::CheckConnection { &[429] } else { &[] },
-        // A key is replaced once: whoever asks again is told by which.
+        // A key is replaced once: another request gets the id of the replacement.
         ends: if keyed == Keyed::RotateKey { &[409] } else { &[] },
     }
 }
@@ -116,7 +116,7 @@ fn of_open(open: Open) -> Case {
         Open::ConnectCallback => {
             let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
             script(&api, &[(200, tokens()), (200, json!({"id": 7}))]);
-            // A code is used once: whoever comes again is told how it ended.
+            // A code is used once: a repeated request shows the outcome.
             ends = &[409];
             browser.request("GET", &format!("/connect/callback?code=c&state={state}"))
         }
@@ -136,7 +136,7 @@ fn of_agents(open: Open) -> Option<Case> {
     if open == Open::AgentDecision {
         let (api, request) = approvals::deciding();
         let case = of_connect("AgentDecision", Endpoint::Open(open), api, request);
-        // Somebody has decided.
+        // The user has decided.
         return Some(Case { ends: &[410], ..case });
     }
     let (api, id) = agents::app();
@@ -222,7 +222,7 @@ fn renewed() -> Case {
     of_connect("GetCredentials, renewed", Endpoint::Keyed(Keyed::GetCredentials), api, request)
 }
 
-/// A connection whose deletion the platform is told.
+/// A connection that is revoked at the platform when it is deleted.
 fn revoked() -> Case {
     let api = connect::upkeep::api_of_now();
     set_client(&api, "revoked");

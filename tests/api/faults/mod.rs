@@ -294,7 +294,7 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
     if is_tool && problem["result"]["isError"] == true {
         return true;
     }
-    // Whoever approves a call is told whether it was done; the agent is told why not.
+    // The user who approves a call sees whether it was done; the agent gets the reason if not.
     if matches!(case.endpoint, Endpoint::Open(Open::AgentDecision)) && response.status == 200 {
         let of_platform = ["The platform refused it", "the platform answered"];
         let of_service =
@@ -349,7 +349,7 @@ fn leaks(api: &Api, response: &Response) -> Vec<String> {
     found
 }
 
-/// Meets each case with the troubles of a kind of calls: `usually` so many of each kind of fault, all for a proof. Returns how
+/// Meets each case with the troubles of a kind of calls: `usually` this many of each kind of fault, all for a proof. Returns how
 /// many there are.
 fn prove(usually: usize, is_of: impl Fn(Call) -> bool) -> usize {
     let (mut count, mut tried, mut wrong) = (0, 0, Vec::new());

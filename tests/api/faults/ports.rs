@@ -18,7 +18,7 @@ use crate::support::World;
 /// What is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// A batch of so many statements.
+    /// A batch of this many statements.
     Batch(usize),
     Value,
     Platform,
@@ -47,7 +47,7 @@ pub enum Value {
     Missing,
     Empty,
     Halved,
-    /// A byte differs, at so many hundredths of its length.
+    /// A byte differs, at this many hundredths of its length.
     Flipped(usize),
     /// It is the value of another key.
     Swapped,

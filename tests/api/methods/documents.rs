@@ -128,7 +128,7 @@ fn keys_in_cookies_and_the_id_of_an_oauth_client_are_joined_too() {
     assert_eq!(header(&asked_for[0], "authorization"), Some("Bearer at"));
 }
 
-/// A document of ten operations, of which so many require a header with these schemas.
+/// A document of ten operations, as many of which require a header as there are schemas.
 fn with_header_parameter(name: &str, schemas: &[Value]) -> Value {
     let mut paths = json!({});
     for nth in 0..10 {

@@ -229,7 +229,7 @@ fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/etsyish", &public).status, 200);
     let (answer, _) = asked(&api, &format!("{path}/proxy/users"), &[]);
     assert_eq!((answer.status, code(&answer).as_str()), (409, "oauth_client_missing"));
-    // So nobody is sent to the platform for a connection that could not be used.
+    // So users are not sent to the platform for a connection that could not be used.
     let bob = json!({"platform": "etsyish", "identity": "bob", "identityType": "user"});
     let refused = connect(&api, &bob);
     assert_eq!((refused.status, code(&refused).as_str()), (409, "oauth_client_missing"));

@@ -44,7 +44,7 @@ fn the_body_of_a_response_can_say_where_a_list_goes_on() {
     }
     platform(&api, |_| Ok(answered(200, &[JSON], r#"{"meta": {"next": "c"}}"#)));
     let posted = send(&api, "POST", &format!("{path}/proxy/users"), &json!({}));
-    assert_eq!(posted.header("x-vault-next"), None, "nobody knows where a POST takes it");
+    assert_eq!(posted.header("x-vault-next"), None, "the next page of a POST is unknown");
 }
 
 #[test]

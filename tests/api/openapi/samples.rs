@@ -61,7 +61,7 @@ impl Scene {
             "https://api.github.com/user" => {
                 answered(200, &json!({"id": 583_231, "login": "octocat"}))
             }
-            other => panic!("nobody answers {other}"),
+            other => panic!("no server for {other}"),
         });
         let create = |(platform, identity, tags): (&str, &str, &[&str])| {
             api.world.wait(1_234_567);

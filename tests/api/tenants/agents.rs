@@ -210,7 +210,7 @@ impl Agents {
         None
     }
 
-    /// A refusal must be that of something that nobody has.
+    /// The error must be that of an unknown object.
     fn refused(&mut self, result: &Value, code: &str, of_nothing: Option<&Value>) {
         let content = &result["structuredContent"];
         assert_eq!(
@@ -317,7 +317,7 @@ impl Agents {
         self.refused(&result, "connection_not_found", nothing.as_ref());
     }
 
-    /// Connects a new account for somebody.
+    /// Connects a new account for a user.
     fn connect(&mut self, who: usize) {
         let identity =
             format!("{}{}", self.chance.pick(&IDENTITIES), self.chance.pick(&["", "-new"]));
@@ -345,7 +345,7 @@ impl Agents {
         self.seen[0] += 1;
     }
 
-    /// Asks what became of an attempt that somebody began, as a client does that opened its link.
+    /// Gets the outcome of a user's attempt, like a client that opened its link.
     fn resume(&mut self, who: usize) {
         let from = self.attempts.len().saturating_sub(30);
         if self.attempts.is_empty() {
@@ -382,7 +382,7 @@ fn no_agent_sees_or_runs_what_its_user_may_not() {
         }
     }
     assert!(all.seen.iter().all(|count| *count > requests / 8), "{:?}", all.seen);
-    // Every call is told of in the feed of its own tenant, and nowhere else.
+    // Every call has an event in the feed of its own tenant, and nowhere else.
     for (tenant, ran) in all.ran.into_iter().enumerate() {
         let key = all.callers.iter().find(|agent| agent.tenant == tenant).unwrap().secret.clone();
         let (mut after, mut told) = (String::new(), 0);

@@ -47,7 +47,7 @@ fn the_queue_sends_what_does_not_fit_into_a_handful() {
     }
     connect(&api, "eve");
     assert_eq!(receiver.take().len(), 12);
-    // What nobody has sent: a run does the first handful, and the queue the others, all at once.
+    // Unsent deliveries: a run sends the first handful, and the queue the others, concurrently.
     for identity in ["ann", "bob"] {
         send(&api, "POST", CONNECTIONS, &minimal(identity));
     }
@@ -166,7 +166,7 @@ fn an_event_is_given_up_after_ten_attempts_and_the_webhook_after_five_days() {
         told["data"],
         json!({"webhook": {"id": webhook["id"]}, "reason": {"code": "no_success", "detail": null, "httpStatus": 503}})
     );
-    // Nothing is sent to it any more, until somebody enables it.
+    // Nothing is sent to it until it is enabled.
     fail(&api, &late);
     assert_eq!(receiver.take().len(), 0);
     let replay = json!({"from": "evt_0000000000001"});
@@ -286,7 +286,7 @@ fn what_an_isolate_left_unsent_is_swept_up() {
     receiver.answers.take();
     receiver.take();
     deliver(&api);
-    assert_eq!(receiver.take().len(), 0, "somebody may still be at it");
+    assert_eq!(receiver.take().len(), 0, "another run may still be sending it");
     minute(&api);
     assert_eq!(receiver.types(), ["connection.created"]);
 }
@@ -390,7 +390,7 @@ fn a_receiver_that_fails_gets_one_delivery_at_a_time_and_holds_up_nobody() {
         let failing = got.iter().filter(|request| is_failing(request)).count();
         (failing, got.len() - failing)
     };
-    // Nobody knows that it fails: each webhook gets its part.
+    // The failure is not known yet: each webhook gets its share.
     deliver(&api);
     assert_eq!(got(&receiver), (4, 4));
     deliver(&api);

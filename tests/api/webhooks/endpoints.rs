@@ -235,7 +235,7 @@ fn two_rotations_at_once_give_one_new_secret() {
         body(&api.send(&api.request("POST", &path(&webhook, "/rotate"))))["secret"].clone()
     };
     let (before, theirs) = (sealed(&api), rotate(&api));
-    // Somebody else's rotation ends between this one's reading and its writing: when the use of its key is written.
+    // Another rotation ends between the read and the write of this one: when the use of its key is written.
     let sql = format!(
         "UPDATE webhooks SET sealed = '{before}'; UPDATE api_keys SET last_used_day = NULL;
         CREATE TEMP TRIGGER theirs AFTER UPDATE ON api_keys BEGIN UPDATE webhooks SET sealed = '{}', written_by = 'them'; END",

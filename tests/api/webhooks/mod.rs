@@ -1,4 +1,4 @@
-//! Webhooks: events arrive at least once, signed, or somebody is told.
+//! Webhooks: events arrive at least once and signed, or a failure is reported.
 
 mod delivery;
 mod endpoints;

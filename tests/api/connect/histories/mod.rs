@@ -186,7 +186,7 @@ impl Pair {
         }
     }
 
-    /// Whoever holds the credentials elsewhere says how it is.
+    /// The holder of the credentials reports the state.
     fn report(
         &mut self,
         slot: usize,

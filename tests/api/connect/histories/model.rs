@@ -116,7 +116,7 @@ pub enum Party {
     Connection(u128),
 }
 
-/// The pause after so many failures.
+/// The pause after this many failures.
 fn pause(attempts: usize) -> u64 {
     [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR][attempts.min(5) - 1]
 }
@@ -366,7 +366,7 @@ impl Model {
         }
     }
 
-    /// Somebody asks for credentials.
+    /// A client reads credentials.
     pub fn ask(
         &mut self,
         process: &mut Process,
@@ -390,7 +390,7 @@ impl Model {
             // A key is not refreshed; a token that can't be is an error.
             return Ok(if is_asked && !is_key { 409 } else { 200 });
         }
-        // It has expired, and nothing renews it: whoever uses it finds out.
+        // It has expired, and can't be refreshed: the next use finds out.
         let waits = held.next.is_some_and(|next| now < next);
         let is_free = held.leased.is_none_or(|until| until <= now);
         if !waits {

@@ -22,7 +22,7 @@ pub enum Answer {
     Denied,
 }
 
-/// What kind of failure that is to whoever asked for tokens.
+/// The kind of failure for a token request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Class {
     Passing,
@@ -180,7 +180,7 @@ const STATES: [&str; 4] = ["unknown", "operational", "degraded", "failed"];
 /// What is done in a step.
 #[derive(Debug, Clone)]
 pub enum Deed {
-    /// Somebody asks for the credentials; for new ones if `true`.
+    /// A client reads the credentials; with `refresh` if `true`.
     Use(usize, bool),
     /// The schedule does what is due.
     Minute,
