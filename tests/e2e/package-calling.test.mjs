@@ -1,5 +1,5 @@
-// Calls to platforms by the npm package on the real runtime: from Node, and from a page of another origin in Chromium. Both
-// run the same code, and get the same.
+// Calls to platforms with the npm package on the real runtime: from Node, and from a cross-origin page in Chromium. Both run the
+// same code, with the same results.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>A page
 const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 const INPUT = { path: { owner: "a b" }, query: { tags: ["x", "y"] }, body: { name: "é", size: 3 } };
 
-/** What a program does with a client. It also runs in a page, so that it uses nothing of this module. */
+/** The program. It also runs in a page, so it must not use anything of this module. */
 async function program({ ConnectorVault }, { baseUrl, token, reader, id, other, input, unknown }) {
   const vault = new ConnectorVault({ baseUrl, secret: async () => token, maxRetries: 0 });
   const outcome = async (promise) => {
@@ -139,9 +139,9 @@ describe("calls to platforms by the package", () => {
     });
   }
 
-  test("in Node", async () => expectAll(await program(library, given)));
+  test("a program in Node calls platforms", async () => expectAll(await program(library, given)));
 
-  test("in a page of another origin", async () => {
+  test("a program in a cross-origin page calls platforms", async () => {
     chromium = await launch();
     const { page, close } = await open(chromium, site.origin);
     await page.waitForFunction(() => globalThis.isReady);
@@ -150,7 +150,7 @@ describe("calls to platforms by the package", () => {
     await close();
   });
 
-  test("a platform that is not there", async () => {
+  test("an unreachable platform is reported as an error", async () => {
     await platform.stop();
     const vault = new library.ConnectorVault({
       baseUrl: given.baseUrl,

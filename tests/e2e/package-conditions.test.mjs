@@ -1,4 +1,4 @@
-// The package runs in the real runtime of Workers with every condition that bundlers set: nothing is compiled from bytes.
+// The package runs in the Workers runtime with each export condition of bundlers, without compiling WebAssembly from bytes.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { parseConnectorKey } from "connector-vault";
 export default { fetch: () => Response.json(parseConnectorKey("api::acme::v1")) };
 `;
 
-/** The file of the package that these conditions lead to. */
+/** The file of the package for these conditions. */
 function fileOf(conditions) {
   const { exports } = JSON.parse(readFileSync(join(root, "npm", "package.json"), "utf8"));
   const found = Object.entries(exports["."]).find(([condition]) => conditions.includes(condition));
@@ -54,7 +54,7 @@ for (const [name, conditions] of [
   });
 }
 
-test("a module that was compiled in another realm starts, and one that is none has the code no_webassembly", async () => {
+test("a module compiled in another realm starts, and an invalid one fails with no_webassembly", async () => {
   const entry = `
 import { initSync, parseConnectorKey } from "connector-vault/slim";
 const code = (body) => { try { body(); } catch (error) { return error.code; } };
@@ -75,7 +75,7 @@ globalThis.after = parseConnectorKey("api::acme::v1").platform;
   assert.deepEqual([realm.before, realm.after], ["no_webassembly", "acme"]);
 });
 
-test("bytes that were made in another realm start too", async () => {
+test("bytes of another realm start too", async () => {
   const { init, parseConnectorKey } = await import(join(dist, "slim.mjs"));
   const bytes = readFileSync(join(dist, "connector-vault.wasm"));
   const foreign = runInNewContext("new ArrayBuffer(size)", { size: bytes.length });

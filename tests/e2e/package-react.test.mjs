@@ -1,5 +1,5 @@
-// The button of the package: rendered on a server, and used in a browser with the real window, on a page whose
-// Content-Security-Policy refuses WebAssembly. Then the README's examples of React, Vue and Svelte.
+// The React button: rendered on a server, and used in a browser with the real connect window, on a page whose
+// Content-Security-Policy forbids WebAssembly. Also the README's examples for React, Vue and Svelte.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -83,7 +83,7 @@ const MOUNTS = {
   svelte: `import { mount } from "svelte"; import App from "./example.svelte"; mount(App, { target: document.querySelector("#app") });`,
 };
 
-/** Compiles components of Vue and Svelte. */
+/** Compiles Vue and Svelte components. */
 const components = {
   name: "components",
   setup({ onLoad }) {
@@ -123,7 +123,7 @@ describe("connecting from React", () => {
       format: "esm",
       outfile: join(pages, `${name}.js`),
       jsx: "automatic",
-      // The package is a link into the project: what it imports is the app's.
+      // The package is a symbolic link, so its imports must resolve from the app.
       preserveSymlinks: true,
       nodePaths: [join(root, "node_modules")],
       define: {
@@ -158,7 +158,7 @@ describe("connecting from React", () => {
   }
 
   const heard = (page, text) => page.locator("output").getByText(text, { exact: true }).waitFor();
-  /** Presses what closes the window, which can be gone before the click has ended. */
+  /** Presses a button that closes the window, possibly before the click has completed. */
   const cancel = (popup) =>
     Promise.all([
       popup.waitForEvent("close"),
@@ -189,7 +189,7 @@ describe("connecting from React", () => {
       ]);
     });
 
-  test("an editor completes the well-known platforms", () => {
+  test("the type of platforms completes well-known ones", () => {
     const file = join(PROJECT, "editor.tsx");
     const code = 'import { ConnectButton } from "connector-vault/react";\n<ConnectButton platform="" />;\n';
     const options = { jsx: ts.JsxEmit.ReactJSX, module: ts.ModuleKind.ESNext, strict: true, preserveSymlinks: true };
@@ -222,7 +222,7 @@ describe("connecting from React", () => {
       assert.ok(!inputs.some((name) => /index\.mjs|slim\.mjs/.test(name) && name.includes("connector-vault")));
     });
 
-    test("a click connects an account, and the list has it", async () =>
+    test("a click connects an account, which the list then contains", async () =>
       visit(await appUrl("r1@example.com", { platform: "keyed" }), async (page) => {
         const popup = await opened(page, () => button(page, "Connect an account").click());
         assert.equal(await page.getByTitle("t").isDisabled(), true);
@@ -234,7 +234,7 @@ describe("connecting from React", () => {
         assert.equal(await page.getByRole("alert").count(), 0);
       }));
 
-    test("a user who declines sees what that means", async () =>
+    test("a user who declines sees an explanation", async () =>
       visit(await appUrl("r2@example.com", { platform: "login" }), async (page) => {
         const popup = await opened(page, () => button(page, "Connect an account").click());
         await button(popup, "Continue to Login").click();
@@ -258,14 +258,14 @@ describe("connecting from React", () => {
         await alerted(page, "Own words");
       }));
 
-    test("a window that the browser blocks", async () =>
+    test("a blocked popup is reported", async () =>
       visit(await appUrl("r4@example.com", { platform: "keyed" }), async (page) => {
         await page.evaluate(() => (window.open = () => null));
         await button(page, "Connect an account").click();
         await alerted(page, "Your browser has blocked the window. Allow windows of this site, and try again.");
       }));
 
-    /** Leaves the page for the window, and goes as far as the platform's question. */
+    /** Leaves the page for the connect window, up to the consent page of the platform. */
     async function leave(page) {
       await button(page, "Connect an account").click();
       await page.waitForURL(`${world.baseUrl}/connect`);
@@ -298,16 +298,16 @@ describe("connecting from React", () => {
         assert.equal(await page.getByRole("alert").count(), 1);
       }));
 
-    test("a token that the service rejects is asked for again", async () => {
+    test("a rejected token is requested again", async () => {
       await world.caller().create({ platform: "keyed", identity: "r7@example.com", identityType: "user" });
       const address = await appUrl("r7@example.com", { platform: "keyed", rejected: true });
       await visit(address, (page) => page.getByText("keyed of r7@example.com", { exact: true }).waitFor(), {
-        // The browser itself notes the refusal.
+        // The browser logs the rejected request.
         expects: [401],
       });
     });
 
-    test("an API key is refused, and sent nowhere", async () => {
+    test("an API key is rejected without a request", async () => {
       const asked = [];
       const members = { base: world.baseUrl, tokens: world.keys.full.secret, platform: "keyed" };
       await visit(`${world.app.origin}/app.html#${new URLSearchParams(members)}`, async (page) => {

@@ -1,6 +1,6 @@
-// The package's README, example by example, with the package in a project as its reader has it: what Node runs prints
-// what the README says, against the service on the real runtime; the page is built, opened and used; what is TypeScript
-// compiles. Every example has a mark behind its language that says what becomes of it here; one without is a failure.
+// Runs every example of the package's README in a project with the installed package: Node programs print the documented output
+// against the service on the real runtime, pages are built and used, TypeScript compiles. A mark after the language of each example
+// says how it is tested; an example without a mark is an error.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -30,11 +30,11 @@ const DOCUMENTS = [
   join(root, "tests", "fixtures", "openapi", "good"),
   join(openapiDirectory, "api", "github.com", "api.github.com.json"),
 ];
-/** Half of them to GitHub. */
+/** The connections; half of them are to GitHub. */
 const CONNECTIONS = Array.from({ length: 250 }, (_, n) =>
   n % 2 ? nth(n) : { ...nth(n), platform: "github", identity: `user-${n}@example.com` },
 );
-/** Those of the user whom the app for browsers knows: more than one page. */
+/** The connections of the user of the browser app: more than one page. */
 const ANNS = Array.from({ length: 130 }, (_, n) => ({
   ...nth(n),
   identity: "ann@example.com",
@@ -42,11 +42,11 @@ const ANNS = Array.from({ length: 130 }, (_, n) => ({
   tags: [],
   active: true,
 }));
-/** Lines that the app for browsers may have. */
+/** The maximum number of lines of the browser app. */
 const APP_LINES = 60;
 const TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
-/** The code of a page after the module of /slim is loaded. */
+/** The code of a page after it has loaded the module of /slim. */
 const AFTER_SLIM = `
 const { VITE_VAULT_URL: baseUrl, VITE_VAULT_KEY: secret } = import.meta.env;
 const { total } = await new ConnectorVault({ baseUrl, secret, allowSecretInBrowser: true }).connections.list();
@@ -61,14 +61,14 @@ const EXAMPLES = [...README.matchAll(/^```(\w+)(?: (\w+))?\n(.*?)^```$/gms)].map
   code,
 }));
 
-/** The examples with a mark, of which there is one at least. */
+/** The examples with a mark. There must be at least one. */
 function marked(mark) {
   const found = EXAMPLES.filter((example) => example.mark === mark).map(({ code }) => code);
   assert.ok(found.length > 0, `the README has no example with the mark \`${mark}\``);
   return found;
 }
 
-/** What an example says that it prints: the text behind `// →` in each line. */
+/** The documented output of an example: the text after `// →` in each line. */
 const expectedOutput = (code) => [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text);
 
 /** Writes a file of the project. */
@@ -79,7 +79,7 @@ function write(name, text) {
   return path;
 }
 
-/** The package as it is in a project that installed it, and Vite. */
+/** Creates a project with the installed package and Vite. */
 function install() {
   const installed = join(PROJECT, "node_modules", "connector-vault");
   mkdirSync(installed, { recursive: true });
@@ -88,7 +88,7 @@ function install() {
   write("package.json", '{ "type": "module" }');
 }
 
-/** Waits until a server answers that has been started. */
+/** Waits until a started server responds. */
 async function answered(url, isAlive) {
   const until = Date.now() + TIMEOUT_MS;
   while (isAlive() && Date.now() < until) {
@@ -98,7 +98,7 @@ async function answered(url, isAlive) {
   assert.fail(`${url} does not answer`);
 }
 
-/** As strict as the project that `npm create vite` makes, and stricter. */
+/** Compiler options that are stricter than those of `npm create vite`. */
 const TYPESCRIPT = {
   include: ["src"],
   compilerOptions: {
@@ -127,7 +127,7 @@ describe("the package's README", () => {
   let appPort;
   let connectPort;
 
-  /** Runs a program of the project; gives the lines that it prints. */
+  /** Runs a program of the project. Returns its output lines. */
   async function printed(name) {
     const options = { cwd: PROJECT, env: { ...process.env, ...env }, timeout: TIMEOUT_MS };
     const { stdout } = await promisify(execFile)(process.execPath, [name], options);
@@ -160,7 +160,7 @@ describe("the package's README", () => {
 
   after(() => server?.stop());
 
-  test("says of every example what it is", () => {
+  test("every example has a known mark", () => {
     const marks = {
       // The laboratory runs the one for Vitest.
       js: ["setup", "server", "connectserver", "node", "commonjs", "worker", "vitest"],
@@ -177,7 +177,7 @@ describe("the package's README", () => {
     assert.ok(EXAMPLES.length > 10);
   });
 
-  test("states the sizes of the package's files", () => {
+  test("the stated sizes of the package's files are right", () => {
     for (const [row, name] of [
       ["the default entry, all of it", "index.mjs"],
       ["`connector-vault.wasm`", "connector-vault.wasm"],
@@ -188,7 +188,7 @@ describe("the package's README", () => {
       const said = Number(README.match(new RegExp(`^\\| ${row} \\| (\\d+) KB \\|$`, "m"))?.[1]);
       assert.ok(
         Math.abs(said - kilobytes) < 1.5,
-        `${name}: the README says ${said} KB, and it is ${kilobytes.toFixed(1)} KB`,
+        `${name}: the README states ${said} KB, the actual size is ${kilobytes.toFixed(1)} KB`,
       );
     }
   });
@@ -206,14 +206,14 @@ describe("the package's README", () => {
       });
     }
 
-    test("CommonJS", async () => {
+    test("the example for CommonJS runs", async () => {
       const [code] = marked("commonjs");
       write("main.cjs", code);
       assert.ok(expectedOutput(code).length > 0);
       assert.deepEqual(await printed("main.cjs"), expectedOutput(code));
     });
 
-    test("the Worker", async () => {
+    test("the example for Workers runs", async () => {
       const [code] = marked("worker");
       const { default: worker } = await import(pathToFileURL(write("worker.mjs", code)).href);
       const answer = await worker.fetch(new Request("https://worker.example/"), env);
@@ -222,7 +222,7 @@ describe("the package's README", () => {
       assert.ok(rows.every(({ platform }) => platform === "github"));
     });
 
-    test("loading the module of /slim", async () => {
+    test("the examples for /slim load the module", async () => {
       const [, code] = README.match(/^\| Node \| `(.*)` \|$/m);
       const imports =
         'import { readFileSync } from "node:fs";\nimport { ConnectorVault, initSync } from "connector-vault/slim";\n';
@@ -238,7 +238,7 @@ describe("the package's README", () => {
     let browser;
     let total;
     before(async () => {
-      // As Vite's template has it.
+      // As in Vite's template.
       const html = (script) =>
         `<!doctype html><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="/src/${script}"></script>`;
       for (const [name, mark, more] of [
@@ -267,7 +267,7 @@ describe("the package's README", () => {
       await site?.close();
     });
 
-    /** Opens a page, uses it, and asserts that nothing went wrong in it. */
+    /** Opens a page, uses it, and asserts that it has no errors. */
     async function read(path, use) {
       const { page: shown, faults, close } = await open(browser, `http://127.0.0.1:${pagePort}${path}`);
       try {
@@ -278,9 +278,9 @@ describe("the package's README", () => {
       }
     }
 
-    test("compile", () => run(join(nodeBin, "tsc"), ["--project", PROJECT], { timeout: TIMEOUT_MS }));
+    test("the pages compile", () => run(join(nodeBin, "tsc"), ["--project", PROJECT], { timeout: TIMEOUT_MS }));
 
-    test("from nothing: connections, page by page", () =>
+    test("the first page example lists connections page by page", () =>
       read("/", async (shown) => {
         const status = (number) =>
           shown
@@ -297,7 +297,7 @@ describe("the package's README", () => {
         assert.notDeepEqual(first, second);
       }));
 
-    /** Writes an app of the README and starts it: { output(), stop() }. `change` is made to its page. */
+    /** Writes an app of the README and starts it: { output(), stop() }. `change` modifies its page. */
     async function startApp(folder, server, page, port, change = (html) => html) {
       const [[code], [html]] = [marked(server), marked(page)];
       assert.ok(`${code}${html}`.trimEnd().split("\n").length < APP_LINES, "it is a small app");
@@ -321,18 +321,18 @@ describe("the package's README", () => {
     describe("for users who connect accounts", () => {
       let app;
       before(async () => {
-        // A platform of which the tests' documents say enough, and which needs no network.
+        // A platform whose document has the auth methods, and that needs no network.
         const change = (html) => html.replace("vault.connect()", 'vault.connect({ platform: "acme-store" })');
         app = await startApp("connect", "connectserver", "connectpage", connectPort, change);
       });
       after(() => app?.stop());
 
-      test("a click connects an account, and the page hears of it", async () => {
+      test("a click connects an account, and the page is notified", async () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${connectPort}/`);
         try {
           const popup = await opened(shown, () => button(shown, "Connect an account").click());
           await popup.getByRole("heading", { name: /^Connect Acme/ }).waitFor();
-          // The app has no OAuth client there, so that the window offers the key alone.
+          // Without an OAuth client, the window only offers the API key.
           await popup.getByRole("textbox", { name: "API key" }).fill("k-1");
           await button(popup, "Connect").click();
           await shown.getByText("acme-store is connected for ann@example.com.", { exact: true }).waitFor();
@@ -341,7 +341,7 @@ describe("the package's README", () => {
         } finally {
           await close();
         }
-        // The other apps count what was there before.
+        // Deleted, because other apps count the connections.
         const mine = "/v1/vault/connections?platform=acme-store&identity=ann%40example.com&limit=1";
         const [{ id }] = (await server.send(mine, { secret: caller.secret })).json.rows;
         const deleted = await server.send(`/v1/vault/connections/${id}`, { secret: caller.secret, method: "DELETE" });
@@ -356,7 +356,7 @@ describe("the package's README", () => {
       });
       after(() => app?.stop());
 
-      test("a page lists, walks and tags the connections of its user, and no others, without a key", async () => {
+      test("a page lists and tags only the connections of its user, without an API key", async () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${appPort}/`);
         try {
           await shown
@@ -381,7 +381,7 @@ describe("the package's README", () => {
         );
       });
 
-      test("its token opens nothing on a page of another origin", async () => {
+      test("its token is rejected on a page of another origin", async () => {
         const { token } = await (await fetch(`http://localhost:${appPort}/token`, { method: "POST" })).json();
         secrets.add(token);
         const from = async (origin) =>
@@ -393,7 +393,7 @@ describe("the package's README", () => {
       });
     });
 
-    test("with /slim", () =>
+    test("the browser app runs with /slim", () =>
       read("/slim.html", (shown) => shown.getByText(`${total} connections`, { exact: true }).waitFor()));
   });
 });

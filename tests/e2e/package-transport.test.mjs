@@ -1,6 +1,6 @@
-// The npm package where no real server can be made to show it: failures in a row, waits, and a `fetch` of the caller's own
-// that does what it likes. Time is the tests' own, and passes when everything is idle: so these are alone in their
-// process. What the service itself answers is in package.test.mjs.
+// The npm package in situations that no real server can reproduce: series of failures, delays, and custom `fetch` functions. Uses
+// simulated time, which advances when everything is idle, so these tests need their own process. package.test.mjs tests against the
+// service.
 import { describe, test } from "node:test";
 import { expectNothingBeside } from "./support/package.mjs";
 import { endings } from "./suites/transport-endings.mjs";
@@ -22,5 +22,5 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
   options();
   oddities();
 
-  test("no promise was left to fail on its own, and `fetch` was always called as it should be", expectNothingBeside);
+  test("there were no unhandled rejections, and `fetch` was always called correctly", expectNothingBeside);
 });

@@ -1,5 +1,5 @@
-// `verifyWebhook` in every runtime that the package is for: each judges the same requests, signed by the standard's own
-// library, and all must agree with what is expected. Where that library can tell, it must agree, too.
+// `verifyWebhook` in every supported runtime: each verifies the same requests, which the library of Standard Webhooks signs. All
+// results must be as expected, and as those of that library where it applies.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -15,14 +15,14 @@ import { dist, library } from "./support/package.mjs";
 import { Site } from "./support/site.mjs";
 import { folder } from "./support/workspace.mjs";
 
-const [OURS, FORMER, OTHER] = Array.from({ length: 3 }, () => `whsec_${randomBytes(32).toString("base64")}`);
+const [OURS, PREVIOUS, OTHER] = Array.from({ length: 3 }, () => `whsec_${randomBytes(32).toString("base64")}`);
 const BODY = JSON.stringify({ id: "evt_0000000000007", type: "connection.failed", data: { name: "Zoë ✓" } });
 const MINUTE = 60;
 const TOLERANCE = 5 * MINUTE;
 const VERIFIED = "connection.failed of evt_0000000000007";
 const REFUSED = "invalid_signature";
 
-/** A request `age` seconds old, signed with secrets; the change is made after that. */
+/** A request that is `age` seconds old, signed with secrets. `change` is applied after signing. */
 function signed(secrets, { age = 0, ...changed } = {}) {
   const time = new Date(Date.now() - age * 1000);
   const [id, timestamp] = ["msg_1", String(Math.floor(time.getTime() / 1000))];
@@ -31,7 +31,7 @@ function signed(secrets, { age = 0, ...changed } = {}) {
   return { headers: { ...headers, ...changed.headers?.(headers) }, body: changed.body ?? BODY };
 }
 
-/** A signature with one byte of its 32 changed. */
+/** A signature with one changed byte. */
 const flipped =
   (at) =>
   ({ "webhook-signature": signature }) => {
@@ -57,13 +57,13 @@ const cases = [
   ["four minutes old", VERIFIED, OURS, signed([OURS], { age: TOLERANCE - MINUTE })],
   ["six minutes old", REFUSED, OURS, signed([OURS], { age: TOLERANCE + MINUTE })],
   ["six minutes ahead", REFUSED, OURS, signed([OURS], { age: -TOLERANCE - MINUTE })],
-  ["two signatures, the new secret", VERIFIED, OURS, signed([OURS, FORMER])],
-  ["two signatures, the former secret", VERIFIED, FORMER, signed([OURS, FORMER])],
-  ["two signatures, neither of this secret", REFUSED, OTHER, signed([OURS, FORMER])],
+  ["two signatures, the new secret", VERIFIED, OURS, signed([OURS, PREVIOUS])],
+  ["two signatures, the previous secret", VERIFIED, PREVIOUS, signed([OURS, PREVIOUS])],
+  ["two signatures, neither of this secret", REFUSED, OTHER, signed([OURS, PREVIOUS])],
   ["one of two secrets", VERIFIED, [OTHER, OURS], signed([OURS])],
 ].map(([name, expected, secret, request]) => ({ name, expected, secret, request }));
 
-/** What a runtime makes of each request, first as headers and body, then as a `Request`. It runs there, so it uses nothing of here. */
+/** Verifies each request as headers and body, and as a `Request`. Runs in each runtime, so it must not use this module. */
 async function verdicts({ verifyWebhook }, given) {
   const outcome = async (request, secret) => {
     try {
@@ -96,7 +96,7 @@ describe("verifyWebhook", () => {
     writeFileSync(script, text);
   });
 
-  test("Node, and the standard's own library", async () => {
+  test("Node agrees with the library of Standard Webhooks", async () => {
     assert.deepEqual(named(await verdicts(library, cases)), expected);
     for (const { name, secret, request, expected: verdict } of cases.filter((one) => typeof one.secret === "string")) {
       const verify = () => new Webhook(secret).verify(request.body, request.headers);
@@ -113,7 +113,7 @@ describe("verifyWebhook", () => {
     });
   }
 
-  test("Workers", async () => {
+  test("Workers agree", async () => {
     const wrangler = createRequire(import.meta.url).resolve("wrangler");
     const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
     const worker = `import * as library from "./workerd.mjs";\n${verdicts}\nexport default { fetch: async (request) => Response.json(await verdicts(library, await request.json())) };\n`;
@@ -149,7 +149,7 @@ describe("verifyWebhook", () => {
 
     after(() => Promise.all([site?.stop(), chromium?.close()]));
 
-    test("Chromium", async () => {
+    test("Chromium agrees", async () => {
       const page = await chromium.newPage();
       await page.goto(site.origin);
       const seen = await page.evaluate(

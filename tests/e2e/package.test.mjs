@@ -1,6 +1,5 @@
-// The npm package against the service on the real runtime: what a caller gets is what the service answers, and what is
-// found wrong before anything is sent is found in the service's own words. One server for all that it can answer. Run
-// with `node --test tests/e2e/package.test.mjs`; `--test-name-pattern` picks.
+// The npm package against the service on the real runtime: results are the responses of the service, and errors found before a
+// request equal those of the service. Run with `node --test tests/e2e/package.test.mjs`; `--test-name-pattern` selects tests.
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -23,17 +22,17 @@ import { strangers } from "./suites/package-strangers.mjs";
 import { validation } from "./suites/package-validation.mjs";
 import { walks } from "./suites/package-walks.mjs";
 
-/** Requests a minute that the limited server grants a key. */
+/** Requests per minute and key on the server with a rate limit. */
 const LIMIT = 3;
 const SEEDED = 3000;
 const MAKES = "sessions:create";
 const ALL = `catalog:read connections:read connections:write ${MAKES}`;
 
-/** What the suites share. */
+/** The context of the suites. */
 const world = {
   /** A client of the server. */
   vault: (made, options) => new ConnectorVault({ baseUrl: world.baseUrl, secret: made.secret, ...options }),
-  /** The same request by plain HTTP. */
+  /** The same request over plain HTTP. */
   plain: (made, path, options) => world.server.send(path, { secret: made.secret, ...options }),
 };
 let opened;
@@ -71,7 +70,7 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
     world.seeded = await seeded(world.database, "many", SEEDED);
     const pages = join(folder, "pages");
     mkdirSync(pages);
-    // Two origins: the service lets the first one's pages call.
+    // Two origins, of which only the first is allowed.
     [world.site, world.stranger] = [await Site.start(pages), await Site.start(pages)];
     world.pages = pages;
     const bindings = `[[ratelimits]]\nname = "RATE_LIMITER"\nnamespace_id = "1001"\nsimple = { limit = ${LIMIT}, period = 60 }\n`;
@@ -98,9 +97,9 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
   browser(world);
   sessions(world);
 
-  test("no promise was left to fail on its own, and `fetch` was always called as it should be", expectNothingBeside);
+  test("there were no unhandled rejections, and `fetch` was always called correctly", expectNothingBeside);
 
-  test("no secret is in anything that was logged", async () => {
+  test("no log contains a secret", async () => {
     await world.server.stop();
     const logged = [...outputs, ...wranglerLogs()].join("\n");
     assert.ok(logged.includes("/v1/whoami"), "the log is the service's");

@@ -1,5 +1,4 @@
-// Bodies that the package refuses before anything is sent, against what the service answers to the same request by plain
-// HTTP: field by field the same, from the same rules.
+// Bodies that the package rejects before a request: its errors must equal the response of the service to the same request.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { each, expectUnanswered, failure } from "../support/package.mjs";
@@ -178,7 +177,7 @@ export function bodies(world) {
         (client, body) => client.sessions.validateCreate(body),
       ],
     ]) {
-      test(`bodies of ${name} are refused as the service refuses them`, async () => {
+      test(`invalid bodies of ${name} have the errors of the service`, async () => {
         await each(BODIES[name], async (body) => {
           const sent = { method, headers: [["content-type", "application/json"]], body: JSON.stringify(body) };
           await expectSame(
@@ -191,7 +190,7 @@ export function bodies(world) {
       });
     }
 
-    test("bodies that no JSON can be made of are refused", async () => {
+    test("bodies that can't be serialized are rejected", async () => {
       const circular = { ...GOOD };
       circular.tags = [circular];
       for (const body of [

@@ -1,5 +1,4 @@
-// The package in pages of Chromium that have another origin than the service: what CORS lets a page do and see, and what
-// becomes of an API key in a page.
+// The package in cross-origin pages in Chromium: CORS, and API keys in pages.
 import assert from "node:assert/strict";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,7 +11,7 @@ import { CONNECTIONS, one } from "../support/vault.mjs";
 
 const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 const PAGE = `<!doctype html><meta charset="utf-8"><title>A page</title><script type="module" src="page.mjs"></script>`;
-/** In the page and in its workers: the package, and errors in plain values. */
+/** For the page and its workers: the package, and errors as plain values. */
 const SHARED = `
 import * as library from "./connector-vault.mjs";
 const { ConnectorVault, VaultError } = library;
@@ -24,7 +23,7 @@ const described = (error) => {
     headers: Object.fromEntries(["x-request-id", "retry-after", "etag", "link", "server-timing", "content-type"].map((name) => [name, header(name)])),
   };
 };
-/** What a function gives or fails with. */
+/** The result or the error of a function. */
 globalThis.outcome = async (body, ...given) => {
   try {
     const run = new Function("library", "given", \`return (async () => { \${body} })()\`);
@@ -60,25 +59,25 @@ export function browser(world) {
     return opened;
   }
 
-  /** Runs the body of a function in a page, or in a worker of it. Its arguments are in `given`, the package in `library`. */
+  /** Runs a function body in a page or a worker of it, with arguments in `given` and the package in `library`. */
   const run = (body, { on = page, where = "outcome", given = [] } = {}) =>
     on.evaluate(([name, text, values]) => globalThis[name](text, ...values), [where, body, given]);
 
-  /** Runs a body with a client in `vault`. */
+  /** Runs a function body with a client in `vault`. */
   const call = (body, { key = secret(), options = {}, ...how } = {}) =>
     run(
       `const [address, secret, options, ...more] = given; const vault = new library.ConnectorVault({ baseUrl: address, secret, allowSecretInBrowser: true, maxRetries: 0, ...options }); ${body}`,
       { ...how, given: [world.baseUrl, key, options, ...(how.given ?? [])] },
     );
 
-  /** What a call gives that succeeds. */
+  /** The result of a successful call. */
   async function value(body, how) {
     const outcome = await call(body, how);
     assert.equal(outcome.error, undefined, JSON.stringify(outcome.error));
     return outcome.value;
   }
 
-  /** The error of a call that fails, whole and without a secret. */
+  /** The error of a failing call. Asserts its class, and that it contains no secret. */
   function expectTold({ error, value: unexpected }, kind, expected = {}) {
     assert.ok(error, `it should have failed, and gave ${JSON.stringify(unexpected)}`);
     assert.deepEqual(
@@ -114,7 +113,7 @@ export function browser(world) {
 
     after(() => chromium?.close());
 
-    test("the catalog is listed, filtered and walked", async () => {
+    test("a page lists, filters and iterates over the catalog", async () => {
       const envelope = (rows) => `const { rows, total, pages, page } = ${rows}; return { rows, total, pages, page };`;
       assert.deepEqual(
         await value(envelope('await vault.connectors.list({ q: "google drive", limit: 3 })')),
@@ -131,7 +130,7 @@ export function browser(world) {
       );
     });
 
-    test("connections are walked through cursors, which a page may see", async () => {
+    test("a page iterates over connections with cursors", async () => {
       const expected = world.seeded.filter(({ active }) => active).length;
       const walk =
         "const ids = []; for await (const { id } of vault.connections.list({ limit: 500 })) ids.push(id); return ids;";
@@ -160,7 +159,7 @@ export function browser(world) {
       );
     });
 
-    test("a connection is created, read, changed with `ifMatch`, and deleted", async () => {
+    test("a page creates, reads, changes with `ifMatch`, and deletes a connection", async () => {
       const made = await value(
         'return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user", tags: ["é", "a b"] })',
       );
@@ -242,7 +241,7 @@ export function browser(world) {
       );
     });
 
-    test("storage that is broken: a page may see when to try again", async () => {
+    test("a page can read Retry-After when storage is unavailable", async () => {
       const run = (sql) => world.database.prepare(sql).run();
       await run("ALTER TABLE connections RENAME TO lost");
       try {
@@ -257,7 +256,7 @@ export function browser(world) {
       }
     });
 
-    test("what is wrong is found before anything is sent, as in Node", async () => {
+    test("arguments are validated before a request, as in Node", async () => {
       const asked = [];
       const listen = (request) => asked.push(request.url());
       page.on("request", listen);
@@ -286,8 +285,8 @@ export function browser(world) {
       assert.deepEqual(asked, []);
     });
 
-    test("nothing listens, nothing answers in time, and a signal", async () => {
-      // Chromium refuses this port, as if no server listened there.
+    test("reports an unreachable server, a timeout, and an aborted call", async () => {
+      // Chromium blocks this port, as if no server listened.
       expectTold(
         await call(
           'return new library.ConnectorVault({ baseUrl: "http://127.0.0.1:1", secret, allowSecretInBrowser: true, maxRetries: 0 }).whoami()',
@@ -308,7 +307,7 @@ export function browser(world) {
       expectTold(await call("return vault.whoami({ signal: AbortSignal.abort() })"), "AbortError", { code: "aborted" });
     });
 
-    test("a redirect is not followed, and no page that is no connector-vault believed", async () => {
+    test("redirects and responses of other servers are rejected", async () => {
       const elsewhere =
         "return new library.ConnectorVault({ baseUrl: more[0], secret, allowSecretInBrowser: true }).whoami()";
       expectTold(await call(elsewhere, { given: [world.site.origin] }), "NotFoundError", {
@@ -357,7 +356,7 @@ export function browser(world) {
     });
 
     for (const where of ["outcome", "inWorker"]) {
-      test(`an API key is refused ${where === "outcome" ? "in a page" : "in a worker of a page"} unless that is meant, and a token is not`, async () => {
+      test(`an API key is rejected ${where === "outcome" ? "in a page" : "in a worker of a page"} unless allowed, and a token is accepted`, async () => {
         const make = (options) =>
           run("const vault = new library.ConnectorVault(given[0]); return typeof vault.whoami;", {
             where,
@@ -373,7 +372,7 @@ export function browser(world) {
             requestId: undefined,
           });
           assert.equal(error.code, options.secret === secret() ? "secret_in_browser" : "invalid_key");
-          // Why, what to do instead, and the way out.
+          // The message has the reason, the alternative and the option.
           if (error.code === "secret_in_browser")
             for (const word of [/short-lived token/, /server/, /allowSecretInBrowser/])
               assert.match(error.message, word);
@@ -384,7 +383,7 @@ export function browser(world) {
       });
     }
 
-    test("a worker of a page calls the service as the page does", async () => {
+    test("a worker of a page can call the service", async () => {
       assert.equal((await value("return vault.whoami()", { where: "inWorker" })).account, "page");
       expectAnswered(await call('return vault.actions.list("gitub")', { where: "inWorker" }), "NotFoundError", {
         status: 404,
@@ -392,11 +391,11 @@ export function browser(world) {
       });
     });
 
-    test("nothing of it is Node's alone", () => {
+    test("the code uses nothing that only Node has", () => {
       assert.equal(typeof window, "undefined");
       assert.ok(
         new library.ConnectorVault({ baseUrl: world.baseUrl, secret: secret() }),
-        "on a server a key is where it belongs",
+        "API keys are allowed on servers",
       );
     });
   });

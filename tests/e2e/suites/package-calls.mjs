@@ -1,5 +1,5 @@
-// The package's other calls against the service: what is read is what plain HTTP reads, what is written is there, and
-// whatever people put into names, identities and tags arrives as it was.
+// The package's other calls against the service: reads equal plain HTTP, writes persist, and names, identities and tags are stored
+// unchanged.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Recorder, each, expectError, failure, library } from "../support/package.mjs";
@@ -74,7 +74,7 @@ export function calls(world) {
   };
 
   describe("calls", () => {
-    test("whoami and summary are what plain HTTP reads", async () => {
+    test("whoami and summary equal plain HTTP", async () => {
       for (const name of ["full", "live", "catalogOnly", "expiring", "many"]) {
         assert.deepEqual(
           await vault(world.keys[name]).whoami(),
@@ -87,7 +87,7 @@ export function calls(world) {
       assert.equal(summary.total, world.seeded.length);
     });
 
-    test("an action is what plain HTTP reads, its responses only when asked for", async () => {
+    test("an action equals plain HTTP, with responses only on request", async () => {
       const { actions } = vault(world.keys.full);
       for (const key of ["issuesCreate", "reposListBranches", "usersGetAuthenticated"]) {
         const path = `/v1/available-actions/github/${key}`;
@@ -111,7 +111,7 @@ export function calls(world) {
       }
     });
 
-    test("a connection is read by any spelling of its id, active or not", async () => {
+    test("a connection can be read by its id in any case, active or not", async () => {
       const client = vault(world.keys.many);
       for (const { id, active } of [...world.seeded.slice(0, 8), world.seeded.find((row) => !row.active)]) {
         const connection = await client.connections.get(id);
@@ -121,7 +121,7 @@ export function calls(world) {
       }
     });
 
-    test("what is created is there, with what was left out", async () => {
+    test("a created connection persists, with defaults for omitted members", async () => {
       const recorder = new Recorder();
       const client = vault(world.keys.full, { fetch: recorder.fetch });
       const least = wish();
@@ -160,7 +160,7 @@ export function calls(world) {
         assert.equal((await make({ [name]: undefined })).version, "1");
     });
 
-    test("the answer to create says where the connection is", async () => {
+    test("the response to create has the connection's location", async () => {
       let answer;
       const fetching = async (request) => (answer = await fetch(request)).clone();
       const { id } = await vault(world.keys.full, { fetch: fetching }).connections.create(wish());
@@ -170,7 +170,7 @@ export function calls(world) {
       );
     });
 
-    test("a second connection with the key is refused, and names the first", async () => {
+    test("a duplicate key is rejected with the id of the existing connection", async () => {
       const client = vault(world.keys.full).connections;
       const taken = wish({ tags: ["first"] });
       const { id } = await client.create(taken);
@@ -185,7 +185,7 @@ export function calls(world) {
       assert.notEqual((await client.create(taken)).id, id);
     });
 
-    test("identities arrive as they were, are found by identity and key, and taken out of the key", async () => {
+    test("identities are stored unchanged, found by identity and key, and parsed from the key", async () => {
       const client = vault(world.keys.full).connections;
       await each(IDENTITIES, async (identity) => {
         const made = await make({ identity, identityType: "team", label: "odd" });
@@ -208,7 +208,7 @@ export function calls(world) {
       });
     });
 
-    test("tags are replaced whole, kept in order, and found one by one", async () => {
+    test("tags are replaced, keep their order, and are found individually", async () => {
       const client = vault(world.keys.full).connections;
       const { id } = await make({ tags: ["old"] });
       let version = 1;
@@ -232,7 +232,7 @@ export function calls(world) {
       }
     });
 
-    test("every character that a tag may have arrives, and is found", async () => {
+    test("every allowed character of a tag is stored and found", async () => {
       const client = vault(world.keys.full).connections;
       const { id } = await make();
       const characters = Array.from({ length: 0x250 }, (_, code) => String.fromCodePoint(code)).filter(
@@ -248,7 +248,7 @@ export function calls(world) {
       }
     });
 
-    test("no change is no change", async () => {
+    test("an empty change keeps the version", async () => {
       const client = vault(world.keys.full).connections;
       const made = await make({ tags: ["a", "b"] });
       for (const changes of [{}, { tags: undefined }, { tags: ["a", "b"] }]) {
@@ -258,7 +258,7 @@ export function calls(world) {
       assert.deepEqual(await client.update(made.id.toUpperCase(), { tags: [] }), { ...made, tags: [], version: "2" });
     });
 
-    test("ifMatch: a connection, an entity tag, or `*`", async () => {
+    test("ifMatch accepts a connection, an entity tag, or `*`", async () => {
       const client = vault(world.keys.full).connections;
       const made = await make();
       const { id } = made;
@@ -298,7 +298,7 @@ export function calls(world) {
       assert.equal(
         (await client.update(id, { tags: ["yes"] }, { ifMatch: await client.get(id) })).version,
         String(n + 2),
-        "read again, it is good again",
+        "the connection that was read again matches",
       );
       expectError(
         await failure(client.update("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa", { tags: [] }, { ifMatch: "*" })),
@@ -307,7 +307,7 @@ export function calls(world) {
       );
     });
 
-    test("a state and a name are set, with ifMatch only as they were read", async () => {
+    test("setting a state or name respects ifMatch", async () => {
       const client = vault(world.keys.full).connections;
       const made = await make();
       const failed = await client.setState(made.id, { state: "failed", active: false, reason: "revoked" });
@@ -315,7 +315,7 @@ export function calls(world) {
       assert.deepEqual(
         await client.setState(made.id, { state: "failed", active: undefined }),
         failed,
-        "no change is no change",
+        "an empty change keeps the version",
       );
       const named = await client.setName(made.id.toUpperCase(), "Ann's 名前", { ifMatch: failed });
       assert.deepEqual(named, { ...failed, name: "Ann's 名前", version: "3" });
@@ -335,7 +335,7 @@ export function calls(world) {
       });
     });
 
-    test("ifMatch on delete: nothing is deleted that has changed since", async () => {
+    test("delete with ifMatch rejects a changed connection", async () => {
       const client = vault(world.keys.full).connections;
       const made = await make();
       const now = await client.update(made.id, { tags: ["changed"] });
@@ -351,7 +351,7 @@ export function calls(world) {
       assert.equal(await client.delete((await make()).id, { ifMatch: "*" }), undefined);
     });
 
-    test("of two changes at once with what was read, one is refused", async () => {
+    test("of two concurrent changes with the same ifMatch, one is rejected", async () => {
       const client = vault(world.keys.full).connections;
       const made = await make();
       const outcomes = await Promise.allSettled(
@@ -364,7 +364,7 @@ export function calls(world) {
         expectError(reason, "PreconditionError");
     });
 
-    test("what is deleted is gone", async () => {
+    test("a deleted connection is not found", async () => {
       const client = vault(world.keys.full).connections;
       const [{ id }, upper] = [await make(), await make()];
       assert.equal(await client.delete(id), undefined);
@@ -384,7 +384,7 @@ export function calls(world) {
       assert.equal((await world.plain(world.keys.full, one(id))).status, 404);
     });
 
-    test("many calls at a time, with many keys, each get their own", async () => {
+    test("concurrent calls with many keys get their own results", async () => {
       const names = ["full", "live", "other", "many"];
       const clients = names.map((name) => vault(world.keys[name]));
       const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => clients[n % 4].whoami()));

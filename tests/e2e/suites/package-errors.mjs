@@ -1,4 +1,4 @@
-// The package's errors, as the service makes them. Class, fields and cause are right, and no secret is in any of them.
+// The package's errors for responses of the service: class, fields and cause, without secrets.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
@@ -13,7 +13,7 @@ export function errors(world) {
 
   describe("errors", () => {
     for (const name of ["unknown", "revoked", "expired"]) {
-      test(`401: a key that is ${name}, whatever is asked`, async () => {
+      test(`401: every call with a key that is ${name}`, async () => {
         const made = world.keys[name];
         for (const [ask, method, path] of Object.values(EVERY)) {
           const answer = await world.plain(made, path, { method });
@@ -41,7 +41,7 @@ export function errors(world) {
       }
     });
 
-    test("404: a connection that the key can't see", async () => {
+    test("404: a connection of another account or environment", async () => {
       const theirs = await vault(world.keys.other).connections.create({
         platform: "github",
         identity: "theirs",
@@ -75,7 +75,7 @@ export function errors(world) {
       assert.deepEqual(await vault(world.keys.other).connections.get(theirs.id), theirs);
     });
 
-    test("404: a platform that is none, with those that may have been meant", async () => {
+    test("404: an unknown platform, with suggestions", async () => {
       const { full } = world.keys;
       for (const [platform, meant] of [
         ["gitub", "github"],
@@ -99,7 +99,7 @@ export function errors(world) {
       }
     });
 
-    test("404: an action that is none, with those that may have been meant", async () => {
+    test("404: an unknown action, with suggestions", async () => {
       const { full } = world.keys;
       for (const [platform, key, meant, code = "action_not_found"] of [
         ["github", "issuesCraete", "issuesCreate"],
@@ -117,7 +117,7 @@ export function errors(world) {
       }
     });
 
-    test("409 and 412 tell what is in the way", async () => {
+    test("409 and 412 describe the conflict", async () => {
       const { full } = world.keys;
       const wish = { platform: "github", identity: "errors-409", identityType: "user" };
       const { id } = await vault(full).connections.create(wish);
@@ -141,7 +141,7 @@ export function errors(world) {
       );
     });
 
-    test("400: what only the service can find", async () => {
+    test("400: errors that only the service can detect", async () => {
       const { full, many } = world.keys;
       const after = /after=([^&>]+)/.exec((await world.plain(many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
       for (const [made, filter] of [
@@ -177,7 +177,7 @@ export function errors(world) {
       }
     });
 
-    test("429: `retryAfter` is when to try again, and the package does not retry", async () => {
+    test("429: `retryAfter` is set, and a wait beyond the timeout is not made", async () => {
       const { limited } = world.keys;
       const recorder = new Recorder();
       const asking = vault(limited, {
@@ -185,7 +185,7 @@ export function errors(world) {
         fetch: recorder.fetch,
         maxRetries: 2,
       });
-      /** What a call gives to a key that has asked too often; again when a minute ended on the way there. */
+      /** The result of a call beyond the rate limit; repeated if a new minute began meanwhile. */
       async function beyondLimit(ask) {
         for (;;) {
           const minute = Math.floor(Date.now() / 60_000);
@@ -213,12 +213,12 @@ export function errors(world) {
         });
         assert.equal(error.headers.get("retry-after"), "60");
         assert.equal(error.headers.get("x-request-id"), error.requestId);
-        // A minute's wait would outlast the call's time: there was no second try.
+        // A minute's wait would exceed the timeout, so there was no retry.
         assert.equal(recorder.calls, 1);
       }
     });
 
-    test("503: storage that is broken, and whole again", async () => {
+    test("503: unavailable storage, and its recovery", async () => {
       const { outage } = world.keys;
       const whole = vault(outage);
       const { id } = await whole.connections.create({ platform: "github", identity: "outage", identityType: "user" });
@@ -240,7 +240,7 @@ export function errors(world) {
             retryAfter: 5,
           });
         }
-        // Five seconds' wait would outlast the call.
+        // A wait of five seconds would exceed the timeout.
         expectError(await failure(vault(outage, { timeoutMs: 4500 }).connections.list()), "ServerError", {
           status: 503,
           retryAfter: 5,
@@ -251,7 +251,7 @@ export function errors(world) {
       assert.equal((await whole.connections.list()).total, 1);
     });
 
-    test("503, then whole again while the call waits", async () => {
+    test("503: storage recovers while the call waits", async () => {
       const { outage } = world.keys;
       const run = (sql) => world.database.prepare(sql).run();
       await run("ALTER TABLE connections RENAME TO lost");
@@ -261,7 +261,7 @@ export function errors(world) {
         statuses.push(answer.status);
         if (answer.status !== 503) return answer;
         await run("ALTER TABLE lost RENAME TO connections");
-        // As it was, but for the seconds to wait.
+        // Equal except for the seconds to wait.
         const headers = new Headers(answer.headers);
         headers.set("retry-after", "0");
         return new Response(answer.body, { status: 503, headers });
@@ -282,7 +282,7 @@ export function errors(world) {
       }
     });
 
-    test("the client itself shows no secret", () => {
+    test("printing a client shows no secret", () => {
       const own = vault(world.keys.full);
       for (const value of [own, own.connections, own.connectors, own.actions, own.connections.list(), { own }]) {
         for (const text of [

@@ -1,5 +1,5 @@
-// Filters that the package refuses before anything is sent, against what the service answers to the same request by plain
-// HTTP: the same, from the same rules. A table of what people get wrong, and filters at random.
+// Filters that the package rejects before a request: its errors must equal the response of the service to the same request. A table
+// of common mistakes, and random filters.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { each, expectUnanswered, factsOf, failure } from "../support/package.mjs";
@@ -115,7 +115,7 @@ const CONNECTION_FILTERS = [
   { tagz: "a", limit: 0, active: "no", identityType: "x", key: ",", page: "x", q: x(101), tagsMatch: "both", name: "" },
 ];
 
-/** A stream of numbers below `most`, the same one every time (mulberry32). */
+/** A deterministic stream of numbers below `most` (mulberry32). */
 function numbers(seed) {
   let state = seed;
   return (most) => {
@@ -126,7 +126,7 @@ function numbers(seed) {
   };
 }
 
-/** The errors that a validation returns for a call that fails with this error: one of the whole request if none concerns a part. */
+/** The errors that a validation returns for a call with this error: one for the whole request if it has no list. */
 export function filters(world) {
   const { counted, plain, expectSame } = comparing(world);
 
@@ -154,9 +154,9 @@ export function filters(world) {
         (client, filter) => client.connections.validateList(filter),
       ],
     ]) {
-      test(`filters of ${what} are refused as the service refuses them`, async () => {
+      test(`invalid filters of ${what} have the errors of the service`, async () => {
         await each(filters, async (filter) => {
-          // An array without items has no spelling of its own in a query; it is refused like one of empty items.
+          // An empty array has no encoding in a query. It is rejected like one with an empty item.
           const sent = Object.fromEntries(
             Object.entries(filter).map(([name, value]) => [
               name,
@@ -172,7 +172,7 @@ export function filters(world) {
         });
       });
 
-      test(`filters of ${what} are refused the same when the list is iterated, and by toArray()`, async () => {
+      test(`invalid filters of ${what} have the same errors in iterations and toArray()`, async () => {
         for (const filter of filters.filter((_, n) => n % 9 === 0)) {
           if ("limit" in filter || "page" in filter || "after" in filter) continue;
           const answer = await plain(`${path}?${pairs(filter)}`);
@@ -182,7 +182,7 @@ export function filters(world) {
       });
     }
 
-    test("filters that no query can be made of are refused, and none is lost", async () => {
+    test("filters that can't be encoded are rejected, and none is ignored", async () => {
       for (const [list, filter, name] of [
         ["connectors", { platform: {} }, "platform"],
         ["connectors", { platform: ["a", "b"] }, "platform"],
@@ -266,17 +266,17 @@ export function filters(world) {
     };
 
     for (const [n, [what, [path, own, list, validate]]] of Object.entries(PARAMETERS).entries()) {
-      test(`filters of ${what} at random: the package and the service agree`, async () => {
+      test(`random filters of ${what}: the package and the service agree`, async () => {
         const below = numbers(20_260 + n);
         const pick = (values) => values[below(values.length)];
         const verdicts = { valid: 0, invalid: 0 };
         const atRandom = Array.from({ length: 150 }, () => {
           const filter = {};
           for (let i = below(5); i >= 0; i -= 1) {
-            // Now and then one that the list does not have.
+            // Sometimes an unknown filter.
             const name = pick(below(12) === 0 ? Object.keys(VALUES) : own);
             const [first] = VALUES[name];
-            // Lists take arrays where the service takes several, and nowhere else.
+            // Only filters with several values accept arrays.
             const values = VALUES[name].filter((value) => !Array.isArray(value) || path === CONNECTIONS);
             filter[name] = below(2) === 0 ? first : pick(values);
           }
@@ -299,7 +299,7 @@ export function filters(world) {
           const error = await failure(() => list(client, filter));
           const { status, code, message, errors } = error;
           assert.deepEqual({ status, code, message, errors }, factsOf(answer.json), what);
-          // Whether a cursor is good, only the service knows.
+          // Only the service can validate a cursor.
           const cursorOnly = errors.every(({ parameter }) => parameter === "after");
           if (!cursorOnly) assert.equal(recorder.calls, 0, what);
           assert.equal(error.headers === undefined, recorder.calls === 0);

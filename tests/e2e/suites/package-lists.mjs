@@ -1,4 +1,4 @@
-// The package's lists against the service: every filter, and every page, gives what plain HTTP gives.
+// The package's lists against the service: every filter and every page must equal plain HTTP.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { ACTIONS, CONNECTORS, all, asQuery, envelope, recorded, rowsOf } from "../support/lists.mjs";
@@ -150,7 +150,7 @@ export function lists(world) {
         (client, filter) => client.connections.validateList(filter),
       ],
     ]) {
-      test(`${what}: each filter gives what plain HTTP gives`, async () => {
+      test(`${what}: each filter equals plain HTTP`, async () => {
         const made = world.keys[key];
         await each(filters, async (filter) => {
           assert.deepEqual(validate(vault(made), filter), [], "what the service takes has no faults");
@@ -167,7 +167,7 @@ export function lists(world) {
       });
     }
 
-    test("a search over all actions needs words, and finds what is asked", async () => {
+    test("a search over all actions requires words, and finds matching actions", async () => {
       const client = vault(world.keys.full);
       const [first] = await client.actions.search({ q: "create github issue" }).toArray({ max: 1 });
       assert.deepEqual([first.platform, first.key], ["github", "issuesCreate"]);
@@ -178,7 +178,7 @@ export function lists(world) {
       assert.equal((await failure(() => client.actions.search({ q: " " }))).code, "invalid_parameter");
     });
 
-    test("connections by key, one or many, in a text or an array", async () => {
+    test("connections are found by one or several keys, in a string or an array", async () => {
       const { many } = world.keys;
       const [a, b, c] = connections.filter((_, n) => n % 900 === 7).map((row) => row.key);
       for (const key of [
@@ -206,7 +206,7 @@ export function lists(world) {
       }
     });
 
-    test("no filters at all, and none but undefined, are the same", async () => {
+    test("filters that are undefined equal no filters", async () => {
       const client = vault(world.keys.full);
       const first = envelope(await client.connectors.list());
       assert.equal(first.rows.length, 20);
@@ -220,7 +220,7 @@ export function lists(world) {
         assert.deepEqual(envelope(await list), first);
     });
 
-    test("a list is sent when it is awaited, and then once", async () => {
+    test("a list is requested once, when it is awaited", async () => {
       const { recorder, client } = recorded(world, world.keys.full);
       const list = client.connectors.list({ limit: 2 });
       await new Promise(setImmediate);
@@ -266,7 +266,7 @@ export function lists(world) {
       assert.equal(recorder.calls, 0);
     });
 
-    test("next() leads from page to page, and ends", async () => {
+    test("next() returns each following page, then undefined", async () => {
       const { full, many } = world.keys;
       for (const [key, path, filter, list] of [
         [full, CONNECTORS, { limit: 100 }, (client, given) => client.connectors.list(given)],
@@ -290,7 +290,7 @@ export function lists(world) {
           assert.equal(
             page.after === undefined,
             path !== CONNECTIONS || page.page === json.pages,
-            "a cursor where there is one",
+            "a cursor where the list has one",
           );
         }
         const first = filter.page ?? 1;
@@ -306,7 +306,7 @@ export function lists(world) {
       }
     });
 
-    test("a page's cursor leads another client to the page that follows", async () => {
+    test("the cursor of a page works in another client", async () => {
       const { many } = world.keys;
       for (const filters of [{ limit: 500 }, { limit: 90, active: false }, { limit: 300, tags: ["third"] }]) {
         const link = (await world.plain(many, `${CONNECTIONS}?${asQuery(filters)}`)).header("link");
@@ -323,7 +323,7 @@ export function lists(world) {
       }
     });
 
-    test("a page past the end has no rows and no next one", async () => {
+    test("a page past the end has no rows and no next page", async () => {
       for (const page of [
         await vault(world.keys.full).connectors.list({ page: 999 }),
         await vault(world.keys.many).connections.list({ page: 999_999 }),

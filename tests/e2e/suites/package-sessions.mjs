@@ -1,5 +1,4 @@
-// Tokens, by the package and against the service: made on a server, used on pages of another origin and renewed there, with
-// nothing lost on the way.
+// Short-lived tokens with the package and the service: created on a server, used and refreshed in cross-origin pages.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,7 +12,7 @@ import { nth } from "../support/seed.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { CONNECTIONS, one, seed } from "../support/vault.mjs";
 
-/** More than two pages of a walk. */
+/** More than two pages. */
 const ANNS = Array.from({ length: 260 }, (_, n) => ({
   ...nth(n),
   identity: "ann",
@@ -37,7 +36,7 @@ globalThis.run = async (body, ...given) => {
 export function sessions(world) {
   const { vault } = world;
   const maker = () => world.keys.maker;
-  /** A token of the key that makes them, as the service signs it. */
+  /** Signs a token of the key as the service does. */
   const forged = (claims, signer = SESSION_SECRET) => token(signer, maker(), claims);
   const ids = (rows) => rows.map(({ id }) => id).sort();
 
@@ -47,7 +46,7 @@ export function sessions(world) {
     });
 
     describe("on a server", () => {
-      test("a session is what plain HTTP makes, and opens what it says", async () => {
+      test("a session equals plain HTTP, and grants the stated access", async () => {
         const { sessions } = vault(maker());
         for (const wanted of [
           { identity: "ann" },
@@ -84,7 +83,7 @@ export function sessions(world) {
         }
       });
 
-      test("a key that may not make sessions, and scopes that it lacks", async () => {
+      test("a session needs the scope sessions:create, and only grants the key's scopes", async () => {
         const body = { identity: "ann", scopes: ["connections:write"] };
         for (const made of [world.keys.reader, world.keys.readingMaker]) {
           const answer = await world.plain(made, "/v1/sessions", {
@@ -104,7 +103,7 @@ export function sessions(world) {
         );
       });
 
-      test("with a token, connections are those of its identity", async () => {
+      test("a token only shows connections of its identity", async () => {
         const client = vault({ secret: async () => ({ token: forged({ s: 7 }) }) });
         assert.deepEqual(ids(await client.connections.list().toArray()), ids(ANNS));
         assert.deepEqual((await client.connections.list({ identity: "bob" })).rows, []);
@@ -122,7 +121,7 @@ export function sessions(world) {
         await client.connections.delete(made.id);
       });
 
-      test("what the service refuses is renewed: expired, altered, signed by another, of a key that is revoked", async () => {
+      test("a rejected token is refreshed: expired, altered, with another signature, or of a revoked key", async () => {
         const good = forged({});
         for (const bad of [
           forged({ e: Date.now() - 1 }),
@@ -149,7 +148,7 @@ export function sessions(world) {
         }
       });
 
-      test("what begins like a token and can't be one is refused as the service refuses it", async () => {
+      test("a malformed token has the error of the service", async () => {
         for (const secret of ["st_test_a b", `st_test_${"x".repeat(8200)}`]) {
           const { status, code, detail } = (await world.server.send("/v1/whoami", { secret })).json;
           expectUnanswered(await failure(() => vault({ secret })), "ValidationError", {
@@ -166,7 +165,7 @@ export function sessions(world) {
       let page;
       let backend;
       let address;
-      /** What the backend gives: for the nth request for a token. */
+      /** The backend's response to the nth request for a token. */
       let give;
       let given;
 
@@ -174,7 +173,7 @@ export function sessions(world) {
         copyFileSync(join(dist, "index.mjs"), join(world.pages, "connector-vault.mjs"));
         mkdirSync(join(world.pages, "sessions"), { recursive: true });
         writeFileSync(join(world.pages, "sessions", "index.html"), PAGE);
-        // It holds the key, and the page does not.
+        // Only the backend has the key.
         backend = createServer((_request, response) => {
           given += 1;
           Promise.resolve(give(given)).then(
@@ -202,7 +201,7 @@ export function sessions(world) {
         await new Promise((done) => backend.close(done));
       });
 
-      /** Runs a body in the page, with `supply`, which asks the backend, and `baseUrl`: what it gives, and the service's answers to it. */
+      /** Runs a function body in the page, with `baseUrl` and `supply`, which calls the backend. Returns its result and the responses of the service. */
       async function run(body, backendGives) {
         [give, given] = [backendGives, 0];
         const answers = [];
@@ -239,9 +238,8 @@ export function sessions(world) {
       };
       const AT_ONCE = 20;
 
-      test("a page lists, walks and tags; its token expires on the way and is renewed; each connection is met once", async () => {
-        // The first one is the service's for a moment only, and the walk waits for its end: even if it ends on the way, the
-        // walk is complete.
+      test("an iteration survives the expiry of its token, and returns each connection once", async () => {
+        // The first token expires soon, and the iteration waits for that.
         const {
           value,
           error,
@@ -278,7 +276,7 @@ export function sessions(world) {
         for (const { status } of answers) assert.ok([200, 401].includes(status));
       });
 
-      test("a token that is about to expire is renewed before the service has to refuse it", async () => {
+      test("a token is refreshed before it expires", async () => {
         const {
           value,
           error,
@@ -292,7 +290,7 @@ export function sessions(world) {
             const walked = [];
             for await (const connection of vault.connections.list()) {
               walked.push(connection.id);
-              // Time passes for the page.
+              // Advances the time of the page.
               if (walked.length === 150) Date.now = () => now() + 56_000;
             }
             return walked;

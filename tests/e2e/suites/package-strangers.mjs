@@ -1,5 +1,4 @@
-// The package's errors where no service responds: no server, a server that breaks off or never ends, or one that is no
-// connector-vault.
+// The package's errors without a valid service: no server, one that closes connections or hangs, or another kind of server.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
@@ -10,10 +9,10 @@ import { ConnectorVault, Recorder, expectError, expectUnanswered, failure } from
 import { SUMMARY } from "../support/vault.mjs";
 
 const ONCE = { maxRetries: 0 };
-/** A call that hangs is noticed, and one that does not has time enough on a busy machine. */
+/** Detects hanging calls, with enough time on a busy machine. */
 const SOON_MS = 5000;
 
-/** A port of this machine without a server. */
+/** A local port without a server. */
 async function deadPort() {
   const server = createTcpServer();
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
@@ -27,7 +26,7 @@ export function strangers(world) {
   const client = (port, options) =>
     new ConnectorVault({ baseUrl: `http://127.0.0.1:${port}`, secret: world.keys.full.secret, ...ONCE, ...options });
 
-  /** A server that is none of ours, until the test ends. */
+  /** Starts another kind of server until the test ends. */
   async function listening(server) {
     const sockets = new Set();
     server.on("connection", (socket) => {
@@ -43,11 +42,11 @@ export function strangers(world) {
   }
 
   const answering = (answer) => listening(createServer(answer));
-  /** A server that answers every request with these bytes. */
+  /** A server that responds to every request with these bytes. */
   const sending = (bytes, { close = false } = {}) =>
     listening(createTcpServer((socket) => socket.on("data", () => (close ? socket.end(bytes) : socket.write(bytes)))));
 
-  describe("servers that are no connector-vault", () => {
+  describe("servers other than a connector-vault", () => {
     afterEach(() => Promise.all(ended.splice(0).map((end) => end())));
 
     test("no server: ConnectionError with fetch's own reason", async () => {
@@ -72,7 +71,7 @@ export function strangers(world) {
       );
     });
 
-    test("a connection that breaks off: ConnectionError", async () => {
+    test("a closed connection: ConnectionError", async () => {
       for (const bytes of [
         "",
         "HTTP/1.1 200 OK\r\n",
@@ -87,7 +86,7 @@ export function strangers(world) {
       }
     });
 
-    test("a server that never answers, or never ends its answer: TimeoutError when the time is over", async () => {
+    test("a server that never responds, or never ends its response: TimeoutError", async () => {
       for (const bytes of [
         "",
         "HTTP/1.1 200 OK\r\n",
@@ -107,12 +106,12 @@ export function strangers(world) {
         });
         const took = performance.now() - began;
         assert.ok(took >= 145 && took < SOON_MS, `${took} ms`);
-        // An abandoned response is released.
+        // The body of an abandoned response is cancelled.
         await closed;
       }
     });
 
-    test("a signal ends a call that a server never answers, at once and with its reason", async () => {
+    test("a signal aborts a hanging call immediately, with its reason", async () => {
       for (const reason of [new Error("mine"), "a text", undefined, null, 0]) {
         const asked = Promise.withResolvers();
         let closed;
@@ -161,11 +160,11 @@ export function strangers(world) {
       ["reset content", 205, {}, ""],
       ["not modified", 304, {}, ""],
     ]) {
-      test(`an answer that no connector-vault gives: ${what}`, async () => {
+      test(`a response of another kind of server: ${what}`, async () => {
         const port = await answering((_request, response) =>
           response.writeHead(status, { "x-request-id": "theirs", ...headers }).end(body),
         );
-        // A summary has a `total` as well.
+        // A summary also has a `total`.
         const lists = body.includes('"page":1');
         for (const [ask, , path] of Object.values(EVERY).filter(([, method]) => method === "GET")) {
           if (lists && path === SUMMARY) continue;
@@ -215,7 +214,7 @@ export function strangers(world) {
       });
     }
 
-    test("a problem with odd members is an error all the same", async () => {
+    test("a problem with invalid members is still reported", async () => {
       for (const odd of [
         { errors: 5 },
         { errors: null },
@@ -246,7 +245,7 @@ export function strangers(world) {
       }
     });
 
-    test("a redirect is not followed: the secret stays where it was sent", async () => {
+    test("redirects are not followed, so the secret is not sent elsewhere", async () => {
       let elsewhere = 0;
       const other = await answering((_request, response) => {
         elsewhere += 1;

@@ -1,5 +1,4 @@
-// What else the package finds wrong before anything is sent: ids, platforms, secrets and keys, against the service, and
-// arguments that no request can be made of.
+// Other validation before a request: ids, platforms, secrets and keys, compared with the service, and unusable arguments.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checksum, secret as wellFormed } from "../support/keys.mjs";
@@ -40,14 +39,14 @@ const IDS = [
   "ﬀ".repeat(18),
   "１".repeat(8),
 ];
-/** What no URL can have as a segment. */
+/** Values that cannot be a URL path segment. */
 const NO_SEGMENTS = ["", ".", ".."];
 
 export function validation(world) {
   const { counted, plain, expectSame } = comparing(world);
 
   describe("validation", () => {
-    test("ids are refused as the service refuses them", async () => {
+    test("invalid ids have the errors of the service", async () => {
       await each(IDS, async (id) => {
         const path = one(encodeURIComponent(id));
         await expectSame(`get ${id}`, (client) => client.connections.get(id), await plain(path));
@@ -75,7 +74,7 @@ export function validation(world) {
       }
     });
 
-    test("a platform never leads to another path", async () => {
+    test("a platform cannot change the path", async () => {
       for (const platform of NO_SEGMENTS) {
         const { recorder, client } = counted();
         const error = await failure(() => client.actions.list(platform));
@@ -103,7 +102,7 @@ export function validation(world) {
       }
     });
 
-    test("an action's key never leads to another path", async () => {
+    test("an action's key cannot change the path", async () => {
       for (const key of [...NO_SEGMENTS, "a\u0000b"]) {
         const { recorder, client } = counted();
         const error = await failure(() => client.actions.get("github", key));
@@ -122,7 +121,7 @@ export function validation(world) {
       }
     });
 
-    test("keys are refused as the service refuses them", async () => {
+    test("invalid API keys have the errors of the service", async () => {
       const good = world.keys.full.secret;
       const made = (text) => text + checksum(text);
       const malformed = [
@@ -156,7 +155,7 @@ export function validation(world) {
         expectInvalid(await failure(() => new ConnectorVault({ baseUrl: world.baseUrl, secret })), "secret");
     });
 
-    test("arguments that no request can be made of are refused by name", async () => {
+    test("unusable arguments are rejected by name", async () => {
       for (const [call, name, suggestion] of [
         ...[5, "x", null, [], true].flatMap((filters) => [
           [(client) => client.connectors.list(filters), "filters"],
@@ -195,7 +194,7 @@ export function validation(world) {
       }
     });
 
-    test("a validation refuses the arguments that its call refuses", async () => {
+    test("a validation rejects the same arguments as its call", async () => {
       for (const [name, values, call, validate] of [
         [
           "filters",
@@ -249,7 +248,7 @@ export function validation(world) {
       }
     });
 
-    test("keys of connections and connectors are taken apart, or refused", () => {
+    test("keys of connections and connectors are parsed or rejected", () => {
       const { parseConnectionKey, parseConnectorKey } = library;
       for (const [key, parts] of [
         ["test::github::default::ann", ["test", "github", "default", "ann"]],
@@ -323,7 +322,7 @@ export function validation(world) {
       }
     });
 
-    test("every key of the catalog and of the vault is taken apart", async () => {
+    test("every key of the catalog and of the vault is parsed", async () => {
       const { full, many } = world.keys;
       for await (const { key, platform, platformVersion } of world.vault(full).connectors.list({ limit: 500 }))
         assert.deepEqual(library.parseConnectorKey(key), { platform, platformVersion });

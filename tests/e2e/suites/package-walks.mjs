@@ -1,4 +1,4 @@
-// Walks over the package's lists: iterating returns each row once, with the minimum of requests.
+// Iterating over the package's lists returns each row once, with the minimum of requests.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { ACTIONS, CONNECTORS, all, asQuery, recorded, rowsOf } from "../support/lists.mjs";
@@ -8,7 +8,7 @@ import { CONNECTIONS } from "../support/vault.mjs";
 export function walks(world) {
   const { vault } = world;
 
-  describe("walks over lists", () => {
+  describe("iterating over lists", () => {
     let connectors;
     let actions;
     let connections;
@@ -23,7 +23,7 @@ export function walks(world) {
       assert.equal(connections.length, world.seeded.filter((row) => row.active).length);
     });
 
-    test("iterating meets every row once, a hundred at a time", async () => {
+    test("an iteration returns every row once, with 100 rows per request", async () => {
       const { full, many } = world.keys;
       for (const [key, expected, list] of [
         [full, connectors, (client) => client.connectors.list()],
@@ -43,7 +43,7 @@ export function walks(world) {
       }
     });
 
-    test("iterating keeps the filters and the limit", async () => {
+    test("an iteration keeps filters and limit", async () => {
       const { full, many } = world.keys;
       for (const [key, path, filter, list] of [
         [full, CONNECTORS, { q: "google", limit: 60 }, (client, given) => client.connectors.list(given)],
@@ -87,14 +87,14 @@ export function walks(world) {
       }
     });
 
-    test("iterating begins at the page or the cursor that is given", async () => {
+    test("an iteration starts at the given page or cursor", async () => {
       const { full, many } = world.keys;
       const { recorder, client } = recorded(world, many);
       assert.deepEqual(await rowsOf(client.connections.list({ limit: 500, page: 3 })), connections.slice(1000));
       assert.deepEqual(
         await rowsOf(client.connections.list({ page: 120 })),
         connections.slice(119 * 20),
-        "the service's own limit, when only the page is given",
+        "the service's default limit, if only the page is given",
       );
       assert.deepEqual(await rowsOf(vault(full).connectors.list({ page: 2, limit: 100 })), connectors.slice(100));
       const link = (await world.plain(many, `${CONNECTIONS}?limit=250`)).header("link");
@@ -106,7 +106,7 @@ export function walks(world) {
       assert.equal(recorder.requests[0].query.after, after);
     });
 
-    test("iterating over a page continues from it, and sends nothing for the page itself", async () => {
+    test("iterating over a page continues after it, without requesting it again", async () => {
       const { recorder, client } = recorded(world, world.keys.many);
       const page = await client.connections.list({ limit: 500 });
       assert.deepEqual(await rowsOf(page), connections);
@@ -118,7 +118,7 @@ export function walks(world) {
       assert.equal(recorder.calls, Math.ceil(connections.length / 500) - 2);
     });
 
-    test("a walk over one list can be begun again, and two at a time do not meet", async () => {
+    test("iterations over one list are repeatable and independent", async () => {
       const list = vault(world.keys.many).connections.list({ platform: "platform-3", limit: 20 });
       const expected = connections.filter((row) => row.platform === "platform-3");
       assert.ok(expected.length > 40);
@@ -128,7 +128,7 @@ export function walks(world) {
       assert.deepEqual(await rowsOf(list), expected);
     });
 
-    test("a walk is as quick as it can be, whatever was asked of the list before", async () => {
+    test("an iteration uses the minimum of requests, even after the list was awaited", async () => {
       for (const before of [
         (list) => list,
         (list) => list.toArray({ max: 1 }),
@@ -144,7 +144,7 @@ export function walks(world) {
       }
     });
 
-    test("who stops early sends no more", async () => {
+    test("stopping early sends no further requests", async () => {
       const { recorder, client } = recorded(world, world.keys.many);
       for (const [stop, requests] of [
         [1, 1],
@@ -175,7 +175,7 @@ export function walks(world) {
       );
     });
 
-    test("an iterator that is returned or that failed is done", async () => {
+    test("a returned or failed iterator is done", async () => {
       const { recorder, client } = recorded(world, world.keys.many);
       const iterator = client.connections.list()[Symbol.asyncIterator]();
       assert.deepEqual(await iterator.next(), { done: false, value: connections[0] });
@@ -197,7 +197,7 @@ export function walks(world) {
       assert.equal(recorder.calls, 3);
     });
 
-    test("a walk ends where its signal says so", async () => {
+    test("a signal aborts an iteration", async () => {
       const { recorder, client } = recorded(world, world.keys.many);
       const controller = new AbortController();
       const reason = new Error("enough");
@@ -217,7 +217,7 @@ export function walks(world) {
       assert.equal((await page.next()).page, 2, "another call is not ended");
     });
 
-    test("a walk with another key's cursor fails", async () => {
+    test("the cursor of another key is rejected", async () => {
       const { many, manyAgain } = world.keys;
       const after = /after=([^&>]+)/.exec((await world.plain(many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
       expectError(await failure(rowsOf(vault(manyAgain).connections.list({ limit: 5, after }))), "ValidationError", {

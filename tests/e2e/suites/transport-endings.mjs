@@ -1,4 +1,4 @@
-// What ends a call before its answer: its time, and the caller's signal.
+// Aborting calls: timeouts and the caller's signal.
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";
@@ -21,7 +21,7 @@ import {
 } from "../support/transport.mjs";
 
 export function endings() {
-  describe("the end of a call", () => {
+  describe("aborted calls", () => {
     for (const [name, [call]] of Object.entries(ALL)) {
       test(`${name}: a fetch that ignores its signal does not keep the call`, async () => {
         const { error, took, requests } = await timed(forever, call);
@@ -43,7 +43,7 @@ export function endings() {
       });
     }
 
-    test("the time is the call's, with its retries", async () => {
+    test("the timeout includes retries", async () => {
       const slow = () => new Promise((_, fail) => setTimeout(() => fail(new TypeError("late")), 900));
       const { error, took, requests } = await timed(slow, REPEATABLE.whoami[0], { timeoutMs: 2000, maxRetries: 10 });
       assert.ok(["TimeoutError", "ConnectionError"].includes(error.name), error.name);
@@ -53,7 +53,7 @@ export function endings() {
       near(hung.took, 5000);
     });
 
-    test("each page of a walk has its own time", async () => {
+    test("each page of an iteration has its own timeout", async () => {
       const slow = (_request, n) =>
         new Promise((done) => setTimeout(() => done(json({ rows: [n], total: 5, pages: 5, page: n })), 700));
       const { value, took } = await timed(slow, (vault) => vault.connectors.list().toArray(), { timeoutMs: 1000 });
@@ -61,7 +61,7 @@ export function endings() {
       near(took, 3500);
     });
 
-    test("a signal that has ended before sends nothing", async () => {
+    test("an aborted signal sends nothing", async () => {
       for (const reason of [new Error("mine"), "text", undefined, 5, null]) {
         for (const [call] of Object.values(ALL)) {
           const signal = AbortSignal.abort(reason);
@@ -76,7 +76,7 @@ export function endings() {
       assert.ok(["AbortError", "ValidationError"].includes(error.name));
     });
 
-    test("a signal ends the wait between two tries at once", async () => {
+    test("a signal aborts the wait before a retry immediately", async () => {
       for (const [fail] of Object.values(PASSING)) {
         const controller = new AbortController();
         const { error, took, requests } = await timed(
@@ -131,7 +131,7 @@ export function endings() {
       await idle();
     });
 
-    test("a call that is over leaves nothing behind: no timer, no listener", async () => {
+    test("a finished call leaves no timer and no listener", async () => {
       for (const [call, good] of Object.values(REPEATABLE)) {
         for (const send of [
           good,

@@ -1,4 +1,4 @@
-// A `fetch` of the caller's own, which gets one argument and gives what it likes.
+// Custom `fetch` functions, which can return anything.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -12,11 +12,11 @@ import {
 import { ALL, BASE, CONNECTION, ID, OWN, WHOAMI, json } from "../support/transport.mjs";
 
 export function fetches() {
-  describe("a fetch of the caller's own", () => {
+  describe("a custom fetch", () => {
     const vault = (fetch, options) =>
       new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0, fetch, ...options });
 
-    test("gets one argument, a Request that says it all", async () => {
+    test("gets one argument, a complete Request", async () => {
       const recorder = new Recorder((request) => (request.method === "GET" ? json(WHOAMI) : json(CONNECTION)));
       const client = vault(recorder.fetch, { headers: { "x-trace": "t1" } });
       await client.whoami();
@@ -37,7 +37,7 @@ export function fetches() {
       );
     });
 
-    test("may throw at once, or reject with anything: ConnectionError with that as its cause", async () => {
+    test("can throw, or reject with anything: ConnectionError with that cause", async () => {
       for (const reason of [new TypeError("mine"), "a text", undefined, null, 5, { a: 1 }, Symbol("x")]) {
         for (const fails of [
           () => {
@@ -61,7 +61,7 @@ export function fetches() {
       }
     });
 
-    test("may return anything: a value other than a response is reported", async () => {
+    test("a return value that is not a response is reported", async () => {
       for (const junk of [
         undefined,
         null,
@@ -108,7 +108,7 @@ export function fetches() {
       }
     });
 
-    test("may give a response of another realm or library", async () => {
+    test("can return a response of another realm or library", async () => {
       const headers = { get: (name) => ({ "x-request-id": "other" })[name.toLowerCase()] ?? null };
       assert.deepEqual(
         await vault(async () => ({
@@ -122,7 +122,7 @@ export function fetches() {
       );
     });
 
-    test("may return a value other than a promise", async () => {
+    test("can return a value that is not a promise", async () => {
       assert.deepEqual(await vault(() => json(WHOAMI)).whoami(), WHOAMI);
     });
 

@@ -1,4 +1,4 @@
-// Arguments, answers and modules that are not what they should be.
+// Invalid arguments, responses and modules.
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import {
 import { BASE, CONNECTION, ID, OWN, WHOAMI, WISH, idle, json } from "../support/transport.mjs";
 
 export function oddities() {
-  describe("odd things", () => {
+  describe("invalid values", () => {
     const client = (answer) => {
       const recorder = new Recorder(answer);
       return {
@@ -62,7 +62,7 @@ export function oddities() {
       }
     });
 
-    test("filters that can't be read are refused, by those who await the list", async () => {
+    test("filters that can't be read are rejected when the list is awaited", async () => {
       const { recorder, vault } = client(() => json(page));
       const throwing = {
         get platform() {
@@ -75,7 +75,7 @@ export function oddities() {
       assert.equal(recorder.requests.length, 0);
     });
 
-    test("a validation gives faults, at once, and sends nothing", async () => {
+    test("a validation returns errors synchronously, and sends nothing", async () => {
       const { recorder, vault } = client(() => json(page));
       const throwing = {
         get platform() {
@@ -113,8 +113,8 @@ export function oddities() {
       assert.equal(recorder.calls, 0);
     });
 
-    test("a validation keeps nothing", async () => {
-      // A module of its own, whose memory is seen where it starts.
+    test("a validation does not leak memory", async () => {
+      // A separate instance of the module, to observe its memory.
       const { Instance } = WebAssembly;
       let memory;
       // biome-ignore lint/complexity/useArrowFunction: it is called with `new`
@@ -142,12 +142,12 @@ export function oddities() {
         [false, false, false, true],
       );
       const before = memory.buffer.byteLength;
-      // Without a pause: nothing is freed by itself meanwhile.
+      // Synchronously, so that the garbage collector frees nothing meanwhile.
       for (let i = 0; i < 500; i += 1) validate();
       assert.ok(memory.buffer.byteLength < before + 2 ** 20, `${before} → ${memory.buffer.byteLength} bytes`);
     });
 
-    test("what becomes of filters and their arrays later changes nothing", async () => {
+    test("later changes of filters and their arrays have no effect", async () => {
       const { recorder, vault } = client((_, n) => json({ ...page, total: 2, pages: 2, page: n }));
       const filters = { tags: ["a"], limit: 1 };
       const first = await vault.connections.list(filters);
@@ -160,7 +160,7 @@ export function oddities() {
       );
     });
 
-    test("options are the caller's own, not what all objects have", async () => {
+    test("only own properties of options count", async () => {
       const { recorder, vault } = client(() => json(CONNECTION));
       Object.assign(Object.prototype, { ifMatch: "*", signal: AbortSignal.abort() });
       try {
@@ -172,7 +172,7 @@ export function oddities() {
       assert.equal(recorder.requests[0].headers.get("if-match"), null);
     });
 
-    test("a Link header of whatever length is read at once", async () => {
+    test("a long Link header is parsed in linear time", async () => {
       for (const link of ["<".repeat(2_000_000), `${"<>;".repeat(500_000)} rel="next"`, `<${" ".repeat(1_000_000)}>`]) {
         const { vault } = client(() => ({
           status: 200,
@@ -184,7 +184,7 @@ export function oddities() {
       }
     });
 
-    test("a page that can't be one is no answer", async () => {
+    test("an invalid page is rejected", async () => {
       for (const wrong of [{ page: 0 }, { page: -1 }, { page: 1.5 }, { total: "1" }, { pages: null }, { rows: {} }]) {
         const { vault } = client(() => json({ ...page, ...wrong }));
         for (const list of [() => vault.connectors.list(), () => vault.connectors.list().toArray()]) {
@@ -193,7 +193,7 @@ export function oddities() {
       }
     });
 
-    test("a secret that comes back is in no error", async () => {
+    test("an echoed secret is in no error", async () => {
       const echo = {
         type: "x",
         title: "T",
@@ -209,7 +209,7 @@ export function oddities() {
       assert.equal(error.message, "What is …?");
     });
 
-    test("/slim starts its own module only, and a wrong one is not for ever", async () => {
+    test("/slim starts only its own module, and can retry after a wrong one", async () => {
       const slim = await import(pathToFileURL(join(dist, "slim.mjs")).href);
       const refused = async (call) => {
         const error = await failure(call);
@@ -233,7 +233,7 @@ export function oddities() {
       assert.deepEqual(slim.parseConnectorKey("api::github::v1"), { platform: "github", platformVersion: "v1" });
     });
 
-    test("many calls at once listen to one signal once", async () => {
+    test("concurrent calls add one listener to a shared signal", async () => {
       const warnings = [];
       const note = (warning) => warnings.push(warning);
       process.on("warning", note);

@@ -1,4 +1,4 @@
-// The options of a client, good and wrong ones.
+// Valid and invalid options of a client.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConnectorVault, Recorder, expectError, expectInvalid, failure } from "../support/package.mjs";
@@ -13,7 +13,7 @@ export function options() {
       return recorder.requests[0].url;
     };
 
-    test("baseUrl: an address, with a slash at its end or not, and with a path", async () => {
+    test("baseUrl can have a path and a trailing slash", async () => {
       for (const [baseUrl, url] of [
         [BASE, `${BASE}/v1/whoami`],
         [`${BASE}/`, `${BASE}/v1/whoami`],
@@ -94,7 +94,7 @@ export function options() {
       assert.ok(made({ timeout: undefined })(), "undefined is as good as left out");
     });
 
-    test("options of another type or out of range are refused, all at once", async () => {
+    test("all options of a wrong type or out of range are reported together", async () => {
       for (const [name, values] of Object.entries({
         timeoutMs: [0, -1, 1.5, "5", Number.NaN, Number.POSITIVE_INFINITY, null, {}, 2 ** 31, 10n],
         maxRetries: [-1, 1.5, "2", Number.NaN, Number.POSITIVE_INFINITY, null],
@@ -139,7 +139,7 @@ export function options() {
       assert.deepEqual(asked, [null, null]);
     });
 
-    test("headers go with every request, and can't be the secret's", async () => {
+    test("headers are sent with every request, and cannot contain the secret", async () => {
       for (const headers of [
         { "X-Trace": "1", "x-more": "a, b" },
         new Headers([
@@ -152,7 +152,7 @@ export function options() {
         const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, headers });
         await client.whoami();
         await failure(client.connections.create(WISH));
-        // What becomes of them afterwards is the caller's own.
+        // Later changes have no effect.
         if (headers instanceof Headers) headers.set("x-trace", "2");
         else headers["X-Trace"] = "2";
         await client.whoami();
@@ -175,7 +175,7 @@ export function options() {
       assert.equal(recorder.requests[0].headers.get("content-type"), "application/json");
     });
 
-    test("a client is made with `new`", async () => {
+    test("a client requires `new`", async () => {
       assert.throws(() => ConnectorVault({ baseUrl: BASE, secret: OWN }), TypeError);
     });
   });

@@ -1,4 +1,4 @@
-// A secret that a function supplies: when the function is asked, and how often.
+// A secret that a function supplies: when and how often the function is called.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConnectorVault, expectError, failure } from "../support/package.mjs";
@@ -7,7 +7,7 @@ import { ALL, BASE, WHOAMI, WISH, inTurn, json, overloaded, pause, problem, time
 
 export function renewal() {
   describe("a secret that a function supplies", () => {
-    test("is asked for with the first call, and once for many at a time", async () => {
+    test("is requested with the first call, once for concurrent calls", async () => {
       for (const give of [
         (text) => text,
         async (text) => text,
@@ -45,7 +45,7 @@ export function renewal() {
       }
     });
 
-    test("the clients of one function ask each for themselves", async () => {
+    test("clients with the same function call it separately", async () => {
       const supplier = new Supplier();
       const fetching = async () => json(WHOAMI);
       for (let i = 0; i < 3; i += 1)
@@ -86,7 +86,7 @@ export function renewal() {
       }
     });
 
-    test("without an expiry that can be read, it is kept until it is refused", async () => {
+    test("without a valid expiry, it is used until it is rejected", async () => {
       for (const expiresAt of [undefined, null, "", "soon", Number.NaN, {}, "9999999-01-01"]) {
         const supplier = new Supplier((token) => ({ token, expiresAt }));
         const { supplies, tokens } = await supplied(
@@ -102,7 +102,7 @@ export function renewal() {
       }
     });
 
-    test("a clock that is wrong costs a few renewals, and no call", async () => {
+    test("a wrong clock causes a few refreshes, but no failed call", async () => {
       const WALK_MS = 3_000_000;
       for (const life of [60_000, 900_000, 3_600_000]) {
         for (const skew of [
@@ -120,7 +120,7 @@ export function renewal() {
           1e11,
           -1e11,
         ]) {
-          // The service's clock; the page's is ahead by the skew.
+          // The service's clock; that of the page is ahead by the skew.
           const now = () => Date.now() - skew;
           const ends = new Map();
           const supplier = new Supplier((token) => {
@@ -142,7 +142,7 @@ export function renewal() {
           );
           const what = `${life} ms, ${skew} ms ahead: ${supplies} renewals, ${requests.length} requests`;
           assert.equal(error, undefined, `${what}: ${error}`);
-          // A clock that is ahead by almost a whole life makes it seem to be of half a minute.
+          // With a clock that is ahead by almost the whole lifetime, half a minute seems to be left.
           assert.ok(supplies <= WALK_MS / 25_000 + 1, what);
           assert.ok(requests.length <= calls + supplies, what);
           if (Math.abs(skew) <= 1000)
@@ -153,7 +153,7 @@ export function renewal() {
     });
 
     for (const [name, [call, good]] of Object.entries(ALL)) {
-      test(`${name}: refused, it is renewed and sent again, once`, async () => {
+      test(`${name}: a rejected secret is refreshed and the call sent once more`, async () => {
         for (const options of [{}, { maxRetries: 0 }]) {
           const { error, requests, tokens, supplies, took } = await supplied(
             new Supplier(),
@@ -178,7 +178,7 @@ export function renewal() {
       });
     }
 
-    test("after a second refusal, the next call asks for another one", async () => {
+    test("after a second rejection, the next call requests another one", async () => {
       const { value, tokens } = await supplied(new Supplier(), refusing(4), async (vault) => {
         expectError(await failure(vault.whoami()), "AuthenticationError");
         return [await vault.whoami(), await vault.whoami()];
@@ -192,12 +192,12 @@ export function renewal() {
       );
     });
 
-    test("many that are refused renew it once, also those that hear of it late", async () => {
+    test("concurrent rejections cause one refresh, even if some arrive late", async () => {
       const supplier = new Supplier((text, n) => (n === 1 ? text : pause(500).then(() => text)));
       const { value, supplies, tokens } = await supplied(
         supplier,
         async (request, n) => {
-          // Some while it is being renewed, some long after.
+          // Some during the refresh, some long after.
           if (n <= 50) await pause(n * 40);
           return refusing(2)(request);
         },
@@ -207,7 +207,7 @@ export function renewal() {
       assert.deepEqual([supplies, tokens], [2, [...Array(50).fill(1), ...Array(50).fill(2)]]);
     });
 
-    test("a renewal takes nothing from the retries, nor they from it", async () => {
+    test("a refresh does not count as a retry, and vice versa", async () => {
       const { value, tokens } = await supplied(
         new Supplier(),
         inTurn(
@@ -228,7 +228,7 @@ export function renewal() {
       assert.equal(requests.length, 4);
     });
 
-    test("only a refused secret is renewed", async () => {
+    test("only a rejected secret is refreshed", async () => {
       for (const [status, code] of [
         [400, "invalid_parameter"],
         [403, "insufficient_scope"],
@@ -242,7 +242,7 @@ export function renewal() {
       }
     });
 
-    test("a token as a plain text stays what it is", async () => {
+    test("a static token is not refreshed", async () => {
       const text = new Supplier().token(1);
       const { error, tokens } = await timed(
         refused,

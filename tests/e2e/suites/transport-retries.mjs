@@ -1,4 +1,4 @@
-// What is sent again after a failure, when, and what never is.
+// Retries after failures: which calls, when, and which never.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectError } from "../support/package.mjs";
@@ -23,7 +23,7 @@ export function retries() {
   describe("retries", () => {
     for (const [what, [fail, kind]] of Object.entries(PASSING)) {
       for (const [name, [call, good]] of Object.entries(REPEATABLE)) {
-        test(`${name} is sent again after ${what}`, async () => {
+        test(`${name} is retried after ${what}`, async () => {
           for (const [options, sent] of [
             [{}, 3],
             [{ maxRetries: 0 }, 1],
@@ -43,7 +43,7 @@ export function retries() {
         });
       }
       for (const [name, [call]] of Object.entries(ONCE_ONLY)) {
-        test(`${name} is never sent again after ${what}`, async () => {
+        test(`${name} is never retried after ${what}`, async () => {
           const { error, requests, took } = await timed(fail, call, { maxRetries: 5 });
           expectError(error, kind);
           assert.deepEqual([requests.length, took], [1, 0]);
@@ -51,7 +51,7 @@ export function retries() {
       }
     }
 
-    test("what will not pass is not tried again", async () => {
+    test("permanent failures are not retried", async () => {
       for (const [status, code] of [
         [400, "invalid_parameter"],
         [401, "invalid_key"],
@@ -84,7 +84,7 @@ export function retries() {
       }
     });
 
-    test("waits begin at half a second, double, end at eight seconds, and are not all the same", async () => {
+    test("delays start at 0.5 s, double up to 8 s, and have jitter", async () => {
       const firsts = new Set();
       for (const [fail] of Object.values(PASSING)) {
         for (let i = 0; i < 6; i += 1) {
@@ -134,7 +134,7 @@ export function retries() {
       }
     });
 
-    test("a wait that would outlast the call is not begun", async () => {
+    test("a delay beyond the timeout is not started", async () => {
       for (const [fail, kind] of [
         [limited, "RateLimitError"],
         [overloaded, "ServerError"],
@@ -163,7 +163,7 @@ export function retries() {
       }
     });
 
-    test("a deletion whose answer was lost is done when there is nothing left to delete", async () => {
+    test("a retried deletion after a lost response succeeds if the resource is gone", async () => {
       const gone = () => problem(404, "connection_not_found");
       const [call] = REPEATABLE.delete;
       const lost = await timed(inTurn(PASSING["a lost connection"][0], gone), call);
@@ -174,7 +174,7 @@ export function retries() {
       );
       assert.ok("value" in twice && twice.value === undefined);
       expectError((await timed(gone, call)).error, "NotFoundError", { status: 404 });
-      // Who was refused for asking too often has deleted nothing.
+      // A call rejected by the rate limit has deleted nothing.
       expectError(
         (
           await timed(
@@ -218,7 +218,7 @@ export function retries() {
       expectError(other, "NotFoundError", { status: 404 });
     });
 
-    test("an answer that breaks off is sent for again", async () => {
+    test("a call with an incomplete response is retried", async () => {
       const broken = () =>
         new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError("terminated")) }));
       const { value, requests } = await timed(

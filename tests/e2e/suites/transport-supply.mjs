@@ -1,4 +1,4 @@
-// A secret that a function supplies: functions that fail or are slow, and callers that give up.
+// A secret that a function supplies: failing or slow functions, and aborted callers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
@@ -8,7 +8,7 @@ import { Supplier, expiring, numberOf, refused, refusing, supplied, whoami } fro
 import { BASE, CURSOR_DIGITS, ID, OWN, WHOAMI, WISH, idle, json, near, pause } from "../support/transport.mjs";
 
 export function supply() {
-  describe("a secret that a function supplies, and what goes wrong", () => {
+  describe("failures of a function that supplies secrets", () => {
     test("a failing function is reported with its error, and called again by the next call", async () => {
       for (const reason of [new TypeError("mine"), "a text", undefined, null, 5, { a: 1 }, Symbol("x")]) {
         for (const fails of [
@@ -52,7 +52,7 @@ export function supply() {
       }
     });
 
-    test("a function that fails for a replacement is reported as well", async () => {
+    test("a failing refresh is reported as well", async () => {
       const supplier = new Supplier((text, n) => {
         if (n === 2) throw new Error("signed out");
         return expiring(60)(text);
@@ -101,7 +101,7 @@ export function supply() {
         expectUnanswered(error, "VaultError", { status: undefined, code: "secret_unavailable", cause: undefined });
         assert.equal(requests.length, 0);
       }
-      // As the constructor does.
+      // As in the constructor.
       for (const text of [
         "",
         "x",
@@ -124,7 +124,7 @@ export function supply() {
       assert.deepEqual(
         [value, requests[0].headers.get("x-service-secret")],
         [WHOAMI, OWN],
-        "on a server a key may be supplied as well",
+        "on a server, the function can also supply an API key",
       );
     });
 
@@ -160,7 +160,7 @@ export function supply() {
       assert.equal(none, 0, "a call that has ended before needs no token");
     });
 
-    test("the time of a call is over, that of the renewal is not", async () => {
+    test("a refresh continues after the timeout of a call", async () => {
       const supplier = new Supplier((text) => pause(1500).then(() => text));
       const { value, supplies, requests } = await supplied(
         supplier,
@@ -179,7 +179,7 @@ export function supply() {
       assert.deepEqual([value, supplies, requests.length], [WHOAMI, 1, 1]);
     });
 
-    test("a function that never answers is asked again, and what it then says counts", async () => {
+    test("a function that never returns is called again, and the new result is used", async () => {
       let late;
       const supplier = new Supplier((text, n) => (n === 1 ? new Promise((done) => (late = () => done(text))) : text));
       const { value, tokens, supplies } = await supplied(
@@ -197,7 +197,7 @@ export function supply() {
       assert.deepEqual([value, tokens, supplies], [[WHOAMI, WHOAMI], [2, 2], 2]);
     });
 
-    test("a walk continues over token replacements, from the same cursor", async () => {
+    test("an iteration continues from the same cursor after a refresh", async () => {
       const PAGES = 9;
       const cursor = (n) => n.toString(16).padStart(CURSOR_DIGITS, "0");
       const answer = (request) => {
@@ -212,7 +212,7 @@ export function supply() {
           link,
         );
       };
-      // By the clock, and by the service, which takes each token for two pages only.
+      // By expiry, and by the service, which accepts each token for two pages only.
       for (const [give, send] of [
         [expiring(60), answer],
         [
@@ -249,7 +249,7 @@ export function supply() {
       }
     });
 
-    test("is nowhere to be seen", async () => {
+    test("is in no printed object or error", async () => {
       const supplier = new Supplier((text) => ({ token: text, expiresAt: null, note: "of the backend" }));
       const { error, value } = await supplied(
         supplier,
