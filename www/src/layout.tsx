@@ -7,8 +7,8 @@ import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { RelativeTime, useNow } from "./components/relative-time";
 import { EnvironmentSwitch } from "./session/environment-switch";
-import { LinkNotice, SwitchSession } from "./session/switch-session";
 import { useMaybeSession, useSessionState, type Session } from "./session/session";
+import { LinkNotice, SwitchSession } from "./session/switch-session";
 import { onThemeChange, currentTheme } from "./theme";
 
 const VIEWS = [

@@ -2,11 +2,11 @@
 import { render } from "preact";
 import { App } from "./app";
 import { ErrorBoundary } from "./components/error-boundary";
+import { startSession } from "./session/store";
 import "./style/base.css";
 import "./style/layout.css";
 import "./style/shared.css";
 import "./style/components.css";
-import { startSession } from "./session/store";
 
 startSession();
 const root = document.getElementById("app");

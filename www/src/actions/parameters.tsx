@@ -1,6 +1,6 @@
 import type { ActionParameter } from "connector-vault/slim";
-import { SchemaKeywords, SchemaDetails, RequiredBadge } from "./schema-view";
 import { type Definitions, flatten, describeType } from "./schema";
+import { SchemaKeywords, SchemaDetails, RequiredBadge } from "./schema-view";
 
 const LOCATIONS = [
   ["path", "In the path"],

@@ -1,8 +1,8 @@
 import type { ActionResponse } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { useResponses } from "../connectors/hooks";
-import { QueryView } from "../components/query-view";
 import { InlineMarkdown } from "../components/inline-markdown";
+import { QueryView } from "../components/query-view";
+import { useResponses } from "../connectors/hooks";
 import { definitionsOf } from "./schema";
 import { Schema } from "./schema-view";
 

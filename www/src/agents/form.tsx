@@ -1,12 +1,12 @@
 import type { AgentSignIn, IdentityType, NewAgentSignIn } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { FormError } from "../components/form-error";
-import { useValidatedForm } from "../components/use-validated-form";
 import { faultAt } from "../components/faults";
 import { TextField } from "../components/field";
+import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
-import { useSingleFlight } from "../components/use-single-flight";
 import { Select } from "../components/select";
+import { useSingleFlight } from "../components/use-single-flight";
+import { useValidatedForm } from "../components/use-validated-form";
 import { useSession } from "../session/session";
 import { useInvalidateAgents } from "./hooks";
 

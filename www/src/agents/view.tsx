@@ -1,13 +1,13 @@
 import type { AgentGrant, AgentSignIn } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { QueryView } from "../components/query-view";
 import { CopyButton } from "../components/copy-button";
 import { EmptyState } from "../components/empty-state";
 import { Notice } from "../components/notice";
 import { Page, pageHeading } from "../components/page";
-import { Snippet } from "../components/snippet";
+import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
 import { ShowOlder } from "../components/show-older";
+import { Snippet } from "../components/snippet";
 import { useSession } from "../session/session";
 import { RevokeGrant, DisableSignIn, agentName } from "./confirmations";
 import { SignInForm } from "./form";

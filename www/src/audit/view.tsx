@@ -1,15 +1,15 @@
 import { useInfiniteQuery } from "@tanstack/preact-query";
 import type { AuditAction, AuditEntry, AuditFilters } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { useUrlState } from "../components/url-state";
 import { faultAt } from "../components/faults";
 import { Field } from "../components/field";
 import { Log } from "../components/log";
 import { Page } from "../components/page";
+import { RelativeTime, formatExact } from "../components/relative-time";
 import { SearchField } from "../components/search-field";
 import { Select } from "../components/select";
 import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
-import { RelativeTime, formatExact } from "../components/relative-time";
+import { useUrlState } from "../components/url-state";
 import { useSession } from "../session/session";
 import { AUDIT_ACTIONS, actionLabel, actorLabel, targetHref } from "./messages";
 

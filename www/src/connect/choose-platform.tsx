@@ -1,13 +1,13 @@
 import type { Connector } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
-import { pluralize } from "../components/pluralize";
 import { accountName } from "../components/account-name";
 import { Logo } from "../components/logo";
+import { pluralize } from "../components/pluralize";
 import { SearchField } from "../components/search-field";
 import type { FailedConnection, ConnectorPage } from "./api-client";
+import { capitalize } from "./messages";
 import type { Session } from "./session";
 import { Step } from "./step";
-import { capitalize } from "./messages";
 
 interface Props {
   session: Session;

@@ -3,18 +3,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { faultsOf, faultMessage } from "../components/faults";
 import { Logo } from "../components/logo";
-import { type Branding, fetchBranding, applyBrandColor } from "./branding";
-import { AwaitingProvider, type ProviderAttempt } from "./awaiting-provider";
-import { ChoosePlatform } from "./choose-platform";
-import { requestFromEmbedder, openInPopup, displayMode, notifyEmbedder } from "./embedder";
-import { type FormState, CredentialsForm, type Rejection, type Values } from "./credentials-form";
-import { type LaunchParams, popupReturnUrl } from "./launch-params";
-import { type EndReason, EndedStep, FailedStep, StatusIcon } from "./outcome";
-import { isRedirectMethod, isSetByApp, withUsableMethods } from "./auth-methods";
 import { ApiError, isExpired } from "./api-client";
-import { type Invitation, type Session, readInvitation } from "./session";
-import { Step } from "./step";
+import { isRedirectMethod, isSetByApp, withUsableMethods } from "./auth-methods";
+import { AwaitingProvider, type ProviderAttempt } from "./awaiting-provider";
+import { type Branding, fetchBranding, applyBrandColor } from "./branding";
+import { ChoosePlatform } from "./choose-platform";
 import { SeparateWindow, ConfirmIdentity } from "./confirm-identity";
+import { type FormState, CredentialsForm, type Rejection, type Values } from "./credentials-form";
+import { requestFromEmbedder, openInPopup, displayMode, notifyEmbedder } from "./embedder";
+import { type LaunchParams, popupReturnUrl } from "./launch-params";
 import {
   DEFAULT_APP_NAME,
   type Names,
@@ -23,6 +20,9 @@ import {
   requestFailureText,
   attemptFailureText,
 } from "./messages";
+import { type EndReason, EndedStep, FailedStep, StatusIcon } from "./outcome";
+import { type Invitation, type Session, readInvitation } from "./session";
+import { Step } from "./step";
 
 /** What to connect: a platform, or an existing connection. */
 interface Target {

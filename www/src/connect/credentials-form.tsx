@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Logo } from "../components/logo";
 import { AuthFieldInput, validateField } from "./auth-field-input";
 import { isRedirectMethod, isSetByApp, isReportedByPlatform } from "./auth-methods";
-import { Step } from "./step";
 import { type FailureText, methodTitle } from "./messages";
+import { Step } from "./step";
 
 export type Values = Record<string, string>;
 

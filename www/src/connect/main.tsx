@@ -1,10 +1,10 @@
 // The window in which a user connects an account to an app: `/connect#code=…`. It stores nothing.
 import { render } from "preact";
+import { ConnectWindow } from "./connect-window";
+import { takeLaunchParams } from "./launch-params";
 import "../style/base.css";
 import "../style/shared.css";
 import "./connect.css";
-import { takeLaunchParams } from "./launch-params";
-import { ConnectWindow } from "./connect-window";
 
 const root = document.getElementById("window");
 let renderCount = 0;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { Step } from "./step";
 import { DEFAULT_APP_NAME, type FailureText, type Actor, capitalize } from "./messages";
+import { Step } from "./step";
 
 /** A failure: what happened, who must act, and what to do. */
 export function FailedStep({

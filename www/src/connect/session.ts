@@ -1,8 +1,8 @@
 // The identity and token that the window acts for.
 import type { Scope, Whoami } from "connector-vault/slim";
+import { ApiClient, exchange } from "./api-client";
 import { type Reply, allowedListener, displayMode } from "./embedder";
 import { type LaunchParams, originOf } from "./launch-params";
-import { ApiClient, exchange } from "./api-client";
 
 export interface Session {
   service: ApiClient;

@@ -13,24 +13,24 @@ import {
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
+import { CopyButton } from "../components/copy-button";
+import { describeError } from "../components/error-message";
+import { faultAt, faultsOf } from "../components/faults";
+import { TextField } from "../components/field";
+import { FormError } from "../components/form-error";
+import { Modal, useFocusFirst } from "../components/modal";
+import { QueryView } from "../components/query-view";
+import { RelativeTime } from "../components/relative-time";
+import { Select } from "../components/select";
+import { useSingleFlight } from "../components/use-single-flight";
 import { AuthFieldInput, validateField } from "../connect/auth-field-input";
 import { isRedirectMethod, isSetByApp } from "../connect/auth-methods";
 import { authMethodTitle } from "../connectors/auth-methods";
 import { useConnector } from "../connectors/hooks";
 import { clientHref } from "../integrations/hooks";
-import { FormError } from "../components/form-error";
-import { QueryView } from "../components/query-view";
-import { CopyButton } from "../components/copy-button";
-import { describeError } from "../components/error-message";
-import { faultAt, faultsOf } from "../components/faults";
-import { TextField } from "../components/field";
-import { Modal, useFocusFirst } from "../components/modal";
-import { useSingleFlight } from "../components/use-single-flight";
-import { Select } from "../components/select";
-import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
-import { IDENTITY_TYPES } from "./filters";
 import { useConnectionCache } from "./cache";
+import { IDENTITY_TYPES } from "./filters";
 import { statusKey } from "./status";
 
 /** Shorter than the console's request timeout. */

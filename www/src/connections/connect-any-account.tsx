@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { Modal, useFocusFirst } from "../components/modal";
 import { PlatformField, platformFault } from "../connectors/platform-field";
 import { findPlatform, type Platforms } from "../connectors/platforms";
-import { Modal, useFocusFirst } from "../components/modal";
 import { ConnectAccount } from "./connect-account";
 
 interface Props {

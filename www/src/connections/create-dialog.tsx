@@ -2,16 +2,16 @@ import { ConflictError, ValidationError, type Connection, type Fault, type NewCo
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { platformFault } from "../connectors/platform-field";
-import type { Platforms } from "../connectors/platforms";
-import { FormError } from "../components/form-error";
 import { faultAt, faultsOf } from "../components/faults";
+import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
 import { useIsMounted, useSingleFlight } from "../components/use-single-flight";
+import { platformFault } from "../connectors/platform-field";
+import type { Platforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
+import { useConnectionCache } from "./cache";
 import { CreateFields } from "./create-fields";
 import { toConnection, clearForm, previewKey, useCreateForm, type CreateForm } from "./create-form";
-import { useConnectionCache } from "./cache";
 
 interface Props {
   platforms: Platforms | undefined;

@@ -1,11 +1,11 @@
 import type { ConnectionState, Fault, IdentityType, Whoami } from "connector-vault/slim";
-import { PlatformField } from "../connectors/platform-field";
-import { findPlatform, type Platforms } from "../connectors/platforms";
 import { STATES, STATE_MEANINGS } from "../components/badge";
 import { TextField } from "../components/field";
 import { Select } from "../components/select";
-import { IDENTITY_TYPES } from "./filters";
+import { PlatformField } from "../connectors/platform-field";
+import { findPlatform, type Platforms } from "../connectors/platforms";
 import type { CreateForm } from "./create-form";
+import { IDENTITY_TYPES } from "./filters";
 import { TagsInput } from "./tags-input";
 
 interface Props {

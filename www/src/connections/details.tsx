@@ -1,9 +1,9 @@
 import type { Connection, Connector } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
-import { DescriptionItem } from "../components/description-item";
 import { STATE_MEANINGS, StateBadge } from "../components/badge";
 import { CopyButton } from "../components/copy-button";
+import { DescriptionItem } from "../components/description-item";
 import { Logo } from "../components/logo";
 import { RelativeTime } from "../components/relative-time";
 

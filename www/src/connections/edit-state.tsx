@@ -2,9 +2,9 @@ import type { Connection, ConnectionState } from "connector-vault/slim";
 import { STATES, STATE_MEANINGS } from "../components/badge";
 import { TextField } from "../components/field";
 import { Select } from "../components/select";
+import { StateLine } from "./details";
 import { EditableField, mergeUnlessConflicting } from "./editable-field";
 import type { EditablePart } from "./use-edit";
-import { StateLine } from "./details";
 
 interface Values {
   state: ConnectionState;

@@ -3,9 +3,9 @@ import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { faultAt, faultsOf } from "../components/faults";
 import { useSession } from "../session/session";
-import { useEdit, type Conflict, type EditablePart } from "./use-edit";
 import { mergeFields } from "./merge";
 import { SaveError } from "./save-error";
+import { useEdit, type Conflict, type EditablePart } from "./use-edit";
 
 interface Props<Values> {
   connection: Connection;

@@ -2,12 +2,12 @@ import type { Fault } from "connector-vault/slim";
 import { SlidersHorizontal } from "lucide-preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { PlatformField } from "../connectors/platform-field";
-import { findPlatform, type Platforms } from "../connectors/platforms";
 import { STATES } from "../components/badge";
 import { faultAt } from "../components/faults";
 import { SearchField } from "../components/search-field";
 import { Select } from "../components/select";
+import { PlatformField } from "../connectors/platform-field";
+import { findPlatform, type Platforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
 import { BASIC_FILTERS, IDENTITY_TYPES, EXTRA_FILTERS, type FilterValues, type ParameterName } from "./filters";
 

@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import type { Connection, VaultEvent } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { EventDetails } from "../events/details";
-import { eventLabel } from "../events/messages";
 import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
+import { EventDetails } from "../events/details";
+import { eventLabel } from "../events/messages";
 import { useSession } from "../session/session";
 
 const PAGE_SIZE = 500;

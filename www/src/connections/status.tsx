@@ -1,13 +1,13 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/preact-query";
 import { NotFoundError, type Connection, type ConnectionStatus } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { clientHref } from "../integrations/hooks";
+import { accountName } from "../components/account-name";
 import { DescriptionItem } from "../components/description-item";
 import { QueryView } from "../components/query-view";
-import { accountName } from "../components/account-name";
 import { DueTime, RelativeTime } from "../components/relative-time";
-import { useSession } from "../session/session";
 import { Reason } from "../events/reason";
+import { clientHref } from "../integrations/hooks";
+import { useSession } from "../session/session";
 
 /** Query key, regardless of the version. */
 export const statusKey = (id: string) => ["status", id];

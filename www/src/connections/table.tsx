@@ -1,11 +1,11 @@
 import type { Connection, ConnectionWithAccount } from "connector-vault/slim";
 import type { JSX } from "preact";
 import { Link, useLocation } from "wouter-preact";
-import type { Platforms } from "../connectors/platforms";
 import { accountName } from "../components/account-name";
 import { StateBadge } from "../components/badge";
 import { Logo } from "../components/logo";
 import { RelativeTime } from "../components/relative-time";
+import type { Platforms } from "../connectors/platforms";
 
 const MAX_SHOWN_TAGS = 3;
 /** Tags up to this length are not truncated. */

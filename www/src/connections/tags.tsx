@@ -2,11 +2,11 @@
 import type { Connection } from "connector-vault/slim";
 import { useRef, useState } from "preact/hooks";
 import { useSession } from "../session/session";
-import { TagConflict } from "./tag-conflict";
-import { useEdit, type EditablePart } from "./use-edit";
 import { mergeTags, sameTags } from "./merge";
 import { SaveError } from "./save-error";
+import { TagConflict } from "./tag-conflict";
 import { TagsInput, allTags, type TagsValue } from "./tags-input";
+import { useEdit, type EditablePart } from "./use-edit";
 
 const TAGS_PART: EditablePart<TagsValue> = {
   name: "tags",

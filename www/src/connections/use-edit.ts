@@ -4,8 +4,8 @@ import { NotFoundError, PreconditionError, type Connection, type ConnectorVault 
 import { useEffect, useState } from "preact/hooks";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "../session/session";
-import { dropDraft, findDraft, useDraft, type Draft } from "./drafts";
 import { useConnectionCache } from "./cache";
+import { dropDraft, findDraft, useDraft, type Draft } from "./drafts";
 
 /** How many concurrent changes are tolerated before the save fails. */
 const MAX_TRIES = 3;

@@ -1,18 +1,22 @@
 import type { ConnectionFilters } from "connector-vault/slim";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link, useLocation, useSearch } from "wouter-preact";
-import { usePlatforms } from "../connectors/platforms";
-import { NoSuchPage } from "../components/no-such-page";
-import { pluralize } from "../components/pluralize";
-import { useUrlState, withQuery } from "../components/url-state";
-import { QueryView } from "../components/query-view";
 import { EmptyState } from "../components/empty-state";
 import { faultsOf } from "../components/faults";
+import { NoSuchPage } from "../components/no-such-page";
 import { Notice } from "../components/notice";
 import { Page, pageHeading } from "../components/page";
 import { Pager } from "../components/pager";
+import { pluralize } from "../components/pluralize";
+import { QueryView } from "../components/query-view";
 import { Snippet, toLiteral, pathWithQuery as requestOf } from "../components/snippet";
+import { useUrlState, withQuery } from "../components/url-state";
+import { usePlatforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
+import { ConnectAnyAccount } from "./connect-any-account";
+import { CreateDialog } from "./create-dialog";
+import { hasDraft } from "./drafts";
+import { FilterBar } from "./filter-bar";
 import {
   BASIC_FILTERS,
   EXTRA_FILTERS,
@@ -25,13 +29,9 @@ import {
   type FilterValues,
   type PagePosition,
 } from "./filters";
-import { ConnectAnyAccount } from "./connect-any-account";
-import { CreateDialog } from "./create-dialog";
-import { hasDraft } from "./drafts";
-import { FilterBar } from "./filter-bar";
-import { isInvalidCursor, isPageTooFar, adjacentPositions, useConnections } from "./use-connections";
 import { Panel } from "./panel";
 import { OPENED_HERE, Table } from "./table";
+import { isInvalidCursor, isPageTooFar, adjacentPositions, useConnections } from "./use-connections";
 import "./connections.css";
 
 const FILTERS = [...BASIC_FILTERS, ...EXTRA_FILTERS];

@@ -1,17 +1,17 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import type { Action, ActionFilters, ActionMethod } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { NoSuchPage } from "../components/no-such-page";
-import { pluralize } from "../components/pluralize";
-import { useUrlState, positiveInteger } from "../components/url-state";
-import { QueryView } from "../components/query-view";
 import { MethodBadge } from "../components/badge";
 import { CopyButton } from "../components/copy-button";
 import { EmptyState } from "../components/empty-state";
+import { NoSuchPage } from "../components/no-such-page";
 import { NumberedPager } from "../components/pager";
+import { pluralize } from "../components/pluralize";
+import { QueryView } from "../components/query-view";
 import { SearchField } from "../components/search-field";
 import { Select } from "../components/select";
 import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
+import { useUrlState, positiveInteger } from "../components/url-state";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
 
 const PAGE_SIZE = 25;

@@ -1,9 +1,9 @@
 import type { AuthField, AuthMethod, ConnectorDetail, OAuth2Method } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { ConnectAccount } from "../connections/connect-account";
-import { pluralize } from "../components/pluralize";
-import { DescriptionItem } from "../components/description-item";
 import { CopyButton } from "../components/copy-button";
+import { DescriptionItem } from "../components/description-item";
+import { pluralize } from "../components/pluralize";
+import { ConnectAccount } from "../connections/connect-account";
 import { useSession } from "../session/session";
 
 export function AuthMethods({ connector }: { connector: ConnectorDetail }) {

@@ -1,8 +1,8 @@
 import type { Connector } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { pluralize } from "../components/pluralize";
 import { StatusBadge } from "../components/badge";
 import { Logo } from "../components/logo";
+import { pluralize } from "../components/pluralize";
 import "./connectors.css";
 
 export const PAGE_SIZE = 48;

@@ -1,15 +1,15 @@
 import type { ConnectorDetail } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { QueryView } from "../components/query-view";
 import { StatusBadge } from "../components/badge";
 import { CopyButton } from "../components/copy-button";
 import { Logo } from "../components/logo";
 import { Page } from "../components/page";
+import { QueryView } from "../components/query-view";
 import { Suggestions } from "../components/suggestions";
 import { Actions } from "./actions";
 import { AuthMethods } from "./auth-methods";
-import { RecentConnections } from "./recent-connections";
 import { useConnector } from "./hooks";
+import { RecentConnections } from "./recent-connections";
 import "./connectors.css";
 
 /** One platform: details, auth methods, connections and actions. */

@@ -1,10 +1,10 @@
 import { Link } from "wouter-preact";
-import { pluralize } from "../components/pluralize";
-import { useUrlState, positiveInteger } from "../components/url-state";
-import { QueryView } from "../components/query-view";
 import { EmptyState } from "../components/empty-state";
 import { Page } from "../components/page";
+import { pluralize } from "../components/pluralize";
+import { QueryView } from "../components/query-view";
 import { SearchField } from "../components/search-field";
+import { useUrlState, positiveInteger } from "../components/url-state";
 import { PagedCards } from "./catalog-overview";
 import { createSearch } from "./platform-search";
 import { usePlatformsQuery } from "./platforms";

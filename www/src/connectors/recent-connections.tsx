@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/preact-query";
 import { Link } from "wouter-preact";
-import { QueryView } from "../components/query-view";
 import { StateBadge } from "../components/badge";
 import { EmptyState } from "../components/empty-state";
+import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
 

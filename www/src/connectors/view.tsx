@@ -1,21 +1,21 @@
 import { keepPreviousData, useQuery } from "@tanstack/preact-query";
 import type { ConnectorFilters } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { NoSuchPage } from "../components/no-such-page";
-import { pluralize } from "../components/pluralize";
-import { useUrlState, positiveInteger } from "../components/url-state";
-import { QueryView } from "../components/query-view";
 import { EmptyState } from "../components/empty-state";
+import { NoSuchPage } from "../components/no-such-page";
 import { Page } from "../components/page";
 import { NumberedPager } from "../components/pager";
+import { pluralize } from "../components/pluralize";
+import { QueryView } from "../components/query-view";
 import { SearchField } from "../components/search-field";
 import { Select } from "../components/select";
 import { Snippet, toLiteral, pathWithQuery } from "../components/snippet";
+import { useUrlState, positiveInteger } from "../components/url-state";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
-import { ConnectorCards, PAGE_SIZE } from "./cards";
-import { FamilyView } from "./family-view";
 import { ActionResults } from "./action-results";
+import { ConnectorCards, PAGE_SIZE } from "./cards";
 import { CatalogOverview } from "./catalog-overview";
+import { FamilyView } from "./family-view";
 import { usePlatformsQuery } from "./platforms";
 
 const PARAMETERS = ["q", "category", "authkit", "family", "page"] as const;

@@ -6,8 +6,8 @@ import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
 import { ConnectButton, useMayConnect } from "./connect";
 import { Disconnect } from "./disconnect";
-import { usePlatform } from "./hooks";
 import { EditTags } from "./edit-tags";
+import { usePlatform } from "./hooks";
 
 /** Label, advice and tone of each state, for end users. */
 const STATE_LABELS: Record<ConnectionState, [word: string, cure: string | undefined, tone: string]> = {

@@ -1,10 +1,10 @@
 import { NotFoundError, PreconditionError, type Connection } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { useConnectionCache } from "../connections/cache";
-import { pageHeading } from "../components/page";
 import { Confirm } from "../components/confirm";
 import { describeError } from "../components/error-message";
+import { pageHeading } from "../components/page";
 import { useSingleFlight } from "../components/use-single-flight";
+import { useConnectionCache } from "../connections/cache";
 import { useSession } from "../session/session";
 import { useMayConnect } from "./connect";
 

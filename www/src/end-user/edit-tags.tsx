@@ -1,11 +1,11 @@
 import type { Connection } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { Modal } from "../components/modal";
+import { pageHeading } from "../components/page";
+import { useConnectionCache } from "../connections/cache";
 import { DiscardChanges } from "../connections/discard-changes";
 import { dropDraft, hasDraft } from "../connections/drafts";
-import { useConnectionCache } from "../connections/cache";
 import { Tags } from "../connections/tags";
-import { pageHeading } from "../components/page";
-import { Modal } from "../components/modal";
 
 interface Props {
   connection: Connection;

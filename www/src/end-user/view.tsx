@@ -1,10 +1,10 @@
 import type { ConnectionWithAccount } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { pluralize } from "../components/pluralize";
 import { EmptyState } from "../components/empty-state";
 import { ErrorMessage, isTransient, describeError } from "../components/error-message";
 import { Loading } from "../components/loading";
 import { Page } from "../components/page";
+import { pluralize } from "../components/pluralize";
 import { ShowOlder } from "../components/show-older";
 import { useSession } from "../session/session";
 import { Card } from "./card";

@@ -1,13 +1,13 @@
 import type { ApiKey, ApiKeyWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { pluralize } from "../components/pluralize";
-import { QueryView } from "../components/query-view";
 import { Notice } from "../components/notice";
 import { Page, pageHeading } from "../components/page";
-import { SecretDialog } from "../components/secret-dialog";
-import { Snippet } from "../components/snippet";
+import { pluralize } from "../components/pluralize";
+import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
+import { SecretDialog } from "../components/secret-dialog";
 import { ShowOlder } from "../components/show-older";
+import { Snippet } from "../components/snippet";
 import { useSession } from "../session/session";
 import { RevokeKey, RotateKey, keyName } from "./confirmations";
 import { KeyForm } from "./form";

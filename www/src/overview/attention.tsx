@@ -2,13 +2,13 @@
 import type { ConnectionState, ConnectionSummary } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
-import { usePlatforms } from "../connectors/platforms";
-import { clientHref, useClients } from "../integrations/hooks";
-import { pluralize } from "../components/pluralize";
 import { describeError } from "../components/error-message";
 import { Loading } from "../components/loading";
-import { pathWithQuery } from "../components/snippet";
+import { pluralize } from "../components/pluralize";
 import { RelativeTime } from "../components/relative-time";
+import { pathWithQuery } from "../components/snippet";
+import { usePlatforms } from "../connectors/platforms";
+import { clientHref, useClients } from "../integrations/hooks";
 import { useSession } from "../session/session";
 import { useWebhooks } from "../webhooks/hooks";
 

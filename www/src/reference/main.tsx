@@ -2,8 +2,8 @@
 import { render } from "preact";
 import SwaggerUI, { type System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { startSession } from "../session/store";
-import { Frame } from "./frame";
 import { keepAccessible } from "./accessibility";
+import { Frame } from "./frame";
 import { plugin } from "./plugin";
 import { followSession } from "./session-key";
 

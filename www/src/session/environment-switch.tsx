@@ -7,8 +7,8 @@ import { describeError } from "../components/error-message";
 import { TextField } from "../components/field";
 import { Modal, useFocusFirst } from "../components/modal";
 import { useSingleFlight } from "../components/use-single-flight";
-import { OtherAccountError, openOtherEnvironment } from "./store";
 import { useSession } from "./session";
+import { OtherAccountError, openOtherEnvironment } from "./store";
 import { isUnauthorized } from "./vault";
 
 const ENVIRONMENTS: readonly Environment[] = ["test", "live"];

@@ -1,12 +1,12 @@
 import type { EventType, Webhook, WebhookWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { EVENT_TYPES, eventLabel } from "../events/messages";
-import { FormError } from "../components/form-error";
-import { useValidatedForm } from "../components/use-validated-form";
 import { faultAt } from "../components/faults";
 import { TextField } from "../components/field";
+import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
 import { useSingleFlight } from "../components/use-single-flight";
+import { useValidatedForm } from "../components/use-validated-form";
+import { EVENT_TYPES, eventLabel } from "../events/messages";
 import { useSession } from "../session/session";
 import { useInvalidateWebhooks } from "./hooks";
 
