@@ -22,9 +22,9 @@ export function runCall(
   { connection = "<connection>", input }: RunInput,
 ): ApiCall {
   const example = exampleValue(schema, definitionsOf(schema), "input", 0) as Record<string, unknown>;
-  for (const [place, given] of Object.entries(input ?? {})) {
-    const isWhole = typeof given !== "object" || given === null || Array.isArray(given);
-    example[place] = isWhole ? given : { ...(example[place] as object | undefined), ...given };
+  for (const [location, value] of Object.entries(input ?? {})) {
+    const isWhole = typeof value !== "object" || value === null || Array.isArray(value);
+    example[location] = isWhole ? value : { ...(example[location] as object | undefined), ...value };
   }
   return {
     method: "POST",
@@ -60,8 +60,8 @@ export function platformCurl(
   );
   // Amazon's OpenAPI documents distinguish operations by a URL fragment, which is never sent. A parameter has the same
   // value.
-  const [place = ""] = path.split("#");
-  const address = `${(server ?? "https://<server>").replace(/\/$/, "")}${place}`
+  const [pathWithoutFragment = ""] = path.split("#");
+  const address = `${(server ?? "https://<server>").replace(/\/$/, "")}${pathWithoutFragment}`
     .replaceAll("{", "<")
     .replaceAll("}", ">");
   // Some paths already contain a query.

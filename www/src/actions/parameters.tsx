@@ -16,12 +16,12 @@ export function Parameters({ parameters, definitions }: { parameters: ActionPara
     <section class="section" aria-labelledby="parameters">
       <h2 id="parameters">Parameters</h2>
       {parameters.length === 0 && <p class="muted">None.</p>}
-      {LOCATIONS.map(([place, title]) => {
-        const here = parameters.filter((parameter) => parameter.in === place);
+      {LOCATIONS.map(([location, title]) => {
+        const here = parameters.filter((parameter) => parameter.in === location);
         if (here.length === 0) return null;
         const inOrder = here.sort((a, b) => Number(b.required) - Number(a.required));
         return (
-          <div key={place} class="table parameters">
+          <div key={location} class="table parameters">
             <table role="table">
               <caption>{title}</caption>
               <thead role="rowgroup">
@@ -79,15 +79,15 @@ function Row({ parameter, definitions }: { parameter: ActionParameter; definitio
 
 /** How a list is serialized, unless it is the default. */
 function Serialization({
-  parameter: { in: place, style, explode },
+  parameter: { in: location, style, explode },
   type,
 }: {
   parameter: ActionParameter;
   type: unknown;
 }) {
   if (type === "object" && style === "deepObject") return <p class="small muted">name[member]=value</p>;
-  if (type !== "array" || place === "header" || place === "cookie") return null;
+  if (type !== "array" || location === "header" || location === "cookie") return null;
   const separator = { spaceDelimited: "spaces", pipeDelimited: "|" }[style] ?? "commas";
-  const isRepeated = explode && place === "query";
+  const isRepeated = explode && location === "query";
   return <p class="small muted">{isRepeated ? "repeated for each item" : `items separated by ${separator}`}</p>;
 }

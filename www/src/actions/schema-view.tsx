@@ -116,7 +116,7 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
             <PropertyItem
               key={name}
               name={<code class="property-name">{name}</code>}
-              what={name}
+              accessibleName={name}
               schema={property}
               isRequired={required.has(name)}
               definitions={definitions}
@@ -130,7 +130,7 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
                   names that match <code>{pattern}</code>
                 </span>
               }
-              what={pattern}
+              accessibleName={pattern}
               schema={property}
               definitions={definitions}
             />
@@ -138,7 +138,7 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
           {hasMembers && (
             <PropertyItem
               name={<span>{listed ? "other properties" : "any property"}</span>}
-              what="any property"
+              accessibleName="any property"
               schema={additionalProperties}
               definitions={definitions}
             />
@@ -159,7 +159,7 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
             <PropertyItem
               key={index}
               name={<span>item {index + 1}</span>}
-              what={`item ${index + 1}`}
+              accessibleName={`item ${index + 1}`}
               schema={schema}
               definitions={definitions}
             />
@@ -167,7 +167,7 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
           {typeof items === "object" && (
             <PropertyItem
               name={<span>{prefixItems ? "other items" : "each item"}</span>}
-              what="each item"
+              accessibleName="each item"
               schema={items}
               definitions={definitions}
             />
@@ -197,7 +197,7 @@ function AlternativeList({ choice: { isExclusive, schemas }, isTitled, definitio
             <PropertyItem
               key={index}
               name={<span class="property-name">{title ?? `variant ${index + 1}`}</span>}
-              what={title ?? `variant ${index + 1}`}
+              accessibleName={title ?? `variant ${index + 1}`}
               schema={schema}
               definitions={definitions}
             />
@@ -211,13 +211,13 @@ function AlternativeList({ choice: { isExclusive, schemas }, isTitled, definitio
 interface PropertyItemProps {
   name: ComponentChildren;
   /** Name of the element for screen readers. */
-  what: string;
+  accessibleName: string;
   schema: JsonSchema;
   isRequired?: boolean;
   definitions: Definitions;
 }
 
-function PropertyItem({ name, what, schema, isRequired = false, definitions }: PropertyItemProps) {
+function PropertyItem({ name, accessibleName, schema, isRequired = false, definitions }: PropertyItemProps) {
   const flat = flatten(schema, definitions);
   const { deprecated, readOnly, writeOnly } = flat.keywords;
   return (
@@ -234,7 +234,7 @@ function PropertyItem({ name, what, schema, isRequired = false, definitions }: P
         {writeOnly && <span class="badge">write-only</span>}
       </p>
       <SchemaKeywords flat={flat} />
-      <SchemaDetails flat={flat} what={what} definitions={definitions} />
+      <SchemaDetails flat={flat} what={accessibleName} definitions={definitions} />
     </li>
   );
 }

@@ -105,8 +105,8 @@ export function describeType(schema: JsonSchema, definitions: Definitions): stri
 
 function describeFlat(flat: FlatSchema, definitions: Definitions, depth: number): string {
   if (!flat.isSatisfiable) return "nothing";
-  const words = typeNames(flat, definitions, depth);
-  return words.length > 0 ? joinAlternatives(flat.isNullable ? [...words, "null"] : words) : "any value";
+  const types = typeNames(flat, definitions, depth);
+  return types.length > 0 ? joinAlternatives(flat.isNullable ? [...types, "null"] : types) : "any value";
 }
 
 function typeNames(flat: FlatSchema, definitions: Definitions, depth: number): string[] {
@@ -124,15 +124,17 @@ function typeNames(flat: FlatSchema, definitions: Definitions, depth: number): s
 
 function describeArray({ keywords: { items } }: FlatSchema, definitions: Definitions, depth: number): string {
   if (items === undefined || items === true || depth >= MAX_DEPTH) return "array";
-  const words = describeFlat(flatten(items, definitions), definitions, depth + 1);
-  return words === "any value" ? "array" : `array of ${words.includes(" or ") ? `(${words})` : words}`;
+  const description = describeFlat(flatten(items, definitions), definitions, depth + 1);
+  return description === "any value"
+    ? "array"
+    : `array of ${description.includes(" or ") ? `(${description})` : description}`;
 }
 
 export const describeAlternatives = ({ isExclusive, schemas }: Alternatives) =>
   `${isExclusive ? "one of" : "any of"} ${schemas.length.toLocaleString("en")} variants`;
 
-function joinAlternatives(words: string[]): string {
-  const distinct = [...new Set(words)];
+function joinAlternatives(names: string[]): string {
+  const distinct = [...new Set(names)];
   // Null comes last.
   distinct.sort((a, b) => Number(a === "null") - Number(b === "null"));
   const last = distinct.pop() ?? "any value";
@@ -195,8 +197,8 @@ export interface NestedSchema {
 
 /** The next level, or undefined if there is nothing more to show. */
 export function nestedSchemaOf(flat: FlatSchema, definitions: Definitions): NestedSchema | undefined {
-  const own = nestedTitle(flat, definitions);
-  if (own) return { flat, isItem: false, title: own };
+  const ownTitle = nestedTitle(flat, definitions);
+  if (ownTitle) return { flat, isItem: false, title: ownTitle };
   const { items } = flat.keywords;
   if (typeof items !== "object") return undefined;
   const item = flatten(items, definitions);

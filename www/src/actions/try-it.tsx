@@ -31,7 +31,7 @@ interface Props {
   action: ActionDetail;
   definitions: Definitions;
   /** Called when the user changes the connection or the input. */
-  onInputChange: (chosen: RunInput) => void;
+  onInputChange: (input: RunInput) => void;
 }
 
 /** The section. The form is loaded when it is opened. */
@@ -106,7 +106,7 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
   const [parseFaults, setParseFaults] = useState<FieldValues>({});
   const [confirming, setConfirming] = useState<PendingRun>();
   const running = useSingleFlight<ActionAnswer, PendingRun>({
-    mutationFn: ({ connection, input: given }) => vault.actions.run(connection.id, key, given),
+    mutationFn: ({ connection, input }) => vault.actions.run(connection.id, key, input),
   });
   const { data, error, isPending } = running;
   const serverFaults = faultsOf(error);
@@ -118,11 +118,11 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
 
   const run = (event: SubmitEvent) => {
     event.preventDefault();
-    const { input: given, faults } = parseInput(entries, values);
+    const { input, faults } = parseInput(entries, values);
     setParseFaults(faults);
     if (!connection || Object.keys(faults).length > 0) return;
-    if (method === "GET") running.run({ connection, input: given });
-    else setConfirming({ connection, input: given });
+    if (method === "GET") running.run({ connection, input });
+    else setConfirming({ connection, input });
   };
   const renderFields = (some: readonly InputField[]) =>
     some.map((entry) => (
@@ -146,22 +146,22 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
           )}
           onChange={setConnectionId}
         />
-        {(["path", "query", "header", "cookie", "body"] as const).map((place) => {
-          const fieldsHere = entries.filter((entry) => entry.location === place);
+        {(["path", "query", "header", "cookie", "body"] as const).map((location) => {
+          const fieldsHere = entries.filter((entry) => entry.location === location);
           const [requiredFields, optionalFields] = [
             fieldsHere.filter((one) => one.isRequired),
             fieldsHere.filter((one) => !one.isRequired),
           ];
           if (fieldsHere.length === 0) return null;
           return (
-            <fieldset key={place}>
-              <legend>{LOCATION_TITLES[place]}</legend>
+            <fieldset key={location}>
+              <legend>{LOCATION_TITLES[location]}</legend>
               {renderFields(requiredFields)}
               {optionalFields.length > 0 && requiredFields.length > 0 ? (
                 <details class="more">
                   <summary>
                     {optionalFields.length.toLocaleString("en")} optional
-                    <span class="visually-hidden"> {LOCATION_TITLES[place]}</span>
+                    <span class="visually-hidden"> {LOCATION_TITLES[location]}</span>
                   </summary>
                   <div class="section">{renderFields(optionalFields)}</div>
                 </details>

@@ -14,11 +14,14 @@ interface State {
 }
 
 /** Details for the operator. The address has no query, which may contain personal data. */
-function detailsOf(error: unknown, place: string): string {
+function detailsOf(error: unknown, location: string): string {
   const description = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}` : String(error);
-  return [`Place: ${place}`, `Time: ${new Date().toISOString()}`, `Browser: ${navigator.userAgent}`, description].join(
-    "\n",
-  );
+  return [
+    `Place: ${location}`,
+    `Time: ${new Date().toISOString()}`,
+    `Browser: ${navigator.userAgent}`,
+    description,
+  ].join("\n");
 }
 
 /** Shows an error message with next steps when rendering its children fails. */

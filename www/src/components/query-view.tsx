@@ -22,7 +22,7 @@ export function QueryView<Data>({ query, name, rows, children }: Props<Data>) {
   const { data, error, isFetching, isPending, isPlaceholderData, refetch } = query;
   const isStale = data !== undefined && isTransient(error);
   if (error && !isFetching && !isStale) return <ErrorMessage error={error} onRetry={() => void refetch()} />;
-  if (isPending || data === undefined) return <Loading what={name} {...(rows !== undefined && { rows })} />;
+  if (isPending || data === undefined) return <Loading name={name} {...(rows !== undefined && { rows })} />;
   // Previous data stays, marked as busy, until the new data arrives.
   return (
     <>

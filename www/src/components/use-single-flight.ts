@@ -23,7 +23,7 @@ export function useSingleFlight<Data, Variables = void>(
     inFlight.current = true;
     mutation.mutate(variables);
   };
-  return { ...mutation, run: run, isInFlight: () => inFlight.current };
+  return { ...mutation, run, isInFlight: () => inFlight.current };
 }
 
 /** Whether the component is still mounted. A late response must not navigate a user who has left. */

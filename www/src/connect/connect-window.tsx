@@ -77,7 +77,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const showFailure = (error: unknown, onRetry: () => void, target?: Target, platform = target?.connector.name) => {
     if (isExpired(error)) return end("expired");
     const failure = requestFailureText(error, namesFor(platform ?? "The platform"));
-    showView({ kind: "failed", failure: failure, target, onRetry: onRetry });
+    showView({ kind: "failed", failure, target, onRetry });
   };
 
   async function begin() {

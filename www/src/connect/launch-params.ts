@@ -48,8 +48,8 @@ export function popupReturnUrl(
   { platform, connection, origin }: LaunchParams,
   reconnected: string | undefined,
 ): string {
-  const given = Object.entries({ platform, connection, origin }).filter(([, value]) => value !== undefined);
-  const members = new URLSearchParams([["began", reconnected ?? ""], ...(given as [string, string][])]);
+  const entries = Object.entries({ platform, connection, origin }).filter(([, value]) => value !== undefined);
+  const members = new URLSearchParams([["began", reconnected ?? ""], ...(entries as [string, string][])]);
   return `${location.origin}${location.pathname}#${members}`;
 }
 

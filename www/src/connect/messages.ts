@@ -149,8 +149,8 @@ export function requestFailureText(error: unknown, names: Names): FailureText {
   const more = { code, detail, requestId, connectionId };
   if (code === "credentials_rejected")
     return { title: `${names.platform} does not accept this`, text: detail, actor: "user", ...more };
-  const known = textForCode(code, names);
-  if (known) return { title: known[0], text: known[1], actor: known[2], ...more };
+  const texts = textForCode(code, names);
+  if (texts) return { title: texts[0], text: texts[1], actor: texts[2], ...more };
   if (status === undefined && !navigator.onLine)
     return { title: "You are offline", text: "Connect to the internet, then try again.", actor: "user", ...more };
   if (status === undefined)

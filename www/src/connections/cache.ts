@@ -64,5 +64,5 @@ export function useConnectionCache() {
     },
     [client, refresh],
   );
-  return { update: update, remove: remove };
+  return { update, remove };
 }

@@ -34,7 +34,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
   const focusFirstFault = () =>
     requestAnimationFrame(() => formElement.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   const creating = useSingleFlight({
-    mutationFn: (asked: NewConnection) => vault.connections.create(asked),
+    mutationFn: (connection: NewConnection) => vault.connections.create(connection),
     onSuccess: (connection) => {
       clearForm();
       update(connection);

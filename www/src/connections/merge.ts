@@ -44,5 +44,5 @@ export function mergeFields<Values extends object>(
   const conflicts = names.filter(
     (name) => mine[name] !== base[name] && theirs[name] !== base[name] && mine[name] !== theirs[name],
   );
-  return { merged, conflicts: conflicts };
+  return { merged, conflicts };
 }

@@ -51,10 +51,10 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
     dropDraft(id);
     onLeave();
   };
-  const closeRemoved = (what?: string) => {
+  const closeRemoved = (message?: string) => {
     dropDraft(id);
     if (isMounted()) {
-      onRemoved(what);
+      onRemoved(message);
       onClose();
     }
     remove(id);

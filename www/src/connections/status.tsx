@@ -86,12 +86,12 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
       )}
       {scopes.length > 0 && (
         <DescriptionItem name="Scopes">
-          <Chips words={scopes} />
+          <Chips labels={scopes} />
         </DescriptionItem>
       )}
       {missingScopes.length > 0 && (
         <DescriptionItem name="Missing scopes">
-          <Chips words={missingScopes} />
+          <Chips labels={missingScopes} />
         </DescriptionItem>
       )}
     </dl>
@@ -113,11 +113,11 @@ function Actor({ status: { actor, nextAttemptAt }, platform }: { status: Connect
   );
 }
 
-const Chips = ({ words }: { words: readonly string[] }) => (
+const Chips = ({ labels }: { labels: readonly string[] }) => (
   <span class="chips">
-    {words.map((word) => (
-      <span key={word} class="chip">
-        {word}
+    {labels.map((label) => (
+      <span key={label} class="chip">
+        {label}
       </span>
     ))}
   </span>

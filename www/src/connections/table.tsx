@@ -90,7 +90,7 @@ function Row({
         </span>
       </td>
       <td role="cell" class="cell-name" title={name ?? undefined}>
-        {name ?? (!account && <NoValue what="no name" />)}
+        {name ?? (!account && <NoValue label="no name" />)}
         {account && (
           <span class="muted small" title={`Account ${account.id}`}>
             {" "}
@@ -124,7 +124,7 @@ function Row({
               <span class="visually-hidden"> more</span>
             </span>
           )}
-          {tags.length === 0 && <NoValue what="no tags" />}
+          {tags.length === 0 && <NoValue label="no tags" />}
         </span>
       </td>
       <td role="cell" class="cell-created">
@@ -134,9 +134,9 @@ function Row({
   );
 }
 
-const NoValue = ({ what }: { what: string }) => (
+const NoValue = ({ label }: { label: string }) => (
   <span class="none muted">
     <span aria-hidden="true">–</span>
-    <span class="visually-hidden">{what}</span>
+    <span class="visually-hidden">{label}</span>
   </span>
 );

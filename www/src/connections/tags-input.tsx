@@ -65,7 +65,7 @@ export function TagsInput({
   );
   const invalid = new Set(ownFaults.map(faultIndex));
   const first = ownFaults[0];
-  const isTextInvalid = [...invalid].some((place) => place < 0 || place >= tags.length);
+  const isTextInvalid = [...invalid].some((index) => index < 0 || index >= tags.length);
 
   const add = (input: string) => {
     const found = parseTags(input, separator);

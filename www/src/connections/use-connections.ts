@@ -70,12 +70,19 @@ async function readWithInactive(
 }
 
 /** The rows at a position. While the filters are invalid, the previous rows stay. */
-export function useConnections(filters: ConnectionFilters, place: PagePosition, isValid: boolean, isOfAll = false) {
+export function useConnections(
+  filters: ConnectionFilters,
+  position: PagePosition,
+  isValid: boolean,
+  withInactive = false,
+) {
   const { vault } = useSession();
   return useQuery({
-    queryKey: ["connections", "list", filters, place, isOfAll],
+    queryKey: ["connections", "list", filters, position, withInactive],
     queryFn: ({ signal }) =>
-      isOfAll ? readWithInactive(vault, filters, place.page ?? 1, signal) : readPage(vault, filters, place, signal),
+      withInactive
+        ? readWithInactive(vault, filters, position.page ?? 1, signal)
+        : readPage(vault, filters, position, signal),
     placeholderData: keepPreviousData,
     enabled: isValid,
   });
@@ -85,8 +92,8 @@ export function adjacentPositions(
   { page, pages, after: nextCursor }: ConnectionPage,
   { after }: PagePosition,
 ): { previous: PagePosition | undefined; next: PagePosition | undefined } {
-  const known = after === undefined ? undefined : previousPositions().get(after);
-  const previous = known ?? { after: undefined, page: Math.min(page - 1, Math.max(pages, 1)) };
+  const previousPosition = after === undefined ? undefined : previousPositions().get(after);
+  const previous = previousPosition ?? { after: undefined, page: Math.min(page - 1, Math.max(pages, 1)) };
   return {
     previous: page > 1 ? previous : undefined,
     // Without a cursor, the list combines active and inactive connections and has page numbers only.

@@ -76,7 +76,7 @@ export function useEdit<Values>(
   const [conflict, setConflict] = useState<Conflict<Values>>();
 
   const saving = useSingleFlight<SaveResult<Values>, SaveRequest<Values>>({
-    mutationFn: (asked) => saveMerging(vault, part, asked),
+    mutationFn: (request) => saveMerging(vault, part, request),
     onSuccess: (saved, { draft: savedDraft }) => {
       if ("conflict" in saved) return setConflict(saved.conflict);
       // Keep changes that were made during the save, based on the saved version.

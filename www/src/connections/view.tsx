@@ -163,9 +163,9 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
           onClose={panel.close}
           onStay={panel.stay}
           onLeave={panel.leave}
-          onRemoved={(what) => {
+          onRemoved={(message) => {
             wasRemoved.current = true;
-            setNotice(what);
+            setNotice(message);
           }}
           fallbackFocus={pageHeading}
         />

@@ -146,11 +146,11 @@ function OAuth2({ method }: { method: OAuth2Method }) {
     <>
       {authorizationUrl && (
         <DescriptionItem name="Authorization URL">
-          <CopyableUrl url={authorizationUrl} what="authorization URL" />
+          <CopyableUrl url={authorizationUrl} label="authorization URL" />
         </DescriptionItem>
       )}
       <DescriptionItem name="Token URL">
-        <CopyableUrl url={tokenUrl} what="token URL" />
+        <CopyableUrl url={tokenUrl} label="token URL" />
       </DescriptionItem>
       <DescriptionItem name="PKCE">{pkce === "none" ? "No" : pkce}</DescriptionItem>
       {scopes.length > 0 && (
@@ -174,10 +174,10 @@ function OAuth2({ method }: { method: OAuth2Method }) {
   );
 }
 
-function CopyableUrl({ url, what }: { url: string; what: string }) {
+function CopyableUrl({ url, label }: { url: string; label: string }) {
   return (
     <span class="copyable">
-      <code>{url}</code> <CopyButton text={url} label={`Copy the ${what}`} />
+      <code>{url}</code> <CopyButton text={url} label={`Copy the ${label}`} />
     </span>
   );
 }

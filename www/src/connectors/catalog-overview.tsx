@@ -40,7 +40,7 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
       </EmptyState>
     );
   // The page also works without this data, but its content must not move once it is rendered.
-  if (summary.isLoading || enabled.isLoading) return <Loading what="connectors" rows={8} />;
+  if (summary.isLoading || enabled.isLoading) return <Loading name="connectors" rows={8} />;
   const usedPlatforms = summary.data?.platforms ?? [];
   const connected = usedPlatforms.flatMap(({ platform }) => byName.get(platform) ?? []).slice(0, MAX_SHOWN);
   const enabledRows = except(enabled.data?.rows ?? [], connected).slice(0, MAX_SHOWN);

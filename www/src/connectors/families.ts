@@ -73,13 +73,13 @@ function commonName(group: readonly Connector[]): string {
     const counts = new Map<string, Connector[]>();
     for (const connector of sharing) {
       const word = wordsOf(connector)[words.length] ?? "";
-      const sameWord = counts.get(word);
-      if (sameWord) sameWord.push(connector);
+      const group = counts.get(word);
+      if (group) group.push(connector);
       else counts.set(word, [connector]);
     }
-    const [word, alike] = [...counts].reduce((most, one) => (one[1].length > most[1].length ? one : most));
-    if (word === "" || alike.length <= share * group.length) return words.join(" ");
+    const [word, largest] = [...counts].reduce((most, one) => (one[1].length > most[1].length ? one : most));
+    if (word === "" || largest.length <= share * group.length) return words.join(" ");
     words.push(word);
-    sharing = alike;
+    sharing = largest;
   }
 }

@@ -44,7 +44,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
   const { id, platform, name, state, tags, active, createdAt, account } = connection;
   const platformName = connector?.name ?? titleCase(platform);
   // An inactive connection was switched off, which is not a failure.
-  const [word, cure, tone] = active || state === "failed" ? STATE_LABELS[state] : ["Switched off", undefined, ""];
+  const [label, cure, tone] = active || state === "failed" ? STATE_LABELS[state] : ["Switched off", undefined, ""];
   const closeDialog = () => setDialog(undefined);
   return (
     <li ref={card} class="card end-user-card" data-selected={isSelected || undefined} aria-labelledby={`own-${id}`}>
@@ -66,7 +66,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
       <div class="end-user-card-state">
         <p>
           <span class="badge dot" data-tone={tone}>
-            {word}
+            {label}
           </span>
         </p>
         {cure !== undefined && !(state === "failed" && mayConnect) && <p class="muted small">{cure}</p>}

@@ -22,9 +22,9 @@ export function Disconnect({ connection, platformName, onClose, onDone }: Props)
   const mayConnect = useMayConnect();
   const { update, remove } = useConnectionCache();
   const [current, setCurrent] = useState(connection);
-  const finish = (what: string) => {
+  const finish = (message: string) => {
     onClose();
-    onDone(what);
+    onDone(message);
     remove(connection.id);
   };
   const deletion = useSingleFlight({

@@ -56,9 +56,9 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
             connection={connection}
             Heading={Heading}
             isSelected={connection.id === selectedId}
-            onRemoved={(what) => {
+            onRemoved={(message) => {
               setRemovedIds(new Set([...removedIds, connection.id]));
-              setNotice(what);
+              setNotice(message);
             }}
           />
         ))}
@@ -109,7 +109,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
           (failed ? (
             <ErrorMessage error={failed.error} onRetry={tryAgain} />
           ) : (
-            <Loading what="your connections" rows={3} />
+            <Loading name="your connections" rows={3} />
           ))}
         {total === 0 && (
           <EmptyState title="Nothing is connected yet">

@@ -57,7 +57,7 @@ function PlatformChoice({ platforms, onChoose }: Pick<Props, "platforms" | "onCh
   // Other platforms can't have an OAuth client.
   const withOauth = platforms && {
     ...platforms,
-    find: (asked: string) => platforms.find(asked).filter(({ oauth }) => oauth),
+    find: (query: string) => platforms.find(query).filter(({ oauth }) => oauth),
   };
   return (
     <form
@@ -216,7 +216,7 @@ function ClientForm({
   const scopes = [...new Set(selectedMethods.flatMap((method) => method.scopes.map(({ name }) => name)))];
   const request = toClient(values, fields, client);
   const saving = useSingleFlight({
-    mutationFn: (asked: NewOauthClient) => vault.oauthClients.set(platform, asked),
+    mutationFn: (client: NewOauthClient) => vault.oauthClients.set(platform, client),
     onSuccess: (saved) => {
       void invalidate();
       onSaved(saved);
@@ -370,6 +370,6 @@ function parameterFault(faults: Parameters<typeof faultAt>[0]): string | undefin
     .slice(at.length + 1)
     .replaceAll("~1", "/")
     .replaceAll("~0", "~");
-  const what = faultAt(faults, pointer);
-  return name ? `${name}: ${what}` : what;
+  const message = faultAt(faults, pointer);
+  return name ? `${name}: ${message}` : message;
 }

@@ -39,7 +39,7 @@ export function FailedAttempts({ nameOf }: Props) {
       {error && !isFetching ? (
         <ErrorMessage error={error} onRetry={() => void refetch()} />
       ) : isPending || !rows ? (
-        <Loading what="attempts" rows={2} />
+        <Loading name="attempts" rows={2} />
       ) : rows.length === 0 ? (
         <p class="muted">None.</p>
       ) : (

@@ -47,7 +47,7 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
         </p>
       )}
       {isLoading ? (
-        <Loading what="who must act" rows={2} />
+        <Loading name="who must act" rows={2} />
       ) : isNothingToDo ? (
         failedQueries.length === 0 && <p class="muted">No action needed: no connection is failed or degraded.</p>
       ) : (
@@ -97,11 +97,11 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
 }
 
 function AttentionItem({ who, children }: { who: keyof typeof ACTORS; children: ComponentChildren }) {
-  const [word, tone] = ACTORS[who];
+  const [label, tone] = ACTORS[who];
   return (
     <li>
       <span class="badge dot" data-tone={tone}>
-        {word}
+        {label}
       </span>
       <p>{children}</p>
     </li>

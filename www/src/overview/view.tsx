@@ -129,12 +129,12 @@ function Numbers({ summary }: { summary: ConnectionSummary }) {
               heading="Identity type"
               total={total}
               hasTrack
-              bars={IDENTITY_TYPES.map(([type, word]) =>
+              bars={IDENTITY_TYPES.map(([type, label]) =>
                 bar(
                   type,
                   summary.identityType[type],
                   total,
-                  <Link href={connectionsHref({ identityType: type, active: "all" })}>{word}</Link>,
+                  <Link href={connectionsHref({ identityType: type, active: "all" })}>{label}</Link>,
                 ),
               )}
             />

@@ -43,6 +43,6 @@ function applyFixes(root: Element) {
 }
 
 /** Applies the fixes now and after each change. */
-export function keepAccessible(place: Element) {
-  new MutationObserver(() => applyFixes(place)).observe(place, { childList: true, subtree: true });
+export function keepAccessible(root: Element) {
+  new MutationObserver(() => applyFixes(root)).observe(root, { childList: true, subtree: true });
 }

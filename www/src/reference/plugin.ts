@@ -18,10 +18,10 @@ export function plugin({ React }: System): Plugin {
   /** The key that requests use: the session's, or one entered here, which is kept in memory only. */
   function KeyForm(system: any) {
     const [text, setText] = React.useState("");
-    const [used, own] = [usedSecret(system), sessionSecret()];
+    const [usedKey, sessionKey] = [usedSecret(system), sessionSecret()];
     const submit = (event: Event) => {
       event.preventDefault();
-      useSecret(system, used === undefined ? text.trim() : undefined);
+      useSecret(system, usedKey === undefined ? text.trim() : undefined);
       setText("");
     };
     const onChange = ({ target }: { target: HTMLInputElement }) => setText(target.value);
@@ -34,26 +34,26 @@ export function plugin({ React }: System): Plugin {
       value: text,
       onChange,
     });
-    const isOwn = used !== undefined && used === own;
+    const isOwn = usedKey !== undefined && usedKey === sessionKey;
     const usedText = isOwn ? "Requests use the key that you are signed in with." : "Requests use your key.";
-    const submitLabel = isOwn ? "Use another key" : used === undefined ? "Use the key" : "Forget the key";
+    const submitLabel = isOwn ? "Use another key" : usedKey === undefined ? "Use the key" : "Forget the key";
     const sessionKeyButton = h(
       "button",
-      { className: "btn", type: "button", onClick: () => useSecret(system, own) },
+      { className: "btn", type: "button", onClick: () => useSecret(system, sessionKey) },
       "Use the key that you are signed in with",
     );
     return h(
       "form",
       { className: "key", onSubmit: submit },
-      used !== undefined
+      usedKey !== undefined
         ? h("span", { className: "key-set" }, usedText)
         : h(React.Fragment, null, h("label", { htmlFor: "key" }, "API key"), input),
       h(
         "button",
-        { className: "btn", type: "submit", disabled: used === undefined && text.trim() === "" },
+        { className: "btn", type: "submit", disabled: usedKey === undefined && text.trim() === "" },
         submitLabel,
       ),
-      own !== undefined && !isOwn && sessionKeyButton,
+      sessionKey !== undefined && !isOwn && sessionKeyButton,
       h(
         "small",
         null,
@@ -152,9 +152,9 @@ export function plugin({ React }: System): Plugin {
   function ContentsLink({ name, selector }: { name: string; selector: string }) {
     const follow = (event: Event) => {
       event.preventDefault();
-      const place = document.querySelector(selector);
-      place?.scrollIntoView();
-      place?.querySelector<HTMLElement>("button")?.focus({ preventScroll: true });
+      const target = document.querySelector(selector);
+      target?.scrollIntoView();
+      target?.querySelector<HTMLElement>("button")?.focus({ preventScroll: true });
     };
     return h("a", { href: "#", onClick: follow }, name);
   }

@@ -92,7 +92,7 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
   if (state.kind === "opening")
     return (
       <main id="main">
-        <Loading what="your session" />
+        <Loading name="your session" />
       </main>
     );
   const { reason, failure, retry } = state;

@@ -121,7 +121,7 @@ interface StartOptions {
   link?: Link | undefined;
   /** Why the previous session ended, and its secret. */
   reason?: Reason | undefined;
-  lost?: string | undefined;
+  rejectedSecret?: string | undefined;
 }
 
 /** Finds a session of this tab or of another one, then handles the link. */
@@ -149,15 +149,15 @@ async function begin(from: StartOptions): Promise<void> {
 async function findSession({
   stored,
   reason,
-  lost,
+  rejectedSecret,
 }: StartOptions): Promise<{ current?: ActiveSession; isOwn: boolean; reason: Reason | undefined }> {
   if (stored !== undefined) {
     const current = await openIfAccepted(stored);
     if (current) return { current, isOwn: true, reason };
-    [lost, reason] = [stored, refusalReason(stored)];
+    [rejectedSecret, reason] = [stored, refusalReason(stored)];
   }
   for (const secret of await requestSecrets()) {
-    const current = secret === lost ? undefined : await openIfAccepted(secret);
+    const current = secret === rejectedSecret ? undefined : await openIfAccepted(secret);
     if (current) return { current, isOwn: false, reason };
   }
   return { isOwn: false, reason };
@@ -260,10 +260,10 @@ export function signOut(): void {
 }
 
 /** Ends a session whose secret was rejected. Another tab may have a newer one. */
-export function endRejectedSession(lost: ActiveSession): void {
-  if (state.kind !== "in" || state.session !== lost) return;
+export function endRejectedSession(rejected: ActiveSession): void {
+  if (state.kind !== "in" || state.session !== rejected) return;
   storeSecret(undefined);
-  void begin({ lost: lost.secret, reason: refusalReason(lost.secret) });
+  void begin({ rejectedSecret: rejected.secret, reason: refusalReason(rejected.secret) });
 }
 
 /** Opens the link in this tab, or keeps the current session. */

@@ -42,7 +42,7 @@ export function joinTabs(tab: Tab): void {
   listen((message) => {
     const secret = tab.secret();
     if (message.kind === "request" && secret !== undefined)
-      send({ kind: "reply", to: message.from, secret, lastUsedAt: lastUsedAt });
+      send({ kind: "reply", to: message.from, secret, lastUsedAt });
     else if (message.kind === "signed-out") tab.onSignedOut();
     // That tab was frozen while the user signed out.
     else if (message.kind === "resumed" && tab.isSignedOut()) send({ kind: "signed-out" });

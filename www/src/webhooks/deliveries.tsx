@@ -99,7 +99,7 @@ export function DeliveriesView({ id }: { id: string }) {
       {query.error && !query.isFetching ? (
         <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
       ) : rows === undefined ? (
-        <Loading what="deliveries" />
+        <Loading name="deliveries" />
       ) : rows.length === 0 ? (
         <EmptyState title={state ? `No ${state} deliveries` : "No deliveries yet"}>
           {state ? "Choose another state to see others." : "No event has matched this webhook yet."}
