@@ -875,7 +875,7 @@ class ConnectionSummaryPlatform(Model):
 
 class ConnectAttemptError(Model):
     """
-    Why an attempt failed.
+    The error of a failed attempt.
     """
 
     code: Literal['denied', 'account_mismatch', 'connection_exists', 'connection_not_found', 'client_rejected', 'request_rejected', 'code_rejected', 'platform_unavailable', 'invalid_answer', 'issuer_mismatch', 'changed', 'interrupted'] | str
@@ -1067,7 +1067,7 @@ class AgentGrantClient(Model):
 
     name: str | None = None
     """
-    What it calls itself. Nobody has checked that.
+    The agent's own name, which is not verified.
     """
     url: str | None = None
     """
@@ -1331,7 +1331,7 @@ class Connector(Model):
     """
     tools: int
     """
-    How many actions the platform has.
+    The number of actions of the platform.
     """
     version: str
     """
@@ -1345,7 +1345,7 @@ class Connector(Model):
 
 class Action(Model):
     """
-    Something that a platform can do.
+    An operation of a platform.
     """
 
     title: str
@@ -1490,7 +1490,7 @@ class ListedConnection(Model):
     """
     state: Literal['operational', 'degraded', 'failed', 'unknown'] | str
     """
-    `operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.
+    `operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until it is reconnected. `unknown`: could not be determined.
     """
     tags: list[str]
     """
@@ -1563,7 +1563,7 @@ class Connection(Model):
     """
     state: Literal['operational', 'degraded', 'failed', 'unknown'] | str
     """
-    `operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until somebody reconnects it. `unknown`: could not be determined.
+    `operational`: healthy. `degraded`: a token refresh failed, and a retry is pending. `failed`: does not work until it is reconnected. `unknown`: could not be determined.
     """
     tags: list[str]
     """
@@ -2280,7 +2280,7 @@ class Whoami(Model):
     """
     actions: list[str] | None = None
     """
-    The actions that it is limited to, each as `platform/key` or `platform/prefix*`; null for all.
+    The actions that it is restricted to, each as `platform/key` or `platform/prefix*`; null for all.
     """
     connections: list[str] | None = None
     """
@@ -2333,7 +2333,7 @@ class Session(Model):
     """
     actions: list[str] | None = None
     """
-    The actions that it is limited to, each as `platform/key` or `platform/prefix*`; null for all.
+    The actions that it is restricted to, each as `platform/key` or `platform/prefix*`; null for all.
     """
     connections: list[str] | None = None
     """
@@ -2437,7 +2437,7 @@ class ConnectorDetail(Model):
     """
     tools: int
     """
-    How many actions the platform has.
+    The number of actions of the platform.
     """
     version: str
     """
