@@ -23,6 +23,7 @@ const COVERED = [
   ":!scripts/test/language.test.mjs",
   "sources.toml",
   "src/openapi",
+  "src/operator",
   "tests/api",
   "tests/e2e",
   "tests/fuzz",

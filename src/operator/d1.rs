@@ -54,8 +54,10 @@ impl Answers {
     /// When there is no such statement, or its rows have another shape.
     pub fn rows<T: DeserializeOwned>(&self, statement: usize) -> Result<Vec<T>> {
         let rows = self.rows.get(statement).cloned();
-        serde_json::from_value(rows.context("the database did not answer every statement")?)
-            .context("the database's rows")
+        serde_json::from_value(
+            rows.context("the database did not return a result for every statement")?,
+        )
+        .context("the database's rows")
     }
 }
 
@@ -94,7 +96,7 @@ impl Database {
             Err(error) if lacks_tables(&format!("{error:#}")) => {
                 if matches!(self.storage.way, Way::Wrangler(_)) {
                     bail!(
-                        "the database lacks tables or columns: run `npm run deploy` first, which makes them"
+                        "the database lacks tables or columns: run `npm run deploy` first, which creates them"
                     );
                 }
                 self.apply(&self.pending()?).context("creating the tables of the database")?;
@@ -274,7 +276,7 @@ impl Side for Database {
 
 /// The rows in wrangler's output.
 fn printed(text: &str) -> Result<Answers> {
-    let printed: Vec<Printed> = json_in(text, '[').context("the database's answer")?;
+    let printed: Vec<Printed> = json_in(text, '[').context("the database's response")?;
     let size = printed.last().map_or(0, |last| last.meta.size_after);
     let rows = printed.into_iter().map(|statement| statement.results).collect();
     Ok(Answers { rows, size })

@@ -101,7 +101,7 @@ impl Kv<'_> {
         match &self.0.way {
             Way::Local(local) => {
                 let text = local.bytes(key)?;
-                text.map(|text| STANDARD.decode(text).context("the helper's answer")).transpose()
+                text.map(|text| STANDARD.decode(text).context("the helper's response")).transpose()
             }
             Way::Wrangler(wrangler) => {
                 let read = wrangler.run_for_bytes(["kv", "key", "get", key, "--binding", CATALOG]);

@@ -203,7 +203,7 @@ impl Local {
         let mut connection = self.connection.borrow_mut();
         say(&mut connection, &request)
             .and_then(|()| hear(&mut connection))
-            .context("the helper for this machine's storage ended before it answered: run the command again")
+            .context("the helper for this machine's storage ended before it responded: run the command again")
             .and_then(|answer: Answer<T>| match answer {
                 Answer::Done(answer) => Ok(answer),
                 Answer::Failed { error } => bail!("the storage on this machine: {error}"),
@@ -258,7 +258,7 @@ fn say(connection: &mut BufReader<TcpStream>, message: &impl Serialize) -> Resul
 fn hear<T: DeserializeOwned>(connection: &mut BufReader<TcpStream>) -> Result<T> {
     let mut line = String::new();
     connection.read_line(&mut line)?;
-    ensure!(line.ends_with('\n'), "it ended in the middle of an answer");
+    ensure!(line.ends_with('\n'), "it ended in the middle of a response");
     Ok(serde_json::from_str(&line)?)
 }
 

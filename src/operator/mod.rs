@@ -14,7 +14,7 @@
 //! | [`audit`] | `audit list` |
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
 //! | [`shards`] | where accounts live; `shards list`, `shards add`, `shards move`, `shards clean` |
-//! | [`seed`] | `seed`: made-up connections |
+//! | [`seed`] | `seed`: generated connections |
 //! | [`inputs`] | `check-inputs`: what the service says of inputs of actions |
 //! | [`progress`] | how far a seed or a move is |
 //! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
@@ -65,7 +65,7 @@ pub enum CatalogCommand {
     /// Remove old versions from storage
     ///
     /// A version that was served within the last two minutes stays, because parts of the service may still read it.
-    /// Do not run this while somebody publishes to the same storage. After it, wait a minute before you publish to
+    /// Do not run this during a publish to the same storage. After it, wait a minute before you publish to
     /// Cloudflare: its listings can be that old.
     Prune(versions::Prune),
 }

@@ -53,7 +53,7 @@ impl Db for OperatorPorts {
 }
 
 impl Later for OperatorPorts {
-    /// A command has nobody to wait for. What fails is only not written.
+    /// A command waits for background work. If it fails, only that write is missing.
     fn later(&self, statement: Statement) {
         let _ = self.0.query(&[filled(&statement)]);
     }
@@ -107,7 +107,7 @@ impl Patterns for OperatorPorts {
 }
 
 impl Signatures for OperatorPorts {
-    /// The operator's commands let nobody sign in.
+    /// The operator's commands have no sign-in for agents.
     async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {
         false
     }

@@ -131,7 +131,7 @@ pub fn publish(args: &Publish) -> Result<()> {
         summary(&folder),
         folder.segments().len(),
         start.elapsed().as_secs_f32(),
-        if args.place.remote { " It is seen everywhere within 90 seconds." } else { "" },
+        if args.place.remote { " All locations serve it within 90 seconds." } else { "" },
     );
     Ok(())
 }
@@ -158,7 +158,7 @@ fn stopped(is_remote: bool) -> String {
          00:00 UTC"
     );
     format!(
-        "the upload stopped: what was served before is still served, and another run goes on where \
+        "the upload stopped: the previous catalog is still served, and another run continues where \
          this one stopped{}",
         if is_remote { limit.as_str() } else { "" }
     )

@@ -47,7 +47,7 @@ pub struct Prune {
     /// How many versions to keep, including the one that is served
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = arguments::number::<u16>(1, 65_535))]
     keep: u16,
-    /// Also remove segments that belong to no version, which interrupted uploads leave behind; only while nobody publishes
+    /// Also remove segments that belong to no version, which interrupted uploads leave behind; not during a publish
     #[arg(long)]
     orphans: bool,
     /// Remove them; without this, only print what would be removed
@@ -256,14 +256,14 @@ pub fn prune(args: &Prune) -> Result<()> {
     let kv = Kv(&storage);
     let stored = read(&kv)?;
     stored.versions.first().filter(|first| first.current && first.is_readable()).context(
-        "no whole version is served, so none is safe to remove: run `publish --force` first",
+        "no complete version is served, so none is safe to remove: run `publish --force` first",
     )?;
     let (manifests, segments) =
         superfluous(&stored, usize::from(args.keep), args.orphans, Moment::now());
     let stays = |version: &&Version| !manifests.contains(&format!("version:{}", version.id));
     if args.orphans && stored.versions.iter().filter(stays).any(|version| !version.is_readable()) {
         bail!(
-            "a version that was just published cannot be read, nor what it needs: wait two minutes"
+            "a version that was just published, or a part of it, cannot be read: wait two minutes"
         );
     }
     if manifests.is_empty() && segments.is_empty() {

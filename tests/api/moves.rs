@@ -340,7 +340,7 @@ fn a_row_that_is_damaged_in_the_copy_is_named_and_nothing_is_switched() {
     let counter =
         "UPDATE connection_counts SET n = n + 1 WHERE account = 'acme' AND dimension = 'all'";
     let error = format!("{:#}", move_damaged(&api, counter).unwrap_err());
-    assert!(error.starts_with("the databases do not have as many rows: "), "{error}");
+    assert!(error.starts_with("the databases have different numbers of rows: "), "{error}");
     api.world.wait(5_001);
     with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
     // And then it moves.

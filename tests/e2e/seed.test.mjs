@@ -88,7 +88,7 @@ describe("seed", () => {
         [seed(state, ...wish, "--by-wrangler"), "3,000"],
       ]) {
         assert.equal(code, 0, said);
-        assert.match(said, new RegExp(`Made 3,000 connections in .* which had ${had} before`));
+        assert.match(said, new RegExp(`Created 3,000 connections in .* which had ${had} before`));
       }
       connections = await query(state, "SELECT * FROM connections ORDER BY seq");
     });
@@ -138,7 +138,7 @@ describe("seed", () => {
       assert.equal(code, 0, said);
       assert.match(said, /Nothing to do: .* has 6,000 connections/);
       const live = seed(state, "--connections", "1", "--only-if-none", "--environment", "live");
-      assert.match(live.said, /Made 1 connection in/);
+      assert.match(live.said, /Created 1 connection in/);
       assert.deepEqual(await query(state, "SELECT environment, count(*) AS n FROM connections GROUP BY 1 ORDER BY 1"), [
         { environment: "live", n: 1 },
         { environment: "test", n: 6000 },
@@ -172,7 +172,7 @@ describe("seed", () => {
     });
     assert.equal(code, 130, said);
     assert.ok(n > 0 && n % 5000 === 0, `${n}`);
-    assert.ok(said.includes(`Stopped: ${n.toLocaleString("en")} connections made`), said);
+    assert.ok(said.includes(`Stopped: created ${n.toLocaleString("en")} connections`), said);
     assert.ok(said.includes(`--connections ${10_000_000 - n}`), said);
   });
 

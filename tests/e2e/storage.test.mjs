@@ -160,7 +160,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
       assert.equal(code, 1, said);
       assert.match(
         said,
-        /stopped with [\d,]+ connections made: the helper for this machine's storage ended before it answered/,
+        /stopped after creating [\d,]+ connections: the helper for this machine's storage ended before it responded/,
       );
       await until("nothing of the helper runs", () => !started.some(isAlive));
       assert.equal((await count()) % 5000, 0);

@@ -119,7 +119,7 @@ pub fn set(args: &Set) -> Result<()> {
     };
     let vault_keys = file.read()?;
     if vault_keys.is_empty() {
-        bail!("there are no keys to seal the secret with in {}", file.name());
+        bail!("there are no keys to encrypt the secret with in {}", file.name());
     }
     let reads = !args.no_secret && !args.keep_secret;
     let secret = if reads { Some(secret::read()?) } else { None };
@@ -188,7 +188,7 @@ fn put(
     wait(oauth_clients::put(context)?.answer(principal, &cache, &metered))
 }
 
-/// A refusal as it is told in a terminal, with all faults.
+/// An error as shown in a terminal, with all faults.
 fn in_words(problem: &Problem) -> anyhow::Error {
     let mut lines: Vec<&str> = problem.errors.iter().map(|fault| fault.detail.as_str()).collect();
     if lines.is_empty() {

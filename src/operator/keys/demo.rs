@@ -43,7 +43,7 @@ struct Kept {
 pub fn demo(args: &Demo) -> Result<()> {
     if args.place.remote {
         bail!(
-            "the demo key is for this machine only. To make a key at Cloudflare:\n  npm run keys -- create --remote --account <name> --environment live"
+            "the demo key is for this machine only. To create a key at Cloudflare:\n  npm run keys -- create --remote --account <name> --environment live"
         );
     }
     let storage = Storage::open(&args.place)?;
@@ -62,7 +62,7 @@ pub fn demo(args: &Demo) -> Result<()> {
     };
     println!("{}", key.secret);
     eprintln!(
-        "The demo key: account {ACCOUNT}, environment test, all scopes. It is good on this machine only."
+        "The demo key: account {ACCOUNT}, environment test, all scopes. It is valid on this machine only."
     );
     Ok(())
 }

@@ -65,7 +65,7 @@ pub fn list(args: &List) -> Result<()> {
     Ok(())
 }
 
-/// So many scopes fit into a line.
+/// The number of scopes that fit into a line.
 const SCOPES_PER_LINE: usize = 4;
 
 /// The keys grouped by account, at most 100 columns wide: a line per key, and more lines for what needs attention.

@@ -40,7 +40,7 @@ pub enum Command {
     ///
     /// The old key stays valid for a while, to leave time for the switch. Both changes happen, or neither.
     Rotate(rotate::Rotate),
-    /// Revoke an API key for good
+    /// Revoke an API key permanently
     Revoke(Revoke),
     /// Print the demo key that `npm start` shows
     ///

@@ -53,13 +53,13 @@ fn replaceable<T>(
     let state = row.state(now);
     if state != "active" {
         bail!(
-            "{id} of account {} is {state}: make a new key with `npm run keys -- create`",
+            "{id} of account {} is {state}: create a new key with `npm run keys -- create`",
             row.account
         );
     }
     if let Some(other) = replaced_by {
         bail!(
-            "{id} of account {} was replaced by {other} already: rotate that one, or make a new key with `npm run keys -- create`",
+            "{id} of account {} was replaced by {other} already: rotate that one, or create a new key with `npm run keys -- create`",
             row.account
         );
     }
@@ -73,7 +73,7 @@ fn expiry(asked: Option<NewExpiry>, old: &Row, now: Moment) -> Result<Option<Mom
     }
     let lifetime = old.expires_at.map(|end| end.saturating_sub(old.created_at));
     let after = |millis| Expiry::After(SignedDuration::from_millis(millis)).from(now);
-    lifetime.map(after).transpose().context("the new key's expiry: say it with --expires")
+    lifetime.map(after).transpose().context("the new key's expiry: set it with --expires")
 }
 
 /// When the old key expires; `None` when it is revoked at once.

@@ -1,4 +1,4 @@
-//! Made-up connections that resemble real ones: a few platforms have most of them, and an identity has one or several.
+//! Generated connections that resemble real ones: a few platforms have most of them, and an identity has one or several.
 
 use uuid::{Builder, Uuid};
 
@@ -232,7 +232,7 @@ impl<'a> Iterator for Generator<'a> {
         };
         Some(Row {
             id: self.uuid(),
-            // A failed connection needs somebody to reconnect it, and many are given up.
+            // A failed connection must be reconnected, and many are abandoned.
             active: !self.percent(if state == "failed" { 30 } else { 1 }),
             platform,
             platform_version,

@@ -1,4 +1,4 @@
-//! `seed`: fills an account with made-up connections, to try the vault at a realistic size.
+//! `seed`: fills an account with generated connections, to try the vault at a realistic size.
 //!
 //! | file | what it knows |
 //! |---|---|
@@ -34,19 +34,19 @@ pub mod platforms;
 pub mod statements;
 pub mod words;
 
-/// How many connections are inserted at once. Meanwhile nobody else can write; on this machine, for a second or less.
+/// The number of connections in an insert. It blocks other writes, on this machine for a second or less.
 const BATCH_LOCAL: u64 = 5_000;
 /// Through wrangler, each batch is an import, with an overhead of several seconds.
 const BATCH_WRANGLER: u64 = 50_000;
 
-/// 128 plus the number of SIGINT: the exit code that tells shells of Ctrl-C.
+/// 128 plus the number of SIGINT: the exit code of Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-/// Fill an account with made-up connections, to try the vault at the size you expect
+/// Fill an account with generated connections, to try the vault at the size you expect
 ///
 /// The connections belong to users, teams, organizations and projects, and have names in many scripts, tags, states, and
 /// ages of up to two years. As in real life, a few platforms have most of them. Another run adds more. Ctrl-C stops after
-/// the current batch and prints how many were added. While a batch is written, nobody else can write to the database: for
+/// the current batch and prints how many were added. A batch blocks other writes to the database: for
 /// about a second on this machine, and for as long as a file import takes at Cloudflare.
 #[derive(Debug, Clone, Args)]
 pub struct Seed {
@@ -124,12 +124,12 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
     if done < args.connections {
         let rest = args.connections.saturating_sub(done);
         eprintln!(
-            "Stopped: {made} made, each of them whole. For the rest: the same with --connections {rest}"
+            "Stopped: created {made}. For the rest, run the command again with --connections {rest}"
         );
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let had = HumanCount(before.connections);
-    eprintln!("Made {made} in {took:.1} s: {tenant}, which had {had} before.");
+    eprintln!("Created {made} in {took:.1} s: {tenant}, which had {had} before.");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -142,11 +142,11 @@ fn counted(connections: u64) -> String {
 fn explained(error: anyhow::Error, done: u64) -> anyhow::Error {
     let at_once = format!("{error:#}").contains("UNIQUE constraint failed");
     let why = if at_once {
-        "; another seed is at work here, so wait for it and run this again"
+        "; another seed is running here, so wait for it and run this again"
     } else {
         ""
     };
-    error.context(format!("stopped with {} made{why}", counted(done)))
+    error.context(format!("stopped after creating {}{why}", counted(done)))
 }
 
 fn random() -> Result<u64> {

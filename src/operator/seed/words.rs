@@ -1,4 +1,4 @@
-//! The words for the names, tags and labels of made-up connections, in many scripts.
+//! The words for the names, tags and labels of generated connections, in many scripts.
 //!
 //! Each is valid wherever it is used: no comma, no control character, no white space at its ends.
 
@@ -204,12 +204,12 @@ pub const TAGS: &[&str] = &[
     "πελάτες", "営業", "마케팅", "财务", "مبيعات", "מכירות", "परीक्षण", "ทดสอบ", "🚀 launch", "50% off", "c++", "a/b_test",
 ];
 
-/// Labels besides `default`, the most frequent first.
+/// Labels other than `default`, the most frequent first.
 #[rustfmt::skip]
 pub const LABELS: &[&str] =
     &["work", "personal", "sandbox", "eu", "us", "backup", "read-only", "v2"];
 
-/// The domains of e-mail addresses, which nobody can register.
+/// The domains of email addresses, which can't be registered.
 #[rustfmt::skip]
 pub const DOMAINS: &[&str] = &[
     "example.com", "example.org", "example.net", "mail.example.com", "acme.example", "globex.example",

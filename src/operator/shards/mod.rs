@@ -38,8 +38,8 @@ pub enum Command {
     Add(add::Add),
     /// Move an account to another database, while it is used
     ///
-    /// Reads go on all the time. At the end, changes are refused for at most 5 seconds, with status 503. If the command was
-    /// interrupted, run it again: it goes on where it was. Its keys go on working, and `keys list` says which to rotate.
+    /// Reads always work. At the end, changes are rejected for at most 5 seconds, with status 503. If the command was
+    /// interrupted, run it again: it continues where it was. Its keys keep working, and `keys list` shows which to rotate.
     Move(moves::MoveArgs),
     /// Remove old copies of accounts that moved to another database more than a day ago
     Clean(moves::Clean),
@@ -73,7 +73,7 @@ struct Room {
     size: u64,
 }
 
-/// The accounts of a database, without those that are being moved here or have left: whoever has a key, a connection or an OAuth client.
+/// Accounts with a key, connection or OAuth client, except those in transit.
 const ACCOUNTS: &str = "SELECT account FROM api_keys UNION SELECT account FROM connection_counts UNION SELECT account FROM oauth_clients EXCEPT SELECT account FROM account_moves WHERE step IN ('left', 'arriving')";
 
 /// The condition on rows with an `account` that are not of an old copy, whose account is in another database now.

@@ -94,13 +94,13 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
         HumanDuration(comparing)
     );
     eprintln!(
-        "Its keys go on working. `npm run keys -- list` says which to rotate, so that they are as fast as before."
+        "Its keys keep working. `npm run keys -- list` shows which to rotate, so that they are as fast as before."
     );
     eprintln!("The old copy stays for a day; then remove it: npm run shards -- clean");
     Ok(())
 }
 
-/// What the operator is told of each phase.
+/// The progress messages of each phase.
 #[derive(Default)]
 struct Told {
     now: Option<(Phase, Progress)>,

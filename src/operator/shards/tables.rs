@@ -91,7 +91,10 @@ pub(super) struct Copied {
 }
 
 pub(super) fn rows<T: DeserializeOwned>(answers: &[Value], at: usize) -> Result<Vec<T>> {
-    let rows = answers.get(at).cloned().context("the database did not answer every statement")?;
+    let rows = answers
+        .get(at)
+        .cloned()
+        .context("the database did not return a result for every statement")?;
     serde_json::from_value(rows).context("the database's rows")
 }
 

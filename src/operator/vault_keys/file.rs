@@ -130,7 +130,7 @@ fn value(rest: &str) -> Result<(&str, &str)> {
     Ok((value.trim(), tail))
 }
 
-/// Writes a file as a whole, readable by its owner only: whoever reads it meanwhile gets the old text or the new one.
+/// Writes a file atomically, readable by its owner only: a concurrent reader gets the old contents or the new ones.
 fn replace(path: &Path, text: &[u8]) -> Result<()> {
     // A link stays a link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

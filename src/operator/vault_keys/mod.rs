@@ -34,12 +34,12 @@ pub enum Command {
     ///
     /// Exits with 1 if a key is missing that is still needed.
     Status(status::Status),
-    /// Generate a new key that seals from now on; the others go on opening
+    /// Generate a new key that encrypts from now on; the others still decrypt
     ///
     /// Does nothing if a key is missing that is still needed. Nothing is stored at Cloudflare: the command prints what to
     /// do next.
     Rotate(rotate::Rotate),
-    /// Seal anew, with the first key, what the other keys have sealed
+    /// Re-encrypt, with the first key, what the other keys have encrypted
     ///
     /// Refuses as long as a running service may lack that key. It can be stopped and run again at any time, also while the service runs. Exits with 1 if it had to leave rows
     /// behind, because a key is missing or they are damaged.

@@ -1,6 +1,6 @@
 //! Which keys the sealed rows need.
 //!
-//! The old copy of an account that has moved needs none: nobody opens it any more. The new copy of one that is being moved
+//! The old copy of a moved account needs none: it is no longer decrypted. The new copy of one that is being moved
 //! counts, since its database can't tell whether the account has left the other one.
 
 use std::collections::BTreeMap;

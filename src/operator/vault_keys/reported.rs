@@ -24,7 +24,7 @@ struct Now {
 /// When a database cannot be reached.
 pub fn reported(shards: &Shards) -> Result<Vec<Vec<Report>>> {
     let turns = u64::try_from(shards.0.len().div_ceil(IN_A_MINUTE)).unwrap_or(u64::MAX);
-    // Whoever has not reported for so long does not run.
+    // A service that has not reported for this long is not running.
     let silent = REPEATED_MS.saturating_add(LATE_MS.saturating_mul(turns));
     let read = |database: &crate::operator::d1::Database| {
         let clock = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now".to_owned();

@@ -1,4 +1,4 @@
-//! `vault-keys reseal`: seals anew, with the first key, what the others have sealed.
+//! `vault-keys reseal`: re-encrypts, with the first key, what the others have encrypted.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ use crate::operator::shards::Shards;
 use crate::operator::storage::{Storage, Way};
 use crate::operator::when::Moment;
 
-/// So many rows are sealed at a time.
+/// The number of rows that are encrypted at a time.
 const AT_ONCE: u64 = 100;
 /// As [`AT_ONCE`], for wrangler: all of them go into one command line.
 const IN_A_LINE: u64 = 10;
@@ -60,7 +60,7 @@ fn must_have(reports: &[Report], key: &str, kept: &Kept, file: &str) -> Result<(
     let give = if kept.place.remote {
         format!("give it the keys with `npx wrangler secret put VAULT_KEYS < {file}`")
     } else {
-        format!("`npm start` reads them from .dev.vars, and must be given what is in {file}")
+        format!("`npm start` reads them from .dev.vars: copy the contents of {file} there")
     };
     let again = "A service reports its keys each minute: wait two minutes, then run this again";
     match readiness(reports, key) {
@@ -72,14 +72,14 @@ fn must_have(reports: &[Report], key: &str, kept: &Kept, file: &str) -> Result<(
             "no service has reported its keys in the last hour, so whether it has `{id}` is not known. Start it with `npm start`. {again}"
         ),
         Readiness::Missing => bail!(
-            "the running service lacks the key `{id}` of {file}, and could not open what it seals. It has {}: {give}. {again}",
+            "the running service lacks the key `{id}` of {file}, and could not decrypt what it encrypts. It has {}: {give}. {again}",
             names(reports)
         ),
         Readiness::Unconfirmed => bail!(
-            "a service has the key `{id}` since a moment ago; whether another one lacks it is known within a minute. {again}"
+            "a service has just received the key `{id}`; within a minute it is known whether another one lacks it. {again}"
         ),
         Readiness::Divided => bail!(
-            "of the services that run on this database, some have the key `{id}` and some lack it, and could not open what it seals. They have {}. Stop or update those that lack it. {again}",
+            "of the services that run on this database, some have the key `{id}` and some lack it, and could not decrypt what it encrypts. They have {}. Stop or update those that lack it. {again}",
             names(reports)
         ),
     }
@@ -100,7 +100,7 @@ pub fn reseal(args: &Reseal) -> Result<ExitCode> {
     let key = keys.reported().into_iter().next().unwrap_or_default();
     for (database, reports) in shards.0.iter().zip(&all) {
         must_have(reports, &key, &args.kept, &file.name())
-            .with_context(|| format!("nothing was sealed anew in {}", database.shard.binding()))?;
+            .with_context(|| format!("nothing was re-encrypted in {}", database.shard.binding()))?;
     }
     let mut all = Progress::default();
     for database in &shards.0 {
@@ -109,11 +109,11 @@ pub fn reseal(args: &Reseal) -> Result<ExitCode> {
         all.damaged = all.damaged.saturating_add(damaged);
     }
     let rows = |count: u64| if count == 1 { "1 row".into() } else { format!("{count} rows") };
-    println!("{} sealed anew with `{first}`", rows(all.resealed));
+    println!("{} re-encrypted with `{first}`", rows(all.resealed));
     let lines = missing(&keys, &needs(&shards, Moment::now())?, &[]);
     if all.damaged > 0 {
         eprintln!(
-            "{} can't be opened although {} has the key of that id: changed, moved, or sealed by another key of the same id.",
+            "{} can't be decrypted although {} has the key of that id: changed, moved, or encrypted with another key of the same id.",
             rows(all.damaged),
             file.name()
         );

@@ -1,4 +1,4 @@
-//! `vault-keys rotate`: a new key that seals from now on. The others go on opening.
+//! `vault-keys rotate`: a new key that encrypts from now on. The others still decrypt.
 
 use anyhow::{Context, Result, bail};
 use base64ct::{Base64, Encoding as _};
@@ -19,7 +19,7 @@ pub struct Rotate {
     /// The id of the new key: 1–32 characters of a-z 0-9 -. Default: the day, such as 2026-11-22
     #[arg(long, value_parser = id)]
     id: Option<String>,
-    /// The id of a key that is lost for good, although rows need it; repeat it for more. These rows can never be opened:
+    /// The id of a permanently lost key that rows need; repeat it for more. These rows can never be decrypted:
     /// their connections have to be reconnected
     #[arg(long, value_name = "ID")]
     lost: Vec<String>,
@@ -63,10 +63,10 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     }
     if let Some(old) = keys.first() {
         eprintln!(
-            "The service then seals with `{id}`. Two minutes after it has got that key, seal all else with it:"
+            "The service then encrypts with `{id}`. Two minutes after it has received that key, re-encrypt everything else with it:"
         );
         eprintln!("  npm run vault-keys -- reseal{options}");
-        eprintln!("Keep `{old}` until nothing needs it. To see what does:");
+        eprintln!("Keep `{old}` until no row needs it. To see how many do:");
         eprintln!("  npm run vault-keys -- status{options}");
     }
     Ok(())
@@ -79,7 +79,7 @@ fn must_have_all(keys: &VaultKeys, needs: &Needs, lost: &[String]) -> Result<()>
         return Ok(());
     }
     bail!(
-        "put these back, or say with --lost <ID> that one is gone for good:\n{}",
+        "put these back, or confirm with --lost <ID> that one is permanently lost:\n{}",
         lines.join("\n")
     )
 }

@@ -115,10 +115,10 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
         let _ = match (role, needed.rows()) {
             (Role::Missing, _) => writeln!(
                 text,
-                "\n`{id}` is missing from {file}, and {need} it. What it has sealed can't be opened until you put it back."
+                "\n`{id}` is missing from {file}, and {need} it. What it has encrypted can't be read until you put it back."
             ),
             (Role::Opens, 0) => {
-                writeln!(text, "\nNothing needs `{id}`: you may remove it from {file}.")
+                writeln!(text, "\nNo row needs `{id}`: you can remove it from {file}.")
             }
             (Role::Opens, rows) if rows == needed.attempts => writeln!(
                 text,
@@ -126,7 +126,7 @@ fn table(all: &[Shown], file: Option<&str>, place: &str) -> String {
             ),
             (Role::Opens, _) => writeln!(
                 text,
-                "\nKeep `{id}`: {need} it. `npm run vault-keys -- reseal` seals them with the first key."
+                "\nKeep `{id}`: {need} it. `npm run vault-keys -- reseal` re-encrypts them with the first key."
             ),
             (Role::Seals | Role::Needed, _) => Ok(()),
         };
@@ -184,11 +184,11 @@ gone\u{1b}                                  0              0         0          
 
 Nothing needs `spare`: you may remove it from keys.txt.
 
-Keep `old`: 5 rows need it. `npm run vault-keys -- reseal` seals them with the first key.
+Keep `old`: 5 rows need it. `npm run vault-keys -- reseal` re-encrypts them with the first key.
 
 Keep `brief` for 10 more minutes: only attempts to connect need it, which end by then.
 
-`gone\u{1b}` is missing from keys.txt, and 2 rows need it. What it has sealed can't be opened until you put it back.
+`gone\u{1b}` is missing from keys.txt, and 2 rows need it. What it has encrypted can't be read until you put it back.
 ";
         assert_eq!(text, expected);
         let json = serde_json::to_value(all.first()).unwrap();

@@ -147,14 +147,14 @@ export function connectOperator(world) {
         await minute();
         const done = vaultKeys("reseal");
         assert.equal(done.status, 0, done.stderr);
-        assert.match(done.stdout, /^\d+ rows sealed anew with `new`\n$/);
+        assert.match(done.stdout, /^\d+ rows re-encrypted with `new`\n$/);
         assert.deepEqual(needed(), [
           ["new", true],
           ["tests", false],
         ]);
         // Attempts of the tests before are left as they are, since they end by themselves.
         await world.database.prepare("UPDATE connect_attempts SET expires_at = 1 WHERE sealed IS NOT NULL").run();
-        assert.match(vaultKeys("status").stdout, /^Nothing needs `tests`: you may remove it/m);
+        assert.match(vaultKeys("status").stdout, /^No row needs `tests`: you can remove it/m);
         assert.equal((await turning.credentials(id)).accessToken, accessToken);
         const renewed = await turning.credentials(id, "?refresh=true");
         assert.equal(await world.second.whose(renewed.headers), "cid");

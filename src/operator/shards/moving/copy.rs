@@ -193,7 +193,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             }
         }
         bail!(
-            "the account changes faster than it can be copied: run the command again when there is less to do, or undo the move"
+            "the account changes faster than it can be copied: run the command again when there are fewer writes, or undo the move"
         )
     }
 }

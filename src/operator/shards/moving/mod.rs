@@ -3,7 +3,7 @@
 //!
 //! | step | source | target |
 //! |---|---|---|
-//! | 1. copy | `copying`: changes are noted | `arriving`: nobody acts there; pages of rows come, each read back |
+//! | 1. copy | `copying`: changes are logged | `arriving`: the account is inactive there; pages of rows arrive, each read back |
 //! | 2. catch up | noted changes are read, later forgotten | they are applied, and read back |
 //! | 3. compare | every row is read again, but those noted as changed | every row is read again |
 //! | 4. fence | `fenced`: changes are refused, for 5 seconds at most | the last changes come; rows are counted |
@@ -13,7 +13,7 @@
 //! So at the switch every row is known to be the same on both sides: whatever changes after its comparison is noted, and
 //! read back when it is applied; and triggers keep everybody but this command from changing the copy.
 //!
-//! Each step is one transaction of one database, and can be repeated. Whoever is interrupted between 5 and 6 blocks nobody:
+//! Each step is one transaction of one database, and can be repeated. An interruption between 5 and 6 blocks no request:
 //! the first request that follows a forwarding row ends the arrival too.
 //!
 //! [`copy`], [`compare`] and [`switch`] are these steps; [`remove`] is what comes after them, or of a move that is undone.
@@ -110,7 +110,7 @@ pub struct Move<'a, S, T> {
 }
 
 impl<S: Side, T: Side> Move<'_, S, T> {
-    /// Moves the account, or goes on where it was interrupted. Tells before the first page and after each one how many rows
+    /// Moves the account, or continues where it was interrupted. Reports before the first page and after each one how many rows
     /// are copied, and of how many; then, how many are compared.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         if let Some(row) = &source {
             ensure!(
                 row.step != "arriving" && row.other == to,
-                "the account is moving between this database and that of number {}: finish that, or undo it, first",
+                "the account is moving between this database and that of number {}: finish or undo that move first",
                 row.other
             );
             if row.step == "left" {
@@ -152,7 +152,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             ),
             Some(row) => ensure!(
                 row.step == "arriving" && row.other == from,
-                "the account moves into the target from elsewhere"
+                "another move of this account to the target is in progress"
             ),
             None => {
                 let newest = "SELECT ifnull(max(id), 0) AS n FROM events".to_owned();
@@ -162,7 +162,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                 let end = shift.saturating_add(here.n).saturating_add(EVENTS);
                 self.target.run(&[
                     format!("INSERT INTO account_moves (account, step, other, event_shift, event_end, writing, began_at) VALUES ({account}, 'arriving', {from}, {shift}, {end}, 'events', {NOW})"),
-                    // New events of others come after those that are reserved. It belongs to nobody.
+                    // New events of others come after those that are reserved. This row belongs to no account.
                     format!("INSERT INTO events (id, account, environment, type, occurred_at, subject) VALUES ({end}, '', '', 'reserved', {NOW}, '{{}}')"),
                     format!("UPDATE account_moves SET writing = NULL WHERE account = {account}"),
                 ])?;
@@ -171,7 +171,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         if source.is_none() {
             ensure!(
                 target.is_none_or(|row| row.copied.is_none()),
-                "what was copied before is of another move: undo that first"
+                "the target has rows of another move: undo that first"
             );
             self.source.run(&[format!("INSERT INTO account_moves (account, step, other, began_at) VALUES ({account}, 'copying', {to}, {NOW})")])?;
         }
@@ -200,7 +200,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
             format!("SELECT count(*) AS n FROM account_moves WHERE account = {account} AND step = 'left'"),
         ])?;
         if one::<Number>(&answers, 2)?.n > 0 {
-            bail!("the account has moved already: to move it back is another move");
+            bail!("the account has already moved: to move it back, start another move");
         }
         if row_of(self.target, self.account)?.is_some_and(|row| row.step == "arriving") {
             remove::remove(self.target, self.account, "arriving")?;

@@ -41,7 +41,7 @@ pub(super) fn remove(side: &impl Side, account: &str, step: &str) -> Result<()> 
             }
             ensure!(
                 row_of(side, account)?.is_some_and(|row| row.step == step),
-                "somebody else moves the account"
+                "another command is moving the account"
             );
         }
     }

@@ -38,10 +38,10 @@ impl<S: Side, T: Side> Move<'_, S, T> {
                 return Ok(());
             }
         }
-        // What is written from now on is noted as before: whoever goes on catches up with it.
+        // Later writes are logged as before: a continued move catches up with them.
         self.lower()?;
         bail!(
-            "the account could not be switched within 5 seconds: run the command again when there is less to do, or undo the move"
+            "the account could not be switched within 5 seconds: run the command again when there are fewer writes, or undo the move"
         )
     }
 
@@ -119,7 +119,7 @@ impl<S: Side, T: Side> Move<'_, S, T> {
         let here = &fenced.counts;
         ensure!(
             here == &there || fenced.noted > 0 && self.counts()? == there,
-            "the databases do not have as many rows: {here:?}, {there:?}"
+            "the databases have different numbers of rows: {here:?}, {there:?}"
         );
         Ok(())
     }
