@@ -19,7 +19,7 @@ const ACTING = ["operational", "degraded", "degraded", "failed"].map((state, n) 
 const world = {};
 
 /** The state in storage after GitHub rejected the OAuth client, and a webhook's receiver returned 410. */
-function ail(database) {
+function degrade(database) {
   const then = Date.now() - 3 * 3_600_000;
   return database.batch([
     database
@@ -50,7 +50,7 @@ describe("the console", () => {
     await seed(world.console.database, "thirteen", THIRTEEN);
     await seed(world.console.database, "acting", ACTING);
     await seed(world.console.database, "quiet", [{ ...nth(0), state: "operational" }]);
-    await ail(world.console.database);
+    await degrade(world.console.database);
   });
   after(() => world.console?.stop());
 

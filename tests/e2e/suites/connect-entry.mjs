@@ -149,9 +149,9 @@ export function connectEntry(world) {
         }
         return (await offered.getByRole("button", { name: /^Standard/ }).count()) > 0;
       };
-      const standard = async (search, wish) => {
+      const standard = async (search, request) => {
         let isOffered;
-        const path = await connect.path("offered@example.com", {}, wish);
+        const path = await connect.path("offered@example.com", {}, request);
         await visit(path, async (page) => (isOffered = await offers(page, search)));
         return isOffered;
       };

@@ -66,9 +66,9 @@ export function connectForwarded(world) {
     });
 
     test("asks in a separate window when it is in a frame of another page", async () => {
-      const wish = { origins: ["https://other.example"] };
+      const tokenOptions = { origins: ["https://other.example"] };
       await visit(await world.connect.appUrl("covered@example.com"), async (page) => {
-        const link = await world.connect.link("covered@example.com", { platform: "keyed" }, wish);
+        const link = await world.connect.link("covered@example.com", { platform: "keyed" }, tokenOptions);
         const inner = await framed(page, world.connect.baseUrl + link);
         const popup = await opened(page, () => button(inner, "Continue in a new window").click());
         await heading(popup, "Are you covered@example.com?").waitFor();

@@ -15,14 +15,14 @@ export function connectPackage(world) {
       },
       { as: null },
     );
-  const told = (page, text) => page.getByText(text, { exact: true }).waitFor();
+  const waitForText = (page, text) => page.getByText(text, { exact: true }).waitFor();
 
   describe("vault.connect", () => {
     test("returns the connection, and closes the window", () =>
       connect("p1@example.com", { platform: "keyed" }, async (page, popup) => {
         await popup.getByLabel("API key", { exact: true }).fill("k");
         await button(popup, "Connect").click();
-        await told(page, "keyed of p1@example.com");
+        await waitForText(page, "keyed of p1@example.com");
         if (!popup.isClosed()) await popup.waitForEvent("close");
       }));
 
@@ -30,7 +30,7 @@ export function connectPackage(world) {
       connect("p2@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
         await agree(popup);
-        await told(page, "login of p2@example.com");
+        await waitForText(page, "login of p2@example.com");
         if (!popup.isClosed()) await popup.waitForEvent("close");
         assert.equal(page.context().pages().length, 1);
       }));
@@ -44,7 +44,7 @@ export function connectPackage(world) {
         await button(popup, "Try again").click();
         await button(popup, "Continue to Login").click();
         await agree(popup);
-        await told(page, "login of p4@example.com");
+        await waitForText(page, "login of p4@example.com");
       }));
 
     test("asks for confirmation before the platform, and not after it, with a token for all origins", async () => {
@@ -63,7 +63,7 @@ export function connectPackage(world) {
           await confirm(popup);
           await button(popup, "Continue to Login").click();
           await agree(popup);
-          await told(page, "login of p8@example.com");
+          await waitForText(page, "login of p8@example.com");
         },
         { as: null },
       );
@@ -80,7 +80,7 @@ export function connectPackage(world) {
         });
         await button(popup, "Continue to Login").click();
         await agree(popup);
-        await told(page, "login of p3@example.com");
+        await waitForText(page, "login of p3@example.com");
         await heading(popup, "Login is connected").waitFor();
       });
     });
@@ -88,11 +88,11 @@ export function connectPackage(world) {
     test("reports that the user cancelled, and closes the window on the caller's signal", () =>
       connect("p5@example.com", {}, async (page, popup) => {
         await button(popup, "Cancel").click();
-        await told(page, "ConnectError closed without an attempt");
+        await waitForText(page, "ConnectError closed without an attempt");
         const next = await opened(page, () => button(page, "Connect").click());
         await heading(next, "What do you want to connect?").waitFor();
         await page.evaluate(() => window.controller.abort());
-        await told(page, "AbortError aborted without an attempt");
+        await waitForText(page, "AbortError aborted without an attempt");
         if (!next.isClosed()) await next.waitForEvent("close");
       }));
 
@@ -102,7 +102,7 @@ export function connectPackage(world) {
         await refuse(popup);
         await heading(popup, "You did not allow access").waitFor();
         await popup.close();
-        await told(page, "ConnectError denied with an attempt");
+        await waitForText(page, "ConnectError denied with an attempt");
       }));
 
     test("reports a window that was closed at the platform", () =>
@@ -110,7 +110,7 @@ export function connectPackage(world) {
         await button(popup, "Continue to Login").click();
         await popup.getByLabel("Account").waitFor();
         await popup.close();
-        await told(page, "ConnectError closed with an attempt");
+        await waitForText(page, "ConnectError closed with an attempt");
       }));
 
     test("reports a window that the browser blocked", async () =>
@@ -119,7 +119,7 @@ export function connectPackage(world) {
         async (page) => {
           await page.evaluate(() => (window.open = () => null));
           await button(page, "Connect").click();
-          await told(page, "ConnectError blocked without an attempt");
+          await waitForText(page, "ConnectError blocked without an attempt");
         },
         { as: null },
       ));
@@ -145,9 +145,9 @@ export function connectPackage(world) {
         const message = { type: "connector-vault:connect", status: "succeeded", connection };
         await page.evaluate((message) => window.postMessage(message, "*"), message);
         await page.waitForFunction(() => window.heard.some(({ connection }) => connection?.platform === "forged"));
-        await told(page, "Connecting");
+        await waitForText(page, "Connecting");
         await popup.close();
-        await told(page, "ConnectError closed without an attempt");
+        await waitForText(page, "ConnectError closed without an attempt");
       }));
 
     test("never puts an API key into the address of a window", async () => {

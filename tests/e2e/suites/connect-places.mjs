@@ -135,9 +135,9 @@ export function connectPlaces(world) {
     });
 
     test("an origin that is not allowed can't frame the window", async () => {
-      const answer = await world.connect.server.send("/connect");
-      assert.equal(answer.status, 200);
-      const policy = answer.header("content-security-policy");
+      const response = await world.connect.server.send("/connect");
+      assert.equal(response.status, 200);
+      const policy = response.header("content-security-policy");
       assert.ok(policy.endsWith(`frame-ancestors 'self' ${world.connect.app.origin}`), policy);
       assert.ok(!policy.includes("unsafe-inline"), policy);
     });

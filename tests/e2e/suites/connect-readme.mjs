@@ -27,11 +27,11 @@ export function connectReadme(world) {
       const shell = new Shell(path);
       /** Runs an example with its placeholders filled in. */
       const run = async (code, filled) => {
-        const said = Object.entries(filled).reduce((text, [from, to]) => {
+        const script = Object.entries(filled).reduce((text, [from, to]) => {
           assert.ok(text.includes(from), `${from} is not in the example`);
           return text.replaceAll(from, to);
         }, code);
-        return (await shell.run(said)).answers.map(({ text }) => JSON.parse(text));
+        return (await shell.run(script)).answers.map(({ text }) => JSON.parse(text));
       };
 
       const address = { "http://localhost:8787": baseUrl };
@@ -60,8 +60,8 @@ export function connectReadme(world) {
         [attempt.id, status, connection.state, connection.identity],
         [id, "succeeded", "operational", "ann@example.com"],
       );
-      const answer = await fetch(`${provider.issuer}/me`, { headers });
-      assert.deepEqual([answer.status, await answer.json()], [200, { sub: "ann" }]);
+      const response = await fetch(`${provider.issuer}/me`, { headers });
+      assert.deepEqual([response.status, await response.json()], [200, { sub: "ann" }]);
     });
   });
 }

@@ -23,7 +23,7 @@ export function connectTabs(world) {
     await page.getByLabel("Account").fill("ann");
     await button(page, "Sign in").click();
   }
-  const told = (page) => page.locator("main > p").first();
+  const messageOn = (page) => page.locator("main > p").first();
 
   /** Shows the window in a frame of the app's page. Returns the frame. */
   async function framedFor(page, identity, more = { platform: "login" }) {
@@ -105,7 +105,7 @@ export function connectTabs(world) {
         await signIn(first);
         await heading(first, "Login could not be connected").waitFor();
         assert.equal(
-          await told(first).textContent(),
+          await messageOn(first).textContent(),
           "This account was connected in the meantime, perhaps in another tab.",
         );
       });
@@ -230,7 +230,7 @@ export function connectTabs(world) {
       const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", wish);
       const link = json.authorizationUrl;
       await visit(new URL(link).pathname, async (page) => {
-        const [asked] = await Promise.all([
+        const [requested] = await Promise.all([
           page.waitForRequest((request) => new URL(request.url()).pathname === "/auth"),
           question(page, "Login").click(),
         ]);
@@ -239,10 +239,10 @@ export function connectTabs(world) {
           const stranger = await other.newPage();
           await stranger.goto(link);
           await heading(stranger, "This was started in another browser").waitFor();
-          await stranger.goto(asked.url());
+          await stranger.goto(requested.url());
           await agree(stranger, "bob");
           await heading(stranger, "This was started in another browser").waitFor();
-          assert.match(await told(stranger).textContent(), /Nothing was connected\.$/);
+          assert.match(await messageOn(stranger).textContent(), /Nothing was connected\.$/);
         } finally {
           await other.close();
         }

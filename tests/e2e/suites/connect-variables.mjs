@@ -13,8 +13,8 @@ export function connectVariables(world) {
   /** The vault's values of the variables of an identity's connection. */
   async function stored(identity) {
     const [{ id }] = await world.connect.connectionsOf(identity);
-    const answer = await world.connect.caller(reader).send("GET", `/v1/vault/connections/${id}/credentials`);
-    return answer.json.fields;
+    const response = await world.connect.caller(reader).send("GET", `/v1/vault/connections/${id}/credentials`);
+    return response.json.fields;
   }
 
   /** How many attempts an identity has started. */

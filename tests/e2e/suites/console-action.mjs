@@ -46,7 +46,7 @@ export function consoleAction(world) {
       .filter({ has: within.page().locator(`:scope > .property-head > .property-name:text-is("${name}")`) })
       .first();
   /** The API requests of a page. */
-  const asked = (page) => {
+  const requested = (page) => {
     const paths = [];
     page.on("request", (request) => {
       const { pathname, search } = new URL(request.url());
@@ -184,7 +184,7 @@ export function consoleAction(world) {
 
     test("loads responses when they are opened", () =>
       visit("/connectors", async (page) => {
-        const paths = asked(page);
+        const paths = requested(page);
         await page.goto(world.console.baseUrl + CREATE);
         await body(page).waitFor();
         assert.deepEqual(paths, ["/v1/available-actions/planner/createTask"]);

@@ -52,9 +52,9 @@ export function changedInConsole(world) {
         assert.deepEqual(await tagsOf(caller(), id), ["one", "two"], "nothing is saved yet");
         await save.click();
         await said("Saved.");
-        const wanted = ["two", "größer als", "a", "b", "last"];
-        await expectChips(wanted);
-        assert.deepEqual(await tagsOf(caller(), id), wanted);
+        const expected = ["two", "größer als", "a", "b", "last"];
+        await expectChips(expected);
+        assert.deepEqual(await tagsOf(caller(), id), expected);
         assert.equal(await save.getAttribute("aria-disabled"), "true");
         await page.keyboard.press("Escape");
         assert.deepEqual(await page.locator("tbody tr").first().locator(".cell-tags .chip").allTextContents(), [

@@ -127,8 +127,8 @@ export function consoleConnector(world) {
         await section.getByText(`${total} active`).waitFor();
         const lines = await section.getByRole("listitem").allInnerTexts();
         assert.equal(lines.length, 5);
-        rows.forEach(({ identity, state }, at) =>
-          assert.ok(lines[at].includes(identity) && lines[at].includes(state), lines[at]),
+        rows.forEach(({ identity, state }, index) =>
+          assert.ok(lines[index].includes(identity) && lines[index].includes(state), lines[index]),
         );
         await expectActions(page, {});
         for (const width of [390, 1280]) {

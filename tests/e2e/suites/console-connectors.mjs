@@ -13,13 +13,16 @@ export function consoleConnectors(world) {
     test("lists connected platforms first, then enabled ones and families, then all others", () =>
       visit("/connectors", async (page) => {
         await expectKnown(page);
-        const asked = [];
-        page.on("request", (request) => request.url().includes("/v1/") && asked.push(new URL(request.url()).pathname));
+        const requested = [];
+        page.on(
+          "request",
+          (request) => request.url().includes("/v1/") && requested.push(new URL(request.url()).pathname),
+        );
         await page.reload();
         await expectKnown(page);
         assert.equal(await page.title(), "Connectors · connector-vault");
         // Requests that the page sends in addition to the catalog's: session, connected platforms, enabled platforms.
-        assert.deepEqual(asked.sort(), [
+        assert.deepEqual(requested.sort(), [
           ...["/v1/available-connectors", "/v1/available-connectors", "/v1/vault/summary", "/v1/whoami"],
         ]);
         const { total } = (await world.console.caller().send("GET", "/v1/vault/summary")).json.platforms.find(
@@ -149,12 +152,12 @@ export function consoleConnectors(world) {
     test("searches after a pause in typing, and cancels superseded requests", () =>
       visit("/connectors", async (page) => {
         await expectKnown(page);
-        const asked = [];
+        const requested = [];
         const ended = [];
         const isSearch = (url) => url.includes("available-connectors") && url.includes("q=");
         page.on(
           "request",
-          (request) => isSearch(request.url()) && asked.push(new URL(request.url()).searchParams.get("q")),
+          (request) => isSearch(request.url()) && requested.push(new URL(request.url()).searchParams.get("q")),
         );
         page.on(
           "requestfailed",
@@ -177,7 +180,7 @@ export function consoleConnectors(world) {
         await search.pressSequentially("le cloud");
         await expectCards(page, { q: "google cloud" });
         release();
-        assert.deepEqual(asked, ["goog", "google cloud"]);
+        assert.deepEqual(requested, ["goog", "google cloud"]);
         assert.deepEqual(ended, ["goog"]);
         assert.match(page.url(), /\?q=google\+cloud$/);
         // Typing adds no history entries.
@@ -208,8 +211,8 @@ export function consoleConnectors(world) {
         const select = page.getByRole("combobox", { name: "Category" });
         const option = select.locator("option", { hasText: /^Analytics \(\d+\)$/ });
         await option.waitFor({ state: "attached" });
-        const [told] = (await option.textContent()).match(/\d+/);
-        assert.equal(Number(told), (await connectors({ category: "Analytics" })).total);
+        const [expected] = (await option.textContent()).match(/\d+/);
+        assert.equal(Number(expected), (await connectors({ category: "Analytics" })).total);
         await select.selectOption("Analytics");
         await page.waitForURL("**/connectors?q=google&category=Analytics");
         await expectCards(page, { q: "google", category: "Analytics" });
@@ -241,10 +244,14 @@ export function consoleConnectors(world) {
     test("shows each connector's details on a card that links to its page", () =>
       visit("/connectors?q=github", async (page) => {
         const { rows } = await expectCards(page, { q: "github" });
-        for (const [at, row] of rows.entries()) {
-          const text = await page.getByRole("list", { name: "Connectors" }).getByRole("listitem").nth(at).innerText();
-          for (const told of [row.name, row.platform, row.category, `${row.tools.toLocaleString("en")} action`])
-            assert.ok(text.includes(told), `${told} in ${text}`);
+        for (const [index, row] of rows.entries()) {
+          const text = await page
+            .getByRole("list", { name: "Connectors" })
+            .getByRole("listitem")
+            .nth(index)
+            .innerText();
+          for (const expected of [row.name, row.platform, row.category, `${row.tools.toLocaleString("en")} action`])
+            assert.ok(text.includes(expected), `${expected} in ${text}`);
           assert.equal(text.includes("OAuth"), row.oauth);
           assert.equal(/Beta|Alpha|Not available/.test(text), row.status !== "generally_available");
         }

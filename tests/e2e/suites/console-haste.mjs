@@ -79,9 +79,9 @@ export function hastyInConsole(world) {
         const row = page.locator(`a[data-connection="${id}"]`);
         await row.waitFor();
         // Stores the current responses, to send them later.
-        const answers = new Map();
-        const late = (route) => route.fulfill({ response: answers.get(route) }).catch(() => {});
-        const reading = await hold(page, "GET", late, async (route) => answers.set(route, await route.fetch()));
+        const responses = new Map();
+        const late = (route) => route.fulfill({ response: responses.get(route) }).catch(() => {});
+        const reading = await hold(page, "GET", late, async (route) => responses.set(route, await route.fetch()));
         // By then, the row in the list is too old to be used for the connection.
         await page.clock.install();
         await page.clock.fastForward(60_000);

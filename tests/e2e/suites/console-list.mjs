@@ -140,10 +140,10 @@ export function consoleList(world) {
       await visit(PATH, async (page) => {
         await expectRows(page, all.ids);
         // Searches only: the unfiltered list may be refetched because it has become stale.
-        const asked = [];
+        const requested = [];
         page.on("request", (request) => {
           const { pathname, searchParams } = new URL(request.url());
-          if (pathname === "/v1/vault/connections" && searchParams.has("q")) asked.push(searchParams.get("q"));
+          if (pathname === "/v1/vault/connections" && searchParams.has("q")) requested.push(searchParams.get("q"));
         });
         const search = page.getByLabel("Search", { exact: true });
         await search.pressSequentially("g");
@@ -156,7 +156,7 @@ export function consoleList(world) {
         await search.fill("u");
         await page.waitForFunction(() => location.search === "");
         await expectRows(page, all.ids);
-        assert.deepEqual(asked, ["g", "gr"]);
+        assert.deepEqual(requested, ["g", "gr"]);
       });
     });
 

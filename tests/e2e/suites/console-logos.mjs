@@ -58,8 +58,8 @@ export function consoleLogos(world) {
         const cards = page.locator("ul.connectors").last().locator(".connector-platform");
         const next = page.getByRole("link", { name: "Next", exact: true });
         const shown = [];
-        for (let nth = 1; ; nth += 1) {
-          await page.getByText(new RegExp(`Page ${nth} of \\d+`)).waitFor();
+        for (let index = 1; ; index += 1) {
+          await page.getByText(new RegExp(`Page ${index} of \\d+`)).waitFor();
           await cards.first().waitFor();
           shown.push(...(await cards.allTextContents()));
           if ((await next.count()) === 0) break;

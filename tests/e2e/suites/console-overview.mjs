@@ -30,8 +30,8 @@ export function consoleOverview(world) {
     const cells = await table.getByRole("cell").allTextContents();
     assert.ok(labels.length > 0 && labels.length === cells.length);
     return Object.fromEntries(
-      labels.map((label, at) => {
-        const [, count, share] = /^([\d,]+) (.+)%$/.exec(cells[at]) ?? assert.fail(cells[at]);
+      labels.map((label, index) => {
+        const [, count, share] = /^([\d,]+) (.+)%$/.exec(cells[index]) ?? assert.fail(cells[index]);
         assert.ok(
           Math.abs(Number(share) - (100 * number(count)) / total) <= 0.0501,
           `${label}: ${count} of ${total} are ${share}%`,
@@ -78,12 +78,14 @@ export function consoleOverview(world) {
                 (cell) => cell.getBoundingClientRect().width / cell.parentElement.getBoundingClientRect().width,
               ),
             );
-        const close = (found, wanted, what) =>
-          assert.ok(Math.abs(found - wanted) < 0.02, `${what} is ${found} of its line, and not ${wanted}`);
-        (await widths("state")).forEach((width, at) => close(width, state[STATES[at]] / total, STATES[at]));
+        const close = (found, expected, what) =>
+          assert.ok(Math.abs(found - expected) < 0.02, `${what} is ${found} of its line, and not ${expected}`);
+        (await widths("state")).forEach((width, index) => close(width, state[STATES[index]] / total, STATES[index]));
         (await widths("platform"))
           .slice(0, FIRST)
-          .forEach((width, at) => close(width, platforms[at].total / platforms[0].total, platforms[at].platform));
+          .forEach((width, index) =>
+            close(width, platforms[index].total / platforms[0].total, platforms[index].platform),
+          );
 
         // Forced colours, which remove backgrounds.
         await page.emulateMedia({ forcedColors: "active" });
@@ -131,7 +133,7 @@ export function consoleOverview(world) {
         await drawn(page);
         const count = (holds) => COUNTED.filter(holds).length;
         const figures = page.getByRole("list", { name: "All connections" });
-        const wanted = [
+        const expected = [
           [figures.getByRole("link", { name: /^Active/ }), (row) => row.active],
           [figures.getByRole("link", { name: /^Inactive/ }), (row) => !row.active],
           [figures.getByRole("link", { name: /^Connections/ }), () => true],
@@ -148,8 +150,8 @@ export function consoleOverview(world) {
             (row) => row.platform === "github",
           ],
         ];
-        await wanted.at(-1)[0].waitFor();
-        for (const [link, holds] of wanted) {
+        await expected.at(-1)[0].waitFor();
+        for (const [link, holds] of expected) {
           const { pathname, search } = new URL(await link.getAttribute("href"), world.console.baseUrl);
           assert.equal(pathname, "/connections");
           // The view requests from the API what its address contains.
@@ -269,11 +271,11 @@ export function consoleOverview(world) {
       visit("/", async (page) => {
         // All requests of the first visit have ended.
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
-        const asked = [];
+        const requested = [];
         page.on(
           "request",
           (request) =>
-            new URL(request.url()).pathname.startsWith("/v1/") && asked.push(new URL(request.url()).pathname),
+            new URL(request.url()).pathname.startsWith("/v1/") && requested.push(new URL(request.url()).pathname),
         );
         let release;
         const kept = new Promise((done) => (release = done));
@@ -285,12 +287,12 @@ export function consoleOverview(world) {
         await page.reload();
         await page.getByRole("status").getByText("Loading the numbers…").waitFor();
         await summary;
-        assert.deepEqual(asked, ["/v1/whoami", "/v1/vault/summary"]);
+        assert.deepEqual(requested, ["/v1/whoami", "/v1/vault/summary"]);
         release();
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         assert.equal(await page.getByText("Loading the numbers…").count(), 0);
         await acting(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
-        assert.deepEqual(asked, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
+        assert.deepEqual(requested, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
       }));
 
     test("of an empty vault shows the next steps", async () => {

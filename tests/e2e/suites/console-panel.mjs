@@ -67,7 +67,7 @@ export function consolePanel(world) {
           ["identity", connection.identity],
         ]) {
           await panel.getByRole("button", { name: `Copy the ${name}`, exact: true }).click();
-          await page.waitForFunction(async (wanted) => (await navigator.clipboard.readText()) === wanted, text);
+          await page.waitForFunction(async (expected) => (await navigator.clipboard.readText()) === expected, text);
         }
         await panel.getByText("API request to change its tags").click();
         assert.ok(
@@ -170,7 +170,7 @@ export function consolePanel(world) {
           await opened();
           assert.equal(await panel.getByText("Inactive").count(), id === active ? 0 : 1);
           await page.waitForFunction(
-            (wanted) => document.querySelector("tbody a")?.dataset.connection === wanted,
+            (expected) => document.querySelector("tbody a")?.dataset.connection === expected,
             active,
           );
           await page.keyboard.press("Escape");

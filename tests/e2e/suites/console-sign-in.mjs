@@ -18,8 +18,8 @@ export function consoleSignIn(world) {
       visit(
         "/",
         async (page) => {
-          const asked = [];
-          page.on("request", (request) => request.url().includes("/v1/") && asked.push(request.url()));
+          const requested = [];
+          page.on("request", (request) => request.url().includes("/v1/") && requested.push(request.url()));
           await heading(page, "Sign in").waitFor();
           await expectFocus(field(page));
           await page.keyboard.press("Enter");
@@ -29,13 +29,13 @@ export function consoleSignIn(world) {
           const [last] = world.console.keys.full.secret.slice(-1);
           await signIn(page, { secret: world.console.keys.full.secret.slice(0, -1) + (last === "a" ? "b" : "a") });
           await problem(page, "This key is not valid").waitFor();
-          assert.deepEqual(asked, [], "a mistyped key is sent nowhere");
+          assert.deepEqual(requested, [], "a mistyped key is sent nowhere");
           await Promise.all([
             page.waitForResponse((response) => response.status() === 401),
             signIn(page, { secret: secret() }),
           ]);
           await problem(page, "This key is not valid").waitFor();
-          assert.equal(asked.length, 1);
+          assert.equal(requested.length, 1);
           assert.equal(await page.evaluate(() => sessionStorage.length), 0);
           // Whitespace from the clipboard is ignored.
           await signIn(page, { secret: ` ${world.console.keys.full.secret}\t` });

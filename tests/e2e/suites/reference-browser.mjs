@@ -38,14 +38,14 @@ export function referenceInBrowser(world) {
       try {
         await page.setViewportSize(DESK);
         await use(page).catch(({ message }) => assert.fail([message, ...faults].join("\n")));
-        const asked = await page.evaluate(() =>
+        const requested = await page.evaluate(() =>
           performance
             .getEntriesByType("resource")
             .map(({ name }) => new URL(name))
             .filter(({ protocol }) => protocol !== "data:")
             .map(({ origin }) => origin),
         );
-        assert.deepEqual([...new Set(asked)], [world.reference.address]);
+        assert.deepEqual([...new Set(requested)], [world.reference.address]);
         assert.deepEqual(faults, []);
       } finally {
         await close();
@@ -67,14 +67,14 @@ export function referenceInBrowser(world) {
           passes.some(({ id }) => id === "color-contrast"),
           `${what}, ${colorScheme}: no text's contrast was measured`,
         );
-        const told = violations.map(
+        const expected = violations.map(
           ({ id, nodes }) =>
             `${id}: ${nodes
               .slice(0, 5)
               .map(({ html, any }) => `${html.slice(0, 150)} ${any[0]?.message ?? ""}`)
               .join("\n  ")}`,
         );
-        assert.deepEqual(told, [], `${what}, ${colorScheme}`);
+        assert.deepEqual(expected, [], `${what}, ${colorScheme}`);
       }
       await page.setViewportSize(PHONE);
       assert.ok(
@@ -99,8 +99,8 @@ export function referenceInBrowser(world) {
 
     /** Checks some of `all` on each page: Swagger UI rerenders everything that is open on each click. */
     async function lookAtEach(all, use) {
-      for (let at = 0; at < all.length; at += TOGETHER)
-        await look("/docs", (page) => use(page, all.slice(at, at + TOGETHER), at), tellViolations);
+      for (let index = 0; index < all.length; index += TOGETHER)
+        await look("/docs", (page) => use(page, all.slice(index, index + TOGETHER), index), tellViolations);
     }
 
     test("/docs lists every operation, accessibly in both themes", () =>
@@ -128,16 +128,16 @@ export function referenceInBrowser(world) {
           const text = await block(page, id).innerText();
           for (const part of [path, method, summary, ...samples.map(({ source }) => source.trim())])
             assert.ok(text.replaceAll("\u200b", "").includes(part), `${id}: ${part}`);
-          const told = (selector, name) =>
+          const attributesOf = (selector, name) =>
             block(page, id)
               .locator(selector)
               .evaluateAll((elements, name) => elements.map((element) => element.dataset[name]), name);
           assert.deepEqual(
-            (await told("[data-param-name]", "paramName")).sort(),
+            (await attributesOf("[data-param-name]", "paramName")).sort(),
             parameters.map((parameter) => world.reference.description.resolve(parameter).name).sort(),
             id,
           );
-          assert.deepEqual(await told("tr.response[data-code]", "code"), Object.keys(responses), id);
+          assert.deepEqual(await attributesOf("tr.response[data-code]", "code"), Object.keys(responses), id);
           const options = await block(page, id)
             .locator(".examples-select option")
             .evaluateAll((all) => all.map(({ value }) => value));
@@ -185,7 +185,7 @@ export function referenceInBrowser(world) {
       const isPart = (name) => Object.keys(all).some((owner) => name.startsWith(owner) && has(owner, name));
       const described = Object.entries(all).filter(([name, one]) => !one.enum && !isPart(name));
       const resolved = (schema) => (schema.$ref ? all[schema.$ref.split("/").at(-1)] : schema);
-      const chosen = described.filter(([, one], at) => one.oneOf || (one.properties && at % EVERY === 0));
+      const chosen = described.filter(([, one], index) => one.oneOf || (one.properties && index % EVERY === 0));
       assert.ok(chosen.length > 8);
       return lookAtEach(chosen, async (page, few, first) => {
         await page.getByRole("heading", { name: "Schemas" }).waitFor();
@@ -204,7 +204,7 @@ export function referenceInBrowser(world) {
             Object.entries(properties),
           );
           assert.ok(members.length > 0, name);
-          const told = members.flatMap(([member, { description: said }]) =>
+          const expected = members.flatMap(([member, { description: said }]) =>
             said ? [member, said.replaceAll("`", "")] : [member],
           );
           // A referenced schema has its own button, which appears when its parent is rendered.
@@ -218,7 +218,7 @@ export function referenceInBrowser(world) {
               if (missing.length > 0) expand?.click();
               return (missing.length === 0 || performance.now() - since > 20_000) && { missing };
             },
-            { seen, told, since: await page.evaluate(() => performance.now()) },
+            { seen, told: expected, since: await page.evaluate(() => performance.now()) },
           );
           assert.deepEqual((await missing.jsonValue()).missing, [], name);
         }

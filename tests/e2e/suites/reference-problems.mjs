@@ -8,7 +8,7 @@ import { CONNECTIONS } from "../support/vault.mjs";
 export function problemExamples(world) {
   describe("the examples on the pages about error codes", () => {
     /** Whether a response matches a page's example: `…` stands for any string, and a list may contain more. */
-    function shows(shown, answer) {
+    function shows(shown, response) {
       if (typeof shown === "string")
         return new RegExp(
           `^${shown
@@ -16,13 +16,13 @@ export function problemExamples(world) {
             .map((part) => part.replace(/[$^*+?.()|{}[\]\\]/g, "\\$&"))
             .join(".+")}$`,
           "s",
-        ).test(answer);
+        ).test(response);
       if (Array.isArray(shown))
         return (
-          (typeof shown[0] === "string" || shown.length === answer.length) &&
-          shown.every((item, at) => shows(item, answer[at]))
+          (typeof shown[0] === "string" || shown.length === response.length) &&
+          shown.every((item, at) => shows(item, response[at]))
         );
-      return Object.entries(shown).every(([name, value]) => shows(value, answer[name]));
+      return Object.entries(shown).every(([name, value]) => shows(value, response[name]));
     }
 
     for (const [code, { request, answer, right }] of Object.entries(EXAMPLES)) {
@@ -38,7 +38,7 @@ export function problemExamples(world) {
         if (code === "credentials_held") await world.reference.connect(caller, env.ID);
         if (code === "query_too_broad") {
           env.VAULT_URL = `http://127.0.0.1:${world.reference.strict.port}`;
-          for (const identity of Array.from({ length: 60 }, (_, nth) => `broad-${nth}`)) {
+          for (const identity of Array.from({ length: 60 }, (_, index) => `broad-${index}`)) {
             const body = JSON.stringify({
               platform: "github",
               identity,

@@ -63,11 +63,11 @@ export function referenceSamples(world) {
         if (CALLS.test(id)) continue;
         const [sample] = operation["x-codeSamples"].filter(({ label }) => label === "curl");
         const env = { VAULT_KEY: keys.samples.secret, ...(await world.reference.environment(id, keys.samples)) };
-        const answer = await world.reference.answered(withRequest(sample.source, env), env);
-        assert.ok(answer.status < 300, `${id}: ${answer.text}`);
-        world.reference.description.expect(id, answer);
-        if (answer.status !== 204 && answer.json.rows)
-          assert.ok(answer.json.rows.length > 0, `${id} shows a list with something in it`);
+        const response = await world.reference.answered(withRequest(sample.source, env), env);
+        assert.ok(response.status < 300, `${id}: ${response.text}`);
+        world.reference.description.expect(id, response);
+        if (response.status !== 204 && response.json.rows)
+          assert.ok(response.json.rows.length > 0, `${id} shows a list with something in it`);
       }
     });
 
@@ -136,9 +136,9 @@ export function referenceSamples(world) {
         for (const { value } of Object.values(requestBody?.content["application/json"].examples ?? {})) {
           const env = await world.reference.environment(id, keys.examples);
           const own = path.replace("{id}", env.WEBHOOK ?? env.ID).replace("{platform}", "github");
-          const answer = await send(own, { method, body: withRequest(JSON.stringify(value), env) });
-          assert.ok(answer.status < 300, `${id}: ${answer.text}`);
-          world.reference.description.expect(id, answer);
+          const response = await send(own, { method, body: withRequest(JSON.stringify(value), env) });
+          assert.ok(response.status < 300, `${id}: ${response.text}`);
+          world.reference.description.expect(id, response);
           bodies += 1;
         }
       }
@@ -154,18 +154,18 @@ export function referenceSamples(world) {
       let examples = 0;
       for (const [id, { path, parameters = [] }] of world.reference.description.operations) {
         if (CALLS.test(id)) continue;
-        const exampleOf = (wanted) => parameters.find(({ name }) => name === wanted)?.schema.examples[0];
+        const exampleOf = (expected) => parameters.find(({ name }) => name === expected)?.schema.examples[0];
         const own = path.replace("{platform}", () => exampleOf("platform")).replace("{key}", () => exampleOf("key"));
         for (const parameter of parameters) {
           const [example] = parameter.schema?.examples ?? [];
           if (example === undefined) continue;
           const needed = parameters.filter((one) => one.in === "query" && one.required);
           const all = Object.fromEntries(needed.map(({ name, schema }) => [name, schema.examples[0]]));
-          const asked = parameter.in === "query" ? { ...all, [parameter.name]: example } : all;
-          const filter = Object.keys(asked).length > 0 ? `?${query(asked)}` : "";
-          const answer = await send(own + filter);
-          assert.equal(answer.status, 200, `${id} ${parameter.name}: ${answer.text}`);
-          const found = answer.json.rows ?? [answer.json];
+          const requested = parameter.in === "query" ? { ...all, [parameter.name]: example } : all;
+          const filter = Object.keys(requested).length > 0 ? `?${query(requested)}` : "";
+          const response = await send(own + filter);
+          assert.equal(response.status, 200, `${id} ${parameter.name}: ${response.text}`);
+          const found = response.json.rows ?? [response.json];
           assert.ok(found.length > 0, `${id} ${parameter.name}=${example} finds nothing`);
           examples += 1;
         }

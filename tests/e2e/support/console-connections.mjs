@@ -13,10 +13,10 @@ export const shownRows = (page) =>
 
 /** Waits until the table shows exactly these connections, in this order. */
 export async function expectRows(page, ids) {
-  const are = (wanted) =>
+  const are = (expected) =>
     JSON.stringify(
       [...document.querySelectorAll("tbody a[data-connection]")].map((link) => link.dataset.connection),
-    ) === JSON.stringify(wanted);
+    ) === JSON.stringify(expected);
   await page.waitForFunction(are, ids).catch(async () => assert.deepEqual(await shownRows(page), ids));
 }
 

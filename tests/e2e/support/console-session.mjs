@@ -12,7 +12,8 @@ export async function tokenFor(world, identity, { as = world.keys.maker, ...wish
   return made.json.token;
 }
 
-export const linkFor = async (world, identity, wish) => `/connections#token=${await tokenFor(world, identity, wish)}`;
+export const linkFor = async (world, identity, request) =>
+  `/connections#token=${await tokenFor(world, identity, request)}`;
 
 /** The secret that the tab stores. */
 export const keptSecret = (page) => page.evaluate((place) => sessionStorage.getItem(place), SECRET);

@@ -111,9 +111,9 @@ export class Reference {
       tags: ["eu"],
       ...more,
     };
-    const answer = await this.as(caller)(CONNECTIONS, { method: "POST", body: JSON.stringify(wish) });
-    assert.equal(answer.status, 201, answer.text);
-    return { ID: answer.json.id, ETAG: answer.header("etag") };
+    const response = await this.as(caller)(CONNECTIONS, { method: "POST", body: JSON.stringify(wish) });
+    assert.equal(response.status, 201, response.text);
+    return { ID: response.json.id, ETAG: response.header("etag") };
   }
 
   /** Stores an OAuth client for GitHub, and credentials of a connection. */
@@ -125,8 +125,8 @@ export class Reference {
       ["/v1/oauth-clients/github", client],
       [`${CONNECTIONS}/${id}/credentials`, token],
     ]) {
-      const answer = await send(path, { method: "PUT", body: JSON.stringify(body) });
-      assert.ok(answer.status < 300, answer.text);
+      const response = await send(path, { method: "PUT", body: JSON.stringify(body) });
+      assert.ok(response.status < 300, response.text);
     }
   }
 
@@ -137,9 +137,9 @@ export class Reference {
   async attempt(caller) {
     const wish = { platform: "github", authMethod: "oauth2", identityType: "user" };
     const body = JSON.stringify({ ...wish, identity: `attempt-${(this.#made += 1)}` });
-    const answer = await this.as(caller)("/v1/vault/connect", { method: "POST", body });
-    assert.equal(answer.status, 202, answer.text);
-    return { ATTEMPT: answer.json.id, link: answer.json.authorizationUrl };
+    const response = await this.as(caller)("/v1/vault/connect", { method: "POST", body });
+    assert.equal(response.status, 202, response.text);
+    return { ATTEMPT: response.json.id, link: response.json.authorizationUrl };
   }
 
   /** Starts an attempt to connect GitHub that the user declines. */
@@ -155,17 +155,17 @@ export class Reference {
     const send = this.as(caller);
     for (const { id } of (await send("/v1/webhooks")).json.rows) await send(`/v1/webhooks/${id}`, { method: "DELETE" });
     const body = JSON.stringify({ url: "https://app.example.com/webhooks" });
-    const answer = await send("/v1/webhooks", { method: "POST", body });
-    assert.equal(answer.status, 201, answer.text);
-    return { WEBHOOK: answer.json.id };
+    const response = await send("/v1/webhooks", { method: "POST", body });
+    assert.equal(response.status, 201, response.text);
+    return { WEBHOOK: response.json.id };
   }
 
   /** Creates an API key. */
   async key(caller) {
     const body = JSON.stringify({ scopes: ["connections:read"] });
-    const answer = await this.as(caller)("/v1/keys", { method: "POST", body });
-    assert.equal(answer.status, 201, answer.text);
-    return { API_KEY: answer.json.id };
+    const response = await this.as(caller)("/v1/keys", { method: "POST", body });
+    assert.equal(response.status, 201, response.text);
+    return { API_KEY: response.json.id };
   }
 
   /** The environment variables that a sample of an operation needs. */

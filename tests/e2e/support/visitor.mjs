@@ -16,14 +16,14 @@ export class Visitor {
     this.#jars.set(port, jar);
     const cookie = [...jar].map((pair) => pair.join("=")).join("; ");
     const own = [["Accept", "text/html,*/*"], ...(cookie ? [["Cookie", cookie]] : []), ...headers];
-    const answer = await send({ port: Number(port), method, path: pathname + search, headers: own, body });
-    for (const line of answer.all("set-cookie")) {
+    const response = await send({ port: Number(port), method, path: pathname + search, headers: own, body });
+    for (const line of response.all("set-cookie")) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
       if (value === "" || /; *max-age=0/i.test(line)) jar.delete(name);
       else jar.set(name, value);
     }
-    this.seen.push({ method, url, answer });
-    return answer;
+    this.seen.push({ method, url, answer: response });
+    return response;
   }
 
   get = (url) => this.request("GET", url);
@@ -40,14 +40,14 @@ export class Visitor {
   }
 
   /** Follows redirects until a page is returned, or until `stop` is true for the next address, which is returned. */
-  async follow(answer, url, stop = () => false) {
-    for (let left = MAX_REDIRECTS; answer.status >= 300 && answer.status < 400; left -= 1) {
+  async follow(response, url, stop = () => false) {
+    for (let left = MAX_REDIRECTS; response.status >= 300 && response.status < 400; left -= 1) {
       assert.ok(left > 0, "too many redirects");
-      url = new URL(answer.header("location"), url).href;
+      url = new URL(response.header("location"), url).href;
       if (stop(url)) return { url };
-      answer = await this.get(url);
+      response = await this.get(url);
     }
-    return { url, answer };
+    return { url, answer: response };
   }
 
   cookie(port, name) {
@@ -64,12 +64,12 @@ const ENTITIES = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;
 const plain = (html) => html.replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]);
 
 /** Asserts that a response is one of the service's own pages, and returns its text. */
-export function readPage(answer) {
-  assert.equal(answer.header("content-type"), "text/html; charset=utf-8", answer.text.slice(0, 300));
-  assert.equal(answer.header("cache-control"), "private, no-store");
-  assert.equal(answer.header("x-frame-options"), "DENY");
-  assert.match(answer.header("content-security-policy"), /^default-src 'none'; script-src 'self'; /);
-  const html = answer.text;
+export function readPage(response) {
+  assert.equal(response.header("content-type"), "text/html; charset=utf-8", response.text.slice(0, 300));
+  assert.equal(response.header("cache-control"), "private, no-store");
+  assert.equal(response.header("x-frame-options"), "DENY");
+  assert.match(response.header("content-security-policy"), /^default-src 'none'; script-src 'self'; /);
+  const html = response.text;
   // Pages contain these elements only: no user input became markup.
   const allowed = /^\/?(html|meta|title|link|script|header|span|main|h1|p|form|button|a|img)$/;
   for (const [tag, name] of html.matchAll(/<(?!!doctype)([^\s>]*)[^>]*>/g)) assert.match(name, allowed, tag);
@@ -84,7 +84,7 @@ export function readPage(answer) {
   const texts = (name) => [...html.matchAll(new RegExp(`<${name}[^>]*>([^<]*)</`, "g"))].map(([, text]) => plain(text));
   const data = [...html.matchAll(/ data-(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, plain(value)]);
   return {
-    status: answer.status,
+    status: response.status,
     heading: texts("h1")[0],
     paragraphs: texts("p"),
     links: texts("a"),
