@@ -84,7 +84,7 @@ function check(note) {
   const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
   for (const [name, page, limit] of [
     ["console", "index.html", LIMIT_BYTES],
-    ["window to connect", "connect.html", WINDOW_LIMIT_BYTES],
+    ["connect window", "connect.html", WINDOW_LIMIT_BYTES],
   ]) {
     const total = weigh(filesOf(page));
     log(`The ${name}: ${kb(total)} gzipped in total; limit ${kb(limit)}${note}.`);

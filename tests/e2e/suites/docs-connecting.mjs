@@ -1,4 +1,4 @@
-// The window to connect, with connectors of the catalog that `npm start` serves. None of these platforms has a request that
+// The connect window, with connectors of the catalog that `npm start` serves. None of these platforms has a request that
 // shows whether credentials work, so nothing leaves this machine.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
