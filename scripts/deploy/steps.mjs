@@ -74,6 +74,16 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
       does: async () => queue && cloudflare.queue(queue),
     },
     {
+      title: "catalog format",
+      does: async () => {
+        const versions = JSON.parse(await operator(["catalog", "list", "--json"]));
+        if (!versions.some(({ current, format }) => current && format === null)) return;
+        throw new Problem("The published catalog has the format of another commit: this Worker can't read it.", {
+          hint: "Delete the record that names it. The next `npm run deploy` publishes a catalog again.\n  npx wrangler kv key delete current --binding CATALOG --remote",
+        });
+      },
+    },
+    {
       title: "tables",
       would: "apply the files of schema/ that a database lacks",
       does: (detail) => operator(["migrate"], { detail }),

@@ -12,10 +12,8 @@ use lru::LruCache;
 use super::action::unit::UnitRef;
 use super::current::Current;
 use super::filter::{Selection, Wanted};
-use super::format1::{self, OldList};
-use super::row::Kind;
 use super::section::{Section, SectionRef};
-use super::stored::{CURRENT_KEY, SegmentId};
+use super::stored::{CURRENT_KEY, FORMAT, SegmentId};
 use crate::ports::{Blob, Blobs, Clock, StorageError, is_recent};
 
 /// Milliseconds for which the `current` record is trusted.
@@ -34,7 +32,7 @@ const ENTRY_BYTES: usize = 256;
 /// An isolate's cache of the catalog.
 #[derive(Debug)]
 pub struct CatalogCache {
-    served: RefCell<Option<(Served, u64)>>,
+    served: RefCell<Option<(Rc<Current>, u64)>>,
     segments: RefCell<Budgeted<SegmentId, Rc<Segment>>>,
     answers: RefCell<Budgeted<(SegmentId, Wanted), Selection>>,
     bodies: RefCell<Budgeted<String, Rc<dyn Blob>>>,
@@ -44,76 +42,59 @@ pub struct CatalogCache {
 /// Inflated units, by their segments and where they begin there.
 type Units = Budgeted<(SegmentId, u32), Rc<Vec<u8>>>;
 
-/// The version of the catalog that is served.
-#[derive(Debug, Clone)]
-pub enum Served {
-    /// A version in this release's format.
-    Current(Rc<Current>),
-    /// A version that an earlier release published: the segment with its connector list.
-    Format1(SegmentId),
-}
-
-impl Served {
-    fn read(bytes: Vec<u8>) -> Result<Self, StorageError> {
-        if Current::is_like(&bytes) {
-            let damaged = |error| StorageError::new(format!("`{CURRENT_KEY}` is damaged: {error}"));
-            return Ok(Self::Current(Rc::new(Current::open(bytes).map_err(damaged)?)));
-        }
-        let damaged = || StorageError::new(format!("`{CURRENT_KEY}` is damaged"));
-        format1::connectors_of(&bytes).map(Self::Format1).ok_or_else(damaged)
+/// Opens the record of the version that is served.
+fn open_current(bytes: Vec<u8>) -> Result<Current, StorageError> {
+    match Current::format(&bytes) {
+        Some(format) if format != FORMAT => Err(StorageError::new(format!(
+            "the catalog has format {format}, but this service reads format {FORMAT}: import and publish it again"
+        ))),
+        _ => Current::open(bytes)
+            .map_err(|error| StorageError::new(format!("`{CURRENT_KEY}` is damaged: {error}"))),
     }
 }
 
-/// A segment in memory.
+/// A segment in memory. Its sections are opened one by one.
 #[derive(Debug)]
-enum Segment {
-    /// Sections opened one by one, by where they begin in the segment.
-    Sections { blob: RefCell<Option<Rc<dyn Blob>>>, open: RefCell<BTreeMap<usize, Rc<Section>>> },
-    /// A list in format 1.
-    Old(Rc<OldList>),
+struct Segment {
+    blob: RefCell<Option<Rc<dyn Blob>>>,
+    /// The open sections, by where they begin in the segment.
+    open: RefCell<BTreeMap<usize, Rc<Section>>>,
 }
 
 impl Segment {
+    /// A segment without open sections.
+    fn new(blob: Rc<dyn Blob>) -> Self {
+        Self { blob: RefCell::new(Some(blob)), open: RefCell::default() }
+    }
+
     /// The section at a place of this segment, opened when first used.
     fn section(&self, place: SectionRef) -> Result<Rc<Section>, StorageError> {
         let busy = || StorageError::new("a segment is in use");
-        let Self::Sections { blob, open } = self else {
-            return Err(StorageError::new("a segment is of another format"));
-        };
-        let mut open = open.try_borrow_mut().map_err(|_| busy())?;
+        let mut open = self.open.try_borrow_mut().map_err(|_| busy())?;
         if let Some(known) = open.get(&place.base) {
             return Ok(Rc::clone(known));
         }
-        let blob = blob.try_borrow().map_err(|_| busy())?;
+        let blob = self.blob.try_borrow().map_err(|_| busy())?;
         let section = Rc::new(Section::open(blob.as_ref().ok_or_else(busy)?, place)?);
         open.insert(place.base, Rc::clone(&section));
         Ok(section)
     }
 
     fn is_damaged(&self) -> bool {
-        match self {
-            Self::Old(_) => false,
-            Self::Sections { open, .. } => open.borrow().values().any(|one| one.is_damaged()),
-        }
+        self.open.borrow().values().any(|one| one.is_damaged())
     }
 
     /// Bytes that the segment holds now: those that arrived and those that were copied from them. Drops the former when
     /// everything has been copied.
     fn bytes(&self) -> usize {
-        match self {
-            Self::Old(list) => list.size(),
-            Self::Sections { blob, open } => {
-                let open = open.borrow();
-                let size = blob.borrow().as_ref().map_or(0, |blob| blob.size());
-                let is_copied =
-                    open.get(&0).is_some_and(|one| one.is_copied() && one.stored() == size);
-                let whole = if is_copied { 0 } else { size };
-                if is_copied {
-                    blob.take();
-                }
-                open.values().map(|one| one.copied()).fold(whole, usize::saturating_add)
-            }
+        let open = self.open.borrow();
+        let size = self.blob.borrow().as_ref().map_or(0, |blob| blob.size());
+        let is_copied = open.get(&0).is_some_and(|one| one.is_copied() && one.stored() == size);
+        let whole = if is_copied { 0 } else { size };
+        if is_copied {
+            self.blob.take();
         }
+        open.values().map(|one| one.copied()).fold(whole, usize::saturating_add)
     }
 }
 
@@ -134,21 +115,21 @@ impl CatalogCache {
     ///
     /// # Errors
     /// When the record is missing or damaged, or storage can't answer.
-    pub async fn served<P: Blobs + Clock>(&self, ports: &P) -> Result<Served, StorageError> {
+    pub async fn served<P: Blobs + Clock>(&self, ports: &P) -> Result<Rc<Current>, StorageError> {
         let now = ports.now();
         if let Ok(served) = self.served.try_borrow()
             && let Some((served, _)) =
                 served.as_ref().filter(|(_, since)| is_recent(now, *since, CURRENT_MS))
         {
-            return Ok(served.clone());
+            return Ok(Rc::clone(served));
         }
         let blob = ports
             .get(CURRENT_KEY)
             .await?
             .ok_or_else(|| StorageError::new("no catalog is published: `current` is missing"))?;
-        let served = Served::read(blob.read(0..blob.size()).unwrap_or_default())?;
+        let served = Rc::new(open_current(blob.read(0..blob.size()).unwrap_or_default())?);
         if let Ok(mut place) = self.served.try_borrow_mut() {
-            *place = Some((served.clone(), now));
+            *place = Some((Rc::clone(&served), now));
         }
         Ok(served)
     }
@@ -172,34 +153,10 @@ impl CatalogCache {
         {
             return Ok(section);
         }
-        let open = RefCell::default();
-        let segment = Segment::Sections { blob: RefCell::new(Some(blob)), open };
+        let segment = Segment::new(blob);
         let section = segment.section(place)?;
         self.hold(place.segment, segment);
         Ok(section)
-    }
-
-    /// A list in format 1, from the cache or from storage.
-    ///
-    /// # Errors
-    /// As [`Self::section`].
-    pub async fn old_list<P: Blobs>(
-        &self,
-        ports: &P,
-        kind: Kind,
-        id: SegmentId,
-    ) -> Result<Rc<OldList>, StorageError> {
-        if let Some(segment) = self.held(id)
-            && let Segment::Old(list) = segment.as_ref()
-        {
-            return Ok(Rc::clone(list));
-        }
-        let blob = fetch(ports, id).await?;
-        let list = OldList::open(kind, blob.read(0..blob.size()).unwrap_or_default());
-        let list = list.map_err(|error| StorageError::new(format!("`{}`: {error}", id.key())))?;
-        let list = Rc::new(list);
-        self.hold(id, Segment::Old(Rc::clone(&list)));
-        Ok(list)
     }
 
     /// An inflated unit of actions' details, from the cache or from storage.
@@ -328,7 +285,6 @@ impl<K: Hash + Eq, V: Clone> Budgeted<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
     use std::rc::Rc;
 
     use super::{ANSWER_BYTES, Budgeted, CatalogCache, ENTRY_BYTES, Segment};
@@ -397,8 +353,7 @@ mod tests {
             let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head, crc: written.crc };
             let blob: Rc<dyn Blob> = Rc::new([written.bytes, vec![0; after]].concat());
             let size = blob.size();
-            let blob = RefCell::new(Some(blob));
-            let segment = Segment::Sections { blob, open: RefCell::default() };
+            let segment = Segment::new(blob);
             assert_eq!(segment.bytes(), size);
             let section = segment.section(place).unwrap();
             assert_eq!(segment.bytes(), size + head);
@@ -419,8 +374,7 @@ mod tests {
         *bytes.last_mut().unwrap() ^= 1;
         let place = SectionRef { segment: SegmentId([0; 16]), base: 0, head, crc: written.crc };
         let blob: Rc<dyn Blob> = Rc::new(bytes);
-        let blob = RefCell::new(Some(blob));
-        let segment = Segment::Sections { blob, open: RefCell::default() };
+        let segment = Segment::new(blob);
         let section = segment.section(place).unwrap();
         assert!(section.block(0).is_ok() && !segment.is_damaged());
         assert!(section.block(1).is_err() && segment.is_damaged());

@@ -16,7 +16,7 @@
 use super::layout::{DamagedError, Texts, first_where, read_number};
 use super::list::ListRef;
 use super::section::{REF_BYTES, SectionRef};
-use super::stored::{SegmentId, is_read};
+use super::stored::{FORMAT, SegmentId};
 use crate::util::crc32::crc32;
 
 const MAGIC: &[u8; 6] = b"CVAULT";
@@ -34,10 +34,10 @@ pub struct Current {
 }
 
 impl Current {
-    /// Whether bytes begin like a record of this or a later format. The record of format 1 is JSON.
+    /// The format of a record. Returns `None` when the bytes don't begin like a record.
     #[must_use]
-    pub fn is_like(bytes: &[u8]) -> bool {
-        bytes.starts_with(MAGIC)
+    pub fn format(bytes: &[u8]) -> Option<u32> {
+        bytes.strip_prefix(MAGIC)?.first().copied().map(u32::from)
     }
 
     /// Opens the record.
@@ -45,13 +45,14 @@ impl Current {
     /// # Errors
     /// When it is damaged or of another format.
     pub fn open(bytes: Vec<u8>) -> Result<Self, DamagedError> {
-        if !bytes.get(6).is_some_and(|format| is_read(u32::from(*format))) {
+        let format = Self::format(&bytes);
+        if format.is_none() || bytes.get(7).is_some_and(|byte| *byte != 0) {
+            return Err(DamagedError("it does not begin like a record"));
+        }
+        if format != Some(FORMAT) {
             return Err(DamagedError("it has another format"));
         }
         let checked = bytes.get(CHECKED_FROM..).ok_or(DamagedError("it is cut short"))?;
-        if !Self::is_like(&bytes) || bytes.get(7) != Some(&0) {
-            return Err(DamagedError("it does not begin like a record"));
-        }
         if read_number(&bytes, 8) != Some(crc32(checked) as usize) {
             return Err(DamagedError("its checksum is wrong"));
         }
@@ -135,7 +136,6 @@ pub fn write_current(
     lists: &[(String, Vec<u8>)],
 ) -> Vec<u8> {
     use super::layout::{number, write_texts};
-    use super::stored::FORMAT;
     let mut checked = names.to_vec();
     checked.extend(number(packs.len()));
     checked.extend(packs.iter().flatten());

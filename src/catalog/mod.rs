@@ -14,7 +14,6 @@
 //! | [`finder`] | the search over the actions of all platforms |
 //! | [`cache`] | what an isolate remembers, so that a warm request asks storage nothing |
 //! | [`write`](mod@write) | writing all of that |
-//! | [`format1`] | what earlier releases published |
 
 pub mod action;
 pub mod cache;
@@ -23,7 +22,6 @@ pub mod detail;
 pub mod endpoints;
 pub mod filter;
 pub mod finder;
-pub mod format1;
 pub mod index;
 pub mod key;
 pub mod layout;

@@ -8,15 +8,13 @@ use std::task::Poll;
 
 use super::action::answer::answer;
 use super::action::unit::Unit;
-use super::cache::{CatalogCache, Served};
+use super::cache::CatalogCache;
 use super::current::Current;
-use super::detail::ConnectorDetail;
 use super::filter::{ActionFilter, ConnectorFilter, Selection, Wanted, Wish};
 use super::finder::EVERY_ACTION;
 use super::finder::index::{Platform, Platforms, Words};
 use super::finder::question::{Question, Term};
 use super::finder::rank::{self, Asides, Ranking, named_without_actions, rank};
-use super::format1::OldList;
 use super::key::ConnectorKey;
 use super::layout::DamagedError;
 use super::list::{List, ListRef, PartRef, Role};
@@ -45,7 +43,7 @@ pub type Positions<'a> = &'a dyn Fn(usize) -> Range<usize>;
 pub struct Catalog<'a, P> {
     cache: &'a CatalogCache,
     ports: &'a P,
-    served: Served,
+    current: Rc<Current>,
 }
 
 /// What is found of an action.
@@ -66,13 +64,7 @@ pub struct Actions {
     pub id: SegmentId,
     /// The platform's own name, which may be another one than was asked for.
     platform: String,
-    at: ActionsAt,
-}
-
-#[derive(Debug)]
-enum ActionsAt {
-    List(ListRef),
-    Format1(SegmentId),
+    list: ListRef,
 }
 
 /// The most matches among all actions that are counted.
@@ -158,13 +150,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// # Errors
     /// When none is published, or storage can't answer.
     pub async fn open(cache: &'a CatalogCache, ports: &'a P) -> Result<Self, StorageError> {
-        Ok(Self { cache, ports, served: cache.served(ports).await? })
-    }
-
-    /// Whether an earlier release published it, in format 1.
-    #[must_use]
-    pub const fn is_old(&self) -> bool {
-        matches!(self.served, Served::Format1(_))
+        Ok(Self { cache, ports, current: cache.served(ports).await? })
     }
 
     /// The id of the connector list, derived from its content.
@@ -172,10 +158,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// # Errors
     /// When `current` is damaged.
     pub fn connectors_id(&self) -> Result<SegmentId, StorageError> {
-        match &self.served {
-            Served::Format1(id) => Ok(*id),
-            Served::Current(current) => Ok(current.connectors().map_err(damaged_current)?.id),
-        }
+        Ok(self.current.connectors().map_err(damaged_current)?.id)
     }
 
     /// A page of the connectors that match a filter.
@@ -187,22 +170,18 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         filter: &ConnectorFilter,
         positions: Positions<'_>,
     ) -> Result<Page, StorageError> {
-        let current = match &self.served {
-            Served::Format1(id) => return self.old_connectors(*id, filter, positions).await,
-            Served::Current(current) => current,
-        };
         let wanted = Wanted::from(filter);
         let Some(platforms) = platforms(filter) else {
-            let list = current.connectors().map_err(damaged_current)?;
+            let list = self.current.connectors().map_err(damaged_current)?;
             let mut selection = self.select(&list, Kind::Connector, &wanted, "").await?;
             if let Some(clients) = &filter.connectable {
-                selection = self.connectable(current, &list, &selection, clients).await?;
+                selection = self.connectable(&list, &selection, clients).await?;
             }
             return self.rows(list, Kind::Connector, &selection, positions).await;
         };
         let search = wanted.q.as_ref().map(|query| Search::new(query, ""));
         let mut found = Vec::new();
-        for (platform, facts, json) in self.named(current, &platforms).await? {
+        for (platform, facts, json) in self.named(&platforms).await? {
             let is_asked = filter.key.as_ref().is_none_or(|key| *key == facts.key)
                 && filter
                     .connectable
@@ -220,30 +199,25 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     }
 
     /// The connectors of names, which may be former ones: the platform's own name, what filters see, and the row.
-    async fn named(
-        &self,
-        current: &Current,
-        names: &[String],
-    ) -> Result<Vec<(String, Facts, Vec<u8>)>, StorageError> {
+    async fn named(&self, names: &[String]) -> Result<Vec<(String, Facts, Vec<u8>)>, StorageError> {
         let read = |own: &str, found: Packed<'_>| {
             let json = found.connector.to_vec();
             let facts = Facts::read(Kind::Connector, &json, found.mark)
                 .ok_or_else(|| StorageError::new("a connector's row is not what it should be"))?;
             Ok((own.to_owned(), facts, json))
         };
-        let found = names.iter().map(|name| self.platform(current, name, read));
+        let found = names.iter().map(|name| self.platform(name, read));
         Ok(all(found.collect()).await?.into_iter().flatten().collect())
     }
 
     /// The selected connectors that accounts can be connected to, when these platforms have an OAuth client.
     async fn connectable(
         &self,
-        current: &Current,
         list: &ListRef,
         selection: &Selection,
         clients: &Names,
     ) -> Result<Selection, StorageError> {
-        let with_client = self.named(current, &distinct(clients)).await?;
+        let with_client = self.named(&distinct(clients)).await?;
         let titles = with_client.iter().flat_map(|(_, facts, _)| list.parts_of_title(&facts.title));
         let mut parts = list.parts_of_scan(false);
         for part in titles {
@@ -275,30 +249,20 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// # Errors
     /// When storage can't answer, or a value is damaged.
     pub async fn find_actions(&self, platform: &str) -> Result<Option<Actions>, StorageError> {
-        let current = match &self.served {
-            Served::Current(current) => current,
-            Served::Format1(id) => {
-                let connectors = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
-                let row = connectors.row_of_platform(platform);
-                let id = row.and_then(|row| connectors.actions_of(row));
-                let platform = platform.to_owned();
-                return Ok(id.map(|id| Actions { id, platform, at: ActionsAt::Format1(id) }));
-            }
-        };
         // These names belong to the connector list and to the list of all actions.
         let known = Some(platform).filter(|platform| !["", EVERY_ACTION].contains(platform));
-        let apart = known.and_then(|platform| current.list(platform));
+        let apart = known.and_then(|platform| self.current.list(platform));
         let (platform, list) = if apart.is_some() {
             (platform.to_owned(), apart)
         } else {
             let read = |own: &str, found: Packed<'_>| Ok((own.to_owned(), found.actions));
-            let found = self.platform(current, platform, read).await?;
+            let found = self.platform(platform, read).await?;
             let Some((own, list)) = found else { return Ok(None) };
             // A former name leads to a list that may have its own segments under the platform's name.
-            let list = list.or_else(|| current.list(&own));
+            let list = list.or_else(|| self.current.list(&own));
             (own, list)
         };
-        Ok(list.map(|list| Actions { id: list.id, platform, at: ActionsAt::List(list) }))
+        Ok(list.map(|list| Actions { id: list.id, platform, list }))
     }
 
     /// A page of the actions that match a filter.
@@ -313,17 +277,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     ) -> Result<Page, StorageError> {
         let wanted = Wanted::from(filter);
         let shared = format!("{}\n", actions.platform);
-        let list = match actions.at {
-            ActionsAt::List(list) => list,
-            ActionsAt::Format1(id) => {
-                let list = self.cache.old_list(self.ports, Kind::Action, id).await?;
-                let key = filter.key.as_ref();
-                let holds = |row: &Facts| key.is_none_or(|key| *key == row.key);
-                let is_all = wanted.is_nothing() && key.is_none();
-                let found = (!is_all).then(|| list.select(&wanted, &shared, holds)).transpose();
-                return old_page(&list, found, positions);
-            }
-        };
+        let list = actions.list;
         let Some(key) = &filter.key else {
             return self.page(list, Kind::Action, &wanted, &shared, positions).await;
         };
@@ -342,14 +296,10 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// Finds the list of all actions.
     ///
     /// # Errors
-    /// When an earlier release published the catalog, which has no such list.
+    /// When the catalog has no such list.
     pub fn every_action(&self) -> Result<ListRef, StorageError> {
-        let list = match &self.served {
-            Served::Current(current) => current.list(EVERY_ACTION),
-            Served::Format1(_) => None,
-        };
-        let missing = "the catalog has no list of all actions: import and publish again";
-        list.ok_or_else(|| StorageError::new(missing))
+        let missing = || StorageError::new("the catalog has no list of all actions");
+        self.current.list(EVERY_ACTION).ok_or_else(missing)
     }
 
     /// A page of the actions of all platforms that match a question. Its total is one more than are counted when there
@@ -472,17 +422,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// # Errors
     /// When storage can't answer, or a value is damaged.
     pub async fn connector(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
-        match &self.served {
-            Served::Current(current) => {
-                let read = |_: &str, found: Packed<'_>| Ok(found.connector.to_vec());
-                self.platform(current, platform, read).await
-            }
-            Served::Format1(id) => {
-                let list = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
-                let row = list.row_of_platform(platform);
-                Ok(row.and_then(|row| list.row(row)).map(<[u8]>::to_vec))
-            }
-        }
+        let read = |_: &str, found: Packed<'_>| Ok(found.connector.to_vec());
+        self.platform(platform, read).await
     }
 
     /// The JSON of a platform's connector with its detail. Returns `None` when the catalog has no such platform.
@@ -490,24 +431,9 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// # Errors
     /// When storage can't answer, or a value is damaged.
     pub async fn detail(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
-        let (row, detail) = match &self.served {
-            Served::Current(current) => {
-                let read = |_: &str, found: Packed<'_>| {
-                    Ok((found.connector.to_vec(), found.detail()?.to_vec()))
-                };
-                match self.platform(current, platform, read).await? {
-                    Some(found) => found,
-                    None => return Ok(None),
-                }
-            }
-            Served::Format1(_) => match self.connector(platform).await? {
-                // Format 1 has no details.
-                Some(row) => {
-                    (row, crate::util::json::text(&ConnectorDetail::default()).into_bytes())
-                }
-                None => return Ok(None),
-            },
-        };
+        let read =
+            |_: &str, found: Packed<'_>| Ok((found.connector.to_vec(), found.detail()?.to_vec()));
+        let Some((row, detail)) = self.platform(platform, read).await? else { return Ok(None) };
         let damaged = || StorageError::new("a connector's row is not what it should be");
         let mut json = row.strip_suffix(b"}").ok_or_else(damaged)?.to_vec();
         json.push(b',');
@@ -525,13 +451,10 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         key: &str,
         with_responses: bool,
     ) -> Result<FoundAction, StorageError> {
-        let Served::Current(current) = &self.served else {
-            return Err(StorageError::new("format 1 has no details: import and publish again"));
-        };
         let read = |own: &str, found: Packed<'_>| {
             Ok((own.to_owned(), found.detail()?.to_vec(), found.units()?))
         };
-        let Some((own, detail, table)) = self.platform(current, platform, read).await? else {
+        let Some((own, detail, table)) = self.platform(platform, read).await? else {
             return Ok(FoundAction::NoPlatform);
         };
         let Some(place) = table.unit(key).or_else(|| table.units.first()) else {
@@ -556,23 +479,10 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// # Errors
     /// When storage can't answer, or a value is damaged.
     pub async fn platforms(&self) -> Result<String, StorageError> {
-        let text = match &self.served {
-            Served::Current(current) => {
-                let names = current.names();
-                let place =
-                    names.ok_or_else(|| damaged_current(DamagedError("it is cut short")))?;
-                let section = self.cache.section(self.ports, place).await?;
-                section.block(0)?.to_vec()
-            }
-            Served::Format1(id) => {
-                let list = self.cache.old_list(self.ports, Kind::Connector, *id).await?;
-                let keys = (0..list.len()).filter_map(|row| {
-                    let facts = Facts::read(Kind::Connector, list.row(row)?, 0)?;
-                    Some(format!("{}\n", ConnectorKey::parse(&facts.key)?.platform))
-                });
-                keys.collect::<String>().into_bytes()
-            }
-        };
+        let names = self.current.names();
+        let place = names.ok_or_else(|| damaged_current(DamagedError("it is cut short")))?;
+        let section = self.cache.section(self.ports, place).await?;
+        let text = section.block(0)?.to_vec();
         String::from_utf8(text).map_err(|_| StorageError::new("a platform's name is not UTF-8"))
     }
 
@@ -580,14 +490,13 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// about it. Returns `None` when there is no such platform.
     async fn platform<T>(
         &self,
-        current: &Current,
         name: &str,
         read: impl Fn(&str, Packed<'_>) -> Result<T, StorageError>,
     ) -> Result<Option<T>, StorageError> {
         let mut platform = name.to_owned();
         // An alias leads to a platform, never to another alias.
         for _ in 0..2 {
-            let Some(place) = current.pack(&platform) else { return Ok(None) };
+            let Some(place) = self.current.pack(&platform) else { return Ok(None) };
             let section = self.cache.section(self.ports, place).await?;
             match pack::find(&section, place.segment, &platform)? {
                 Some(Found::Platform(found)) => return read(&platform, found).map(Some),
@@ -661,44 +570,6 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let sections: Vec<Rc<Section>> = all(reads).await?;
         Ok(List::new(list, kind, parts.into_iter().zip(sections).collect()))
     }
-
-    async fn old_connectors(
-        &self,
-        id: SegmentId,
-        filter: &ConnectorFilter,
-        positions: Positions<'_>,
-    ) -> Result<Page, StorageError> {
-        let list = self.cache.old_list(self.ports, Kind::Connector, id).await?;
-        let (wanted, platforms) = (Wanted::from(filter), platforms(filter));
-        let key = filter.key.as_ref();
-        let holds = |row: &Facts| {
-            let platform = ConnectorKey::parse(&row.key).map_or("", |key| key.platform);
-            let has = |platforms: &Vec<String>| platforms.iter().any(|known| known == platform);
-            platforms.as_ref().is_none_or(has) && key.is_none_or(|key| *key == row.key)
-        };
-        let is_all = wanted.is_nothing() && platforms.is_none();
-        let found = (!is_all).then(|| list.select(&wanted, "", holds)).transpose();
-        old_page(&list, found, positions)
-    }
-}
-
-fn old_damaged(DamagedError(what): DamagedError) -> StorageError {
-    StorageError::new(format!("a list of format 1 is damaged: {what}"))
-}
-
-/// A page of the rows that were found, or of all rows.
-fn old_page(
-    list: &OldList,
-    found: Result<Option<Vec<u32>>, DamagedError>,
-    positions: Positions<'_>,
-) -> Result<Page, StorageError> {
-    let selection = match found.map_err(old_damaged)? {
-        Some(found) => Selection::Rows(found.into()),
-        None => Selection::Range(0..list.len()),
-    };
-    let shown = selection.page(positions(selection.len()));
-    let rows: Vec<&[u8]> = shown.rows().into_iter().filter_map(|row| list.row(row)).collect();
-    Ok(Page { total: selection.len(), rows: rows.join(&b',') })
 }
 
 /// The only platforms that can match a filter, each once. Returns `None` when the filter does not restrict them.

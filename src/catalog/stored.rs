@@ -15,15 +15,8 @@ use sha2::{Digest, Sha256};
 /// The key of the record that names the served version.
 pub const CURRENT_KEY: &str = "current";
 
-/// The layout that this code writes. It also reads [format 1](super::format1), format 2, which has no packed blocks, and
-/// format 3, which does not say which connectors [need an OAuth client](super::row::NEEDS_CLIENT).
+/// The number of the layout. A catalog of another format is refused: it has to be imported and published again.
 pub const FORMAT: u32 = 4;
-
-/// Whether this is the number of a layout like [`FORMAT`]'s, which this code reads. Format 1 is another one.
-#[must_use]
-pub const fn is_read(format: u32) -> bool {
-    matches!(format, 2..=FORMAT)
-}
 
 /// A segment's id: the first 128 bits of its SHA-256, written as 32 lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::parallel;
-use crate::catalog::stored::{FORMAT, Manifest, SegmentId, is_read};
+use crate::catalog::stored::{FORMAT, Manifest, SegmentId};
 use crate::catalog::write::{self, LaidOut, Platform, Sizes};
 
 /// The content of `current.json`, which names the current version.
@@ -81,7 +81,7 @@ impl Folder {
             Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
         };
         let FormatOnly { format } = parsed(&path, &bytes)?;
-        if !is_read(format) {
+        if format != FORMAT {
             bail!(
                 "{}: format {format}, but this program reads format {FORMAT}: import again",
                 path.display(),

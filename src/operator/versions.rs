@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::catalog::stored::{Manifest, SegmentId, is_read};
+use crate::catalog::stored::{FORMAT, Manifest, SegmentId};
 use crate::importer::fetched::coverage;
 use crate::importer::folder::Folder;
 use crate::importer::report::counted;
@@ -55,38 +55,6 @@ pub struct Prune {
     yes: bool,
 }
 
-/// The manifest of a version, in this format or in format 1.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum AnyManifest {
-    Now(Manifest),
-    #[serde(rename_all = "camelCase")]
-    Old {
-        connectors: SegmentId,
-        actions: Vec<SegmentId>,
-        connector_rows: u32,
-        action_rows: u32,
-    },
-}
-
-impl AnyManifest {
-    /// The manifest, if it belongs to the version with this id. Returns `None` for another version's, or one in an
-    /// unknown format.
-    fn of(&self, id: &str) -> Option<Manifest> {
-        let manifest = match self {
-            Self::Now(manifest) => Some(manifest.clone()).filter(|known| is_read(known.format))?,
-            Self::Old { connectors, actions, connector_rows, action_rows } => Manifest {
-                format: 1,
-                version: *connectors,
-                segments: actions.iter().copied().chain([*connectors]).collect(),
-                connector_rows: *connector_rows,
-                action_rows: *action_rows,
-            },
-        };
-        Some(manifest).filter(|manifest| manifest.version.to_string() == id)
-    }
-}
-
 /// A version in storage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -114,7 +82,7 @@ fn read(kv: &Kv<'_>) -> Result<Stored> {
     let (keys, served) = state(kv)?;
     let names: Vec<String> =
         keys.keys().filter(|key| key.starts_with("version:")).cloned().collect();
-    let manifests: BTreeMap<String, AnyManifest> = kv.get_all(&names)?;
+    let manifests: BTreeMap<String, Manifest> = kv.get_all(&names)?;
     let versions = versions(&manifests, &keys, served);
     for version in versions.iter().filter(|version| !version.is_readable()) {
         eprintln!("warning: version {} cannot be read: damaged, or of another format", version.id);
@@ -128,16 +96,16 @@ impl Version {
     }
 
     const fn note(&self) -> &'static str {
-        match (self.current, self.format) {
-            (true, Some(1)) => "served, of format 1: import and publish again",
-            (true, _) => "served",
+        match (self.current, self.is_readable()) {
+            (true, true) => "served",
+            (true, false) => "current, but unreadable: import and publish again",
             (false, _) => "",
         }
     }
 }
 
 fn versions(
-    manifests: &BTreeMap<String, AnyManifest>,
+    manifests: &BTreeMap<String, Manifest>,
     keys: &BTreeMap<String, Metadata>,
     served: Option<SegmentId>,
 ) -> Vec<Version> {
@@ -145,8 +113,10 @@ fn versions(
         .iter()
         .filter_map(|(key, metadata)| {
             let id = key.strip_prefix("version:")?;
-            let manifest = manifests.get(key).and_then(|manifest| manifest.of(id));
-            let rows = manifest.as_ref();
+            let is_readable = |manifest: &&Manifest| {
+                manifest.format == FORMAT && manifest.version.to_string() == id
+            };
+            let rows = manifests.get(key).filter(is_readable);
             Some(Version {
                 id: id.to_owned(),
                 current: served.is_some_and(|served| served.to_string() == id),
@@ -300,37 +270,27 @@ mod tests {
         SegmentId([byte; 16])
     }
 
-    fn manifest(version: u8, segments: Vec<SegmentId>) -> serde_json::Value {
-        let version = id(version);
-        serde_json::json!(Manifest {
+    fn manifest(version: u8, segments: Vec<SegmentId>) -> Manifest {
+        Manifest {
             format: FORMAT,
-            version,
+            version: id(version),
             segments,
             connector_rows: 1,
-            action_rows: 2
-        })
+            action_rows: 2,
+        }
     }
 
-    /// A manifest as earlier releases wrote it.
-    fn old(connectors: u8, own: u8) -> serde_json::Value {
-        let (connectors, actions) = (id(connectors), [id(0), id(own)]);
-        serde_json::json!({
-            "format": 1, "connectors": connectors, "actions": actions, "connectorRows": 1, "actionRows": 2,
-        })
-    }
-
-    /// Versions 1 (in format 1), 2 and 3, published in this order, each with its own segment and one that all share.
+    /// Versions 1, 2 and 3, published in this order, each with its own segment and one that all share.
     fn stored(served: u8) -> Stored {
         let mut keys = BTreeMap::new();
         let mut manifests = BTreeMap::new();
         for (byte, own) in [(1, 17), (2, 18), (3, 19)] {
             let segments = vec![id(0), id(byte), id(own)];
             keys.extend(segments.iter().map(|id| (id.key(), Metadata::default())));
-            let manifest = if byte == 1 { old(byte, own) } else { manifest(byte, segments) };
             let published_at = Some(format!("2026-01-0{byte}T00:00:00.000Z"));
             let metadata = Metadata { published_at, ..Metadata::default() };
             keys.insert(id(byte).version_key(), metadata);
-            manifests.insert(id(byte).version_key(), serde_json::from_value(manifest).unwrap());
+            manifests.insert(id(byte).version_key(), manifest(byte, segments));
         }
         keys.insert(id(99).key(), Metadata::default());
         keys.insert("current".into(), Metadata::default());
@@ -352,9 +312,13 @@ mod tests {
     }
 
     #[test]
-    fn a_served_version_of_format_1_says_so() {
-        let notes: Vec<_> = [1, 3].map(|served| stored(served).versions[0].note()).into();
-        assert_eq!(notes, ["served, of format 1: import and publish again", "served"]);
+    fn the_list_notes_a_current_version_of_another_format() {
+        assert_eq!(stored(3).versions[0].note(), "served");
+        let stored = stored(3);
+        let other = Manifest { format: FORMAT + 1, ..manifest(3, Vec::new()) };
+        let manifests = BTreeMap::from([(id(3).version_key(), other)]);
+        let versions = versions(&manifests, &stored.keys, Some(id(3)));
+        assert_eq!(versions[0].note(), "current, but unreadable: import and publish again");
     }
 
     #[test]

@@ -35,7 +35,6 @@ pub struct Metered<'a, P> {
     hides_blobs: Cell<bool>,
     rows_written: Cell<u64>,
     blob_reads: Cell<u64>,
-    serves_format_1: Cell<bool>,
     repeated: Cell<bool>,
     due: Cell<Option<(Use, Statement)>>,
     settled: Cell<Option<Use>>,
@@ -64,7 +63,6 @@ impl<'a, P: Ports> Metered<'a, P> {
             hides_blobs: Cell::new(false),
             rows_written: Cell::new(0),
             blob_reads: Cell::new(0),
-            serves_format_1: Cell::new(false),
             repeated: Cell::new(false),
             due: Cell::new(None),
             settled: Cell::new(None),
@@ -88,11 +86,7 @@ impl<P> fmt::Display for Metered<'_, P> {
         let (calls, written) = (self.db_calls.get(), self.rows_written.get());
         let reads = if self.hides_blobs.get() { 0 } else { self.blob_reads.get() };
         write!(f, "d1;desc=\"calls={calls} rows_read={read} rows_written={written}\", ")?;
-        write!(f, "kv;desc=\"reads={reads}\"")?;
-        if self.serves_format_1.get() {
-            write!(f, ", catalog;desc=\"format=1\"")?;
-        }
-        Ok(())
+        write!(f, "kv;desc=\"reads={reads}\"")
     }
 }
 
@@ -262,11 +256,6 @@ impl<P: Ports> Metered<'_, P> {
     pub fn hide_reads(&self) {
         self.hides_rows.set(true);
         self.hides_blobs.set(true);
-    }
-
-    /// Has the response say that the catalog is in format 1 and should be published again.
-    pub fn serves_format_1(&self, serves: bool) {
-        self.serves_format_1.set(serves);
     }
 
     /// Whether statements were sent more than once, so that an earlier try may have done their work.

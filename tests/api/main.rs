@@ -28,8 +28,6 @@ mod derived;
 mod due_work;
 #[cfg(feature = "cli")]
 mod faults;
-mod format1;
-mod format2;
 mod full;
 mod keys;
 mod logos;

@@ -15,7 +15,6 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::chance::repetitions;
-use crate::format1;
 use crate::support::{Api, body};
 
 const PLATFORM: &str = "p0";
@@ -171,17 +170,13 @@ proptest! {
 
     #[test]
     fn action_lists_equal_the_model(
-        rows in actions(), sizes in sizes(), old in any::<bool>(), title in wanted(), q in wanted(), nth in proptest::option::of(0_usize..70),
+        rows in actions(), sizes in sizes(), title in wanted(), q in wanted(), nth in proptest::option::of(0_usize..70),
         method in proptest::option::of(select(&["get", "POST", "Put", "patch", "DELETE", "HEAD"][..])), limit in 1_usize..30, asked in 1_usize..5,
     ) {
         let api = Api::new(Config::default());
         let connector = crate::support::connector(PLATFORM, "P", "Other", 0);
         let catalog = vec![(connector, false, rows.clone())];
-        if old {
-            format1::publish(&api.world, catalog);
-        } else {
-            api.world.publish_in(sizes, &catalog);
-        }
+        api.world.publish_in(sizes, &catalog);
         let key = nth.map(|nth| rows.get(nth).map_or("none".into(), |row| row.key.clone()));
 
         let mut expected = rows;
@@ -204,16 +199,12 @@ proptest! {
 
     #[test]
     fn connector_lists_equal_the_model(
-        rows in connectors(), sizes in sizes(), old in any::<bool>(), name in wanted(), q in wanted(), nth in proptest::option::of(0_usize..50), by_key in any::<bool>(),
+        rows in connectors(), sizes in sizes(), name in wanted(), q in wanted(), nth in proptest::option::of(0_usize..50), by_key in any::<bool>(),
         category in proptest::option::of(select(&["PAYMENTS", "é", "other", "x"][..])), authkit in proptest::option::of(any::<bool>()), limit in 1_usize..30, asked in 1_usize..5,
     ) {
         let api = Api::new(Config::default());
         let catalog: Vec<_> = rows.iter().cloned().map(|(row, authkit)| (row, authkit, Vec::new())).collect();
-        if old {
-            format1::publish(&api.world, catalog);
-        } else {
-            api.world.publish_in(sizes, &catalog);
-        }
+        api.world.publish_in(sizes, &catalog);
         let platform = nth.filter(|_| !by_key).map(|nth| format!("P{nth}"));
         let key = nth.filter(|_| by_key).map(|nth| format!("api::p{nth}::v1"));
 

@@ -12,11 +12,9 @@ use connector_vault::catalog::action::unit::{self, Unit, UnitTable};
 use connector_vault::catalog::current::Current;
 use connector_vault::catalog::detail::{ConnectorDetail, OAuth2};
 use connector_vault::catalog::finder::index::Platforms;
-use connector_vault::catalog::format1::{self, OldList};
 use connector_vault::catalog::layout::Texts;
 use connector_vault::catalog::list::ListRef;
 use connector_vault::catalog::pack::{self, Found};
-use connector_vault::catalog::row::Kind;
 use connector_vault::catalog::section::{Section, SectionRef};
 use connector_vault::catalog::stored::SegmentId;
 use connector_vault::connections::cursor::Cursor;
@@ -39,7 +37,7 @@ use super::service;
 pub type Target = fn(&[u8]);
 
 /// All targets, by their names.
-pub const TARGETS: [(&str, Target); 18] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("path", path),
     ("query", query),
     ("body", request_body),
@@ -52,7 +50,6 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("current", current),
     ("section", section),
     ("unit", a_unit),
-    ("format1", format_1),
     ("import", import),
     ("providers", providers),
     ("proxy", proxy),
@@ -223,7 +220,6 @@ pub fn current(data: &[u8]) {
         let _ = (list.parts_of_title("a"), list.parts_of_key("a"), list.parts_of_scan(true));
         let _ = list.parts_of_words(["a", "z"].into_iter());
     }
-    let _ = format1::connectors_of(data);
 }
 
 /// The length of a head, and the bytes of a section with the checksum that it needs.
@@ -272,18 +268,6 @@ pub fn a_unit(data: &[u8]) {
     }
     let _ = serde_json::from_slice::<UnitTable>(data);
     let _ = serde_json::from_slice::<ConnectorDetail>(data);
-}
-
-/// A segment of format 1, with the checksum that it needs.
-pub fn format_1(data: &[u8]) {
-    for (kind, number) in [(Kind::Connector, 1), (Kind::Action, 2)] {
-        let bytes =
-            [b"CVAULT\x01".as_slice(), &[number], &crc32(data).to_le_bytes(), data].concat();
-        if let Ok(list) = OldList::open(kind, bytes) {
-            let _ = (list.row(0), list.row(usize::MAX), list.actions_of(0));
-            let _ = list.row_of_platform("a");
-        }
-    }
 }
 
 /// A document of an import.

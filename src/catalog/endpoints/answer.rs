@@ -100,7 +100,7 @@ impl CatalogAnswer<'_> {
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let Self { request, platforms, limits, asked } = self;
-        let catalog = open(cache, ports).await?;
+        let catalog = Catalog::open(cache, ports).await?;
         // The tag of a list is known before its rows are read; that of a detail is made from what has been read.
         let is_list =
             matches!(asked, Asked::Connectors { .. } | Asked::Found { .. } | Asked::Actions { .. });
@@ -317,16 +317,6 @@ fn with_notes(mut list: Vec<u8>, notes: &[String]) -> Vec<u8> {
 /// A platform's name in lower case. Returns `None` when the caller may not see the platform.
 fn seen(platform: &str, platforms: Option<&Names>) -> Option<String> {
     Some(fold(platform)).filter(|folded| has_platform(platforms, folded))
-}
-
-/// Opens the catalog that is served, and has the response say when it should be published again.
-async fn open<'a, P: Ports>(
-    cache: &'a CatalogCache,
-    ports: &'a Metered<'_, P>,
-) -> Result<Catalog<'a, Metered<'a, P>>, Problem> {
-    let catalog = Catalog::open(cache, ports).await?;
-    ports.serves_format_1(catalog.is_old());
-    Ok(catalog)
 }
 
 /// The catalog has no such platform, or the caller may not see it. `known` has a line for each platform.

@@ -3,7 +3,6 @@
 use connector_vault::terms::{Environment, Scope};
 
 use super::*;
-use crate::format1;
 use crate::support::{as_key, column};
 
 const DIRECT: [&str; 4] = ["amazon", "elsewhere", "keyed", "plain"];
@@ -128,11 +127,4 @@ fn an_answer_that_the_caller_has_is_not_repeated_until_a_client_changes() {
     set_client(&api, "acme");
     let changed = again();
     assert_eq!((changed.status, column(&changed, "platform").len()), (200, DIRECT.len() + 1));
-}
-
-#[test]
-fn a_catalog_of_format_1_does_not_say_what_needs_a_client_so_everything_is_offered() {
-    let api = Api::new(config(&SETTINGS));
-    format1::publish(&api.world, vec![(connector("old", "Old", "Email", 0), false, Vec::new())]);
-    assert_eq!(offered(&api, "connectable=true"), ["old"]);
 }

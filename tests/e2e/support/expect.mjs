@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const COST = /^d1;desc="calls=\d+ rows_read=\d+ rows_written=\d+", kv;desc="reads=\d+"(, catalog;desc="format=1")?$/;
+const COST = /^d1;desc="calls=\d+ rows_read=\d+ rows_written=\d+", kv;desc="reads=\d+"$/;
 const TITLES = {
   unknown_parameter: [400, "Unknown query parameter"],
   repeated_parameter: [400, "Repeated query parameter"],
