@@ -77,14 +77,19 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       }
     }
 
-    /** Deploys while requests are refused. Gives the hint of the failure. */
-    async fails(broken) {
-      api.broken = broken;
+    /** Deploys, which fails. Gives the failure. */
+    async stopped() {
       const deployed = captureLog(() => perform(this.steps()));
-      const { hint } = await deployed.then(
+      return deployed.then(
         () => assert.fail("it was deployed"),
         (error) => error,
       );
+    }
+
+    /** Deploys while requests are refused. Gives the hint of the failure. */
+    async fails(broken) {
+      api.broken = broken;
+      const { hint } = await this.stopped();
       api.broken = undefined;
       return hint;
     }
@@ -239,6 +244,33 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         [api.namespaces.length, api.databases.length, api.queues.length, api.queues[0].consumers.length],
         [1, 2, 1, 1],
       );
+      expectNothingUnknown();
+    });
+
+    test("a database that an earlier commit created stops the deployment before anything is changed", async () => {
+      const { sqlite } = api.databases[1];
+      sqlite.exec("CREATE TABLE earlier (a)");
+      const changes = [api.uploads.length, count(sqlite, "d1_migrations"), project.config];
+      const { message, output } = await project.stopped();
+      assert.match(`${message}${output}`, /VAULT_1: [^]*created by an earlier commit, and are not those of schema\//);
+      assert.match(
+        `${message}${output}`,
+        /npx wrangler d1 delete VAULT_1\n[^]*database_id = "0{8}-0{4}-0{4}-0{4}-0{11}1"/,
+      );
+      assert.deepEqual([api.uploads.length, count(sqlite, "d1_migrations"), project.config], changes);
+      sqlite.exec("DROP TABLE earlier");
+    });
+
+    test("a catalog of another format stops the deployment before anything is changed", async () => {
+      const [name, good] = [...api.values].find(([key]) => key.startsWith("version:"));
+      const other = { ...JSON.parse(good.value), format: 1 };
+      api.values.set(name, { ...good, value: Buffer.from(JSON.stringify(other)) });
+      const uploads = api.uploads.length;
+      const { message, hint } = await project.stopped();
+      assert.match(message, /has the format of another commit/);
+      assert.match(hint, /npx wrangler kv key delete current --binding CATALOG --remote\n/);
+      assert.equal(api.uploads.length, uploads);
+      api.values.set(name, good);
       expectNothingUnknown();
     });
 

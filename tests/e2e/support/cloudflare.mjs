@@ -237,6 +237,14 @@ export function commandsOf(current) {
       answers: ({ folder, file }) =>
         current().send(`PUT ${namespace(folder)}/bulk`, JSON.parse(readFileSync(file, "utf8"))),
     },
+    {
+      form: "kv bulk get FILE --binding CATALOG --remote",
+      reads: true,
+      answers: async ({ folder, file }) => {
+        const keys = JSON.parse(readFileSync(file, "utf8"));
+        return (await current().send(`POST ${namespace(folder)}/bulk/get`, { keys })).values;
+      },
+    },
     { form: "deploy --secrets-file FILE", answers: upload },
     { form: "deploy", answers: upload },
   ];
