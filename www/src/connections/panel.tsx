@@ -31,7 +31,7 @@ interface Props {
   onClose: () => void;
   onStay: () => void;
   onLeave: () => void;
-  /** Called when the connection no longer exists; `what` is an optional message. */
+  /** Called when the connection no longer exists; `message` is optional. */
   onRemoved: (message?: string) => void;
   fallbackFocus: () => HTMLElement | null;
 }

@@ -102,6 +102,7 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
     queryFn: ({ pageParam, signal }) =>
       vault.events.page({ ...filters, order: "newest", limit: PAGE_SIZE, after: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
+    // The end of the feed returns the cursor of the request.
     getNextPageParam: ({ next }, _, cursor) => (next === cursor ? undefined : next),
     // New events are polled separately; refetching all pages would not show more.
     staleTime: Number.POSITIVE_INFINITY,

@@ -23,7 +23,7 @@ export function takeLink(): Link | undefined {
   return TOKEN.test(token) ? { token } : "damaged";
 }
 
-/** Calls `open` when a link is opened in the same page. */
+/** Calls `onOpen` when a link is opened in the same page. */
 export function onLink(onOpen: (link: Link) => void): void {
   addEventListener("hashchange", () => {
     const link = takeLink();
