@@ -198,8 +198,8 @@ describe("agents with the clients that people have", () => {
   for (const [name, connect] of Object.entries(clients))
     test(`${name}: from the address alone to an action that ran`, async () => {
       const login = `user of ${name}`;
-      const wish = { platform: "called", identity: login, identityType: "user" };
-      const { id } = await app.expect(201, "POST", "/v1/vault/connections", wish);
+      const input = { platform: "called", identity: login, identityType: "user" };
+      const { id } = await app.expect(201, "POST", "/v1/vault/connections", input);
       await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
       const callback = `http://127.0.0.1:${back.port}/callback`;
       let asked = 0;

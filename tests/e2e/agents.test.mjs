@@ -84,8 +84,8 @@ describe("agents", () => {
     ({ id } = await create("ann"));
     await create("bob");
     await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
-    const wish = { identity: "ann", identityType: "user", scopes: CALLING.split(" ") };
-    ({ token } = await app.expect(201, "POST", "/v1/sessions", wish));
+    const input = { identity: "ann", identityType: "user", scopes: CALLING.split(" ") };
+    ({ token } = await app.expect(201, "POST", "/v1/sessions", input));
     // The conformance suite has no way to send a key.
     gate = await front({ "x-service-secret": made.secret });
     gate.to = server.port;
@@ -134,8 +134,8 @@ describe("agents", () => {
       JSON.parse(await run(INSPECTOR, ["--cli", `${addressOf(server)}`, ...options, "--method", ...method]));
     const { tools } = await inspect("tools/list");
     assert.deepEqual(tools.map(({ name }) => name).sort(), TOOLS);
-    const wish = ["--tool-name", "list_connections", "--tool-arg", "platform=called"];
-    const called = await inspect("tools/call", ...wish);
+    const input = ["--tool-name", "list_connections", "--tool-arg", "platform=called"];
+    const called = await inspect("tools/call", ...input);
     assert.deepEqual([called.isError, called.structuredContent.rows.map((row) => row.id)], [false, [id]]);
   });
 
@@ -244,8 +244,8 @@ describe("an agent and a person", () => {
     test(`${name}: asks for a connection, which a person makes, and acts with it when its token has ended, too`, async () => {
       const identity = name;
       const login = `ann by ${name.length}`;
-      const wish = { identity, identityType: "user", scopes: CALLING.split(" ") };
-      const { token } = await app.expect(201, "POST", "/v1/sessions", wish);
+      const input = { identity, identityType: "user", scopes: CALLING.split(" ") };
+      const { token } = await app.expect(201, "POST", "/v1/sessions", input);
       const opens = [];
       const follow = async ({ url, mode }) => {
         opens.push(mode);
@@ -277,8 +277,8 @@ describe("an agent and a person", () => {
 
   test("README's commands do so too, at this platform instead of GitHub", async () => {
     const identity = "bob@example.com";
-    const wish = { identity, identityType: "user", scopes: CALLING.split(" ") };
-    const { token } = await app.expect(201, "POST", "/v1/sessions", wish);
+    const input = { identity, identityType: "user", scopes: CALLING.split(" ") };
+    const { token } = await app.expect(201, "POST", "/v1/sessions", input);
     const { authMethods } = (await app.call("GET", `/v1/available-connectors/${platform}`)).json;
     const here = (code) =>
       code

@@ -82,10 +82,10 @@ describe("seed", () => {
     const state = new State("seeded");
     let connections;
     before(async () => {
-      const wish = ["--connections", "3000", "--seed", "1"];
+      const input = ["--connections", "3000", "--seed", "1"];
       for (const [{ code, said }, had] of [
-        [npmSeed(...here(state, ...wish)), "0"],
-        [seed(state, ...wish, "--by-wrangler"), "3,000"],
+        [npmSeed(...here(state, ...input)), "0"],
+        [seed(state, ...input, "--by-wrangler"), "3,000"],
       ]) {
         assert.equal(code, 0, said);
         assert.match(said, new RegExp(`Created 3,000 connections in .* which had ${had} before`));

@@ -20,8 +20,8 @@ async def main(address, secret, mode):
         async with Client(streamable_http_client(address, http_client=http), mode=mode) as client:
             print("{}", flush=True)
             while line := await asyncio.to_thread(sys.stdin.readline):
-                wish = json.loads(line)
-                result = await (client.call_tool(**wish) if wish else client.list_tools())
+                request = json.loads(line)
+                result = await (client.call_tool(**request) if request else client.list_tools())
                 print(result.model_dump_json(by_alias=True, exclude_none=True), flush=True)
 
 

@@ -30,8 +30,8 @@ export function changes(world) {
   /** A connection that no other test uses. */
   const fresh = async (fields = {}) => {
     last += 1;
-    const wish = { platform: "github", identity: `someone-${last}`, identityType: "user", ...fields };
-    return expectConnection(await owner.create(wish), {}, { status: 201 });
+    const input = { platform: "github", identity: `someone-${last}`, identityType: "user", ...fields };
+    return expectConnection(await owner.create(input), {}, { status: 201 });
   };
   const ifMatch = (value) => [["if-match", value]];
 
@@ -70,7 +70,7 @@ export function changes(world) {
     });
 
     test("the same key is free in another environment and for another account, under another label or platform", async () => {
-      const wish = { platform: "github", identity: "same", identityType: "user" };
+      const input = { platform: "github", identity: "same", identityType: "user" };
       const created = [];
       for (const [caller, more] of [
         [owner, {}],
@@ -81,7 +81,7 @@ export function changes(world) {
         [owner, { identity: "Same" }],
         [owner, { identity: "s ame" }],
       ]) {
-        created.push(expectConnection(await caller.create({ ...wish, ...more }), {}, { status: 201 }).connection);
+        created.push(expectConnection(await caller.create({ ...input, ...more }), {}, { status: 201 }).connection);
       }
       assert.equal(new Set(created.map(({ id }) => id)).size, created.length);
       assert.equal(created[1].key, "live::github::default::same");
@@ -92,7 +92,7 @@ export function changes(world) {
       ]) {
         const rows = await stored(world.database, caller.key.row.account);
         const answer = await caller.create({
-          ...wish,
+          ...input,
           name: "Another",
           tags: ["x"],
           platformVersion: "v99",

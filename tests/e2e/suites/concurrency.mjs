@@ -30,9 +30,9 @@ function tally(answers) {
 export function concurrency(world) {
   const made = key({ account: "crowd" });
   const caller = new Caller(world, made);
-  const wish = (identity, more) => ({ platform: "github", identity, identityType: "user", ...more });
+  const input = (identity, more) => ({ platform: "github", identity, identityType: "user", ...more });
   const fresh = async (identity, more) =>
-    expectConnection(await caller.create(wish(identity, more)), {}, { status: 201 });
+    expectConnection(await caller.create(input(identity, more)), {}, { status: 201 });
 
   describe("many at once", () => {
     before(() => store(world.database, [made]));
@@ -98,7 +98,7 @@ export function concurrency(world) {
 
     test("30 POSTs of one key: one creates it, the others return its id", async () => {
       const answers = await times(30, (i) =>
-        caller.create(wish("contested", { name: `try ${i}`, tags: [`try-${i}`] })),
+        caller.create(input("contested", { name: `try ${i}`, tags: [`try-${i}`] })),
       );
       assert.deepEqual(tally(answers), { 201: 1, 409: 29 });
       const { connection } = expectConnection(
@@ -125,7 +125,7 @@ export function concurrency(world) {
         connection: { id },
       } = await fresh("mixed");
       const answers = await times(60, (i) =>
-        [() => caller.patch(id, { tags: [`m${i}`] }), () => caller.remove(id), () => caller.create(wish("mixed"))][
+        [() => caller.patch(id, { tags: [`m${i}`] }), () => caller.remove(id), () => caller.create(input("mixed"))][
           i % 3
         ](),
       );
@@ -149,7 +149,7 @@ export function concurrency(world) {
         await store(world.database, [doomed]);
         const late = new Caller(world, doomed);
         const { connection, etag } = expectConnection(
-          await late.create(wish(`left by one ${how}`, { tags: ["kept"] })),
+          await late.create(input(`left by one ${how}`, { tags: ["kept"] })),
           {},
           { status: 201 },
         );
@@ -162,7 +162,7 @@ export function concurrency(world) {
         const tries = [
           () => late.patch(connection.id, { tags: ["no"] }),
           () => late.patch(connection.id, { tags: ["no"] }, [["if-match", etag]]),
-          () => late.create(wish("never")),
+          () => late.create(input("never")),
           () => late.remove(connection.id),
           () => late.read(connection.id),
           () => late.read(connection.id, [["if-none-match", etag]]),
@@ -213,7 +213,7 @@ export function concurrency(world) {
           ...doomed.splice(-9).map((id) => walker.remove(id)),
           ...doomed.splice(0, 9).map((id) => walker.remove(id)),
           ...patched.splice(0, 9).map((id) => walker.patch(id, { tags: ["touched"] })),
-          ...Array.from({ length: 3 }, () => walker.create(wish(`born-${(created += 1)}`))),
+          ...Array.from({ length: 3 }, () => walker.create(input(`born-${(created += 1)}`))),
         ]);
       const settled = [];
       let running = Promise.resolve([]);
@@ -245,7 +245,7 @@ export function concurrency(world) {
         [() => caller.send("GET", SUMMARY), 200],
         [() => caller.list("limit=0"), 400],
         [() => caller.read("nothing"), 404],
-        [() => caller.create(wish("busy")), 409],
+        [() => caller.create(input("busy")), 409],
         [() => caller.patch(id, {}), 200],
         [() => caller.patch(id, "["), 400],
         [() => caller.send("PUT", CONNECTIONS), 405],

@@ -104,13 +104,13 @@ export function configured(world) {
         }
       }
       const may = { vary, headers: allowed(origin) };
-      const wish = (identity) => ({ platform: "acme-store", identity, identityType: "user" });
+      const input = (identity) => ({ platform: "acme-store", identity, identityType: "user" });
       const {
         connection: { id },
         etag,
-      } = expectConnection(await caller.create(wish("a"), headers), {}, { ...may, status: 201 });
-      expectConnection(await caller.create(wish("b"), headers), {}, { ...may, status: 201 });
-      expectProblem(await caller.create(wish("b"), headers), "connection_exists", may);
+      } = expectConnection(await caller.create(input("a"), headers), {}, { ...may, status: 201 });
+      expectConnection(await caller.create(input("b"), headers), {}, { ...may, status: 201 });
+      expectProblem(await caller.create(input("b"), headers), "connection_exists", may);
       expectConnection(await caller.patch(id, { tags: ["x"] }, [...headers, ["if-match", etag]]), { tags: ["x"] }, may);
       expectProblem(
         await caller.patch(id, { tags: ["y"] }, [...headers, ["if-match", etag]]),

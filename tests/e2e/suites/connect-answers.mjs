@@ -73,11 +73,11 @@ export function connectAnswers(world) {
   let people = 0;
 
   /** Connects an account there; `answer` is what the token endpoint says. */
-  async function visit(platform, answer, wish = {}) {
+  async function visit(platform, answer, input = {}) {
     people += 1;
     const code = world.stub.on(`code-${people}-Zx9Qw7 +&`, answer);
     const visitor = new Visitor();
-    const { id, link } = await app.begin({ platform, identity: `person ${people}`, ...wish });
+    const { id, link } = await app.begin({ platform, identity: `person ${people}`, ...input });
     const url = new URL(await agree(visitor, link));
     url.searchParams.set("pick", new URLSearchParams({ code }).toString());
     const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);

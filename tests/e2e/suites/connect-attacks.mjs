@@ -26,9 +26,9 @@ export function connectAttacks(world) {
   let people = 0;
 
   /** A user on the way: at the platform, with the address that would lead back. */
-  async function away({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...wish } = {}) {
+  async function away({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...input } = {}) {
     const nth = (people += 1);
-    const begun = await of.begin({ platform, identity: `user ${nth}`, ...wish });
+    const begun = await of.begin({ platform, identity: `user ${nth}`, ...input });
     const address = new URL(await agree(visitor, begun.link));
     const code = world.stub.on(`attacked-code-${nth}-Qx7`, (it) => reply(it, freshTokens({ scope: "read" })));
     address.searchParams.set("pick", new URLSearchParams({ code, ...pick }).toString());
@@ -255,8 +255,8 @@ export function connectAttacks(world) {
     });
 
     test("markup in everything that is sent, and in everything that a platform says", async () => {
-      const wish = { platform: "plain", identity: `${EVIL}&amp;`, label: "label", name: EVIL, tags: ["<b>"] };
-      const { link } = await app.begin(wish);
+      const input = { platform: "plain", identity: `${EVIL}&amp;`, label: "label", name: EVIL, tags: ["<b>"] };
+      const { link } = await app.begin(input);
       const visitor = new Visitor();
       const question = readPage(await visitor.get(link));
       assert.equal(question.heading, "Connect plain to Sample <b>App</b>?");
@@ -338,13 +338,13 @@ export function connectAttacks(world) {
     test("who fills in a form does not choose who gets the app's secret", async () => {
       const client = { clientId: "app", clientSecret: "the attacked app's secret" };
       await app.setClient("hosted", client);
-      const wish = { platform: "hosted", identity: "chooser", fields: { shop: "evil.example" } };
-      const refused = await app.connect(wish);
+      const input = { platform: "hosted", identity: "chooser", fields: { shop: "evil.example" } };
+      const refused = await app.connect(input);
       assert.deepEqual([refused.status, refused.json.code], [409, "oauth_client_missing"]);
       assert.match(refused.json.detail, /must set its `variables` `shop`/);
       const set = await app.call("PUT", "/v1/oauth-clients/hosted", { ...client, variables: { shop: "good.example" } });
       assert.equal(set.status, 200, set.text);
-      const { link } = await app.begin(wish);
+      const { link } = await app.begin(input);
       assert.equal(new URL(await agree(new Visitor(), link)).host, "good.example");
     });
 
@@ -360,15 +360,15 @@ export function connectAttacks(world) {
       const bobs = await away({ identity: "bob" });
       await comeBack(bobs.visitor, bobs.back);
       const bob = await app.connected(bobs.id);
-      for (const [wish, status, code] of [
+      for (const [input, status, code] of [
         [{ platform: "plain", identity: "bob" }, 403, "insufficient_scope"],
         [{ platform: "plain", identity: "Ann" }, 403, "insufficient_scope"],
         [{ platform: "plain", identityType: "team" }, 403, "insufficient_scope"],
         [{ platform: "issuing" }, 403, "insufficient_scope"],
         [{ connection: bob.id }, 404, "connection_not_found"],
       ]) {
-        const answer = await holder.call("POST", "/v1/vault/connect", wish);
-        assert.deepEqual([answer.status, answer.json.code], [status, code], JSON.stringify(wish));
+        const answer = await holder.call("POST", "/v1/vault/connect", input);
+        assert.deepEqual([answer.status, answer.json.code], [status, code], JSON.stringify(input));
       }
       for (const [method, path] of [
         ["GET", `/v1/vault/connect/${bobs.id}`],

@@ -24,15 +24,15 @@ export function connectIdp(world) {
   const app = new App(() => world.server, made);
 
   /** Connects an account there, as one person in one browser. Returns the attempt's id and the last page. */
-  async function visit(wish, { as = wish.identity, deny, visitor = new Visitor() } = {}) {
-    const { id, link } = await app.begin(wish);
+  async function visit(input, { as = input.identity, deny, visitor = new Visitor() } = {}) {
+    const { id, link } = await app.begin(input);
     const url = await agree(visitor, link);
     const back = await world.idp.visit(visitor, url, { login: as, deny }, isCallback);
     return { id, page: await comeBack(visitor, back), url: new URL(url), back: new URL(back) };
   }
 
-  async function connected(wish, how) {
-    const { id } = await visit(wish, how);
+  async function connected(input, how) {
+    const { id } = await visit(input, how);
     return app.connected(id);
   }
 

@@ -145,8 +145,8 @@ export function connectRace(world) {
       const id = await connected(identity);
       const old = await first.credentials(id);
       const plain = "refresh of the killed racer Zx9Qw7";
-      const wish = { platform: "plain", identity, identityType: "user" };
-      const { id: other } = await first.expect(201, "POST", "/v1/vault/connections", wish);
+      const input = { platform: "plain", identity, identityType: "user" };
+      const { id: other } = await first.expect(201, "POST", "/v1/vault/connections", input);
       const tokens = freshTokens({ refresh_token: plain });
       world.stub.on(plain, (it) => reply(it, tokens));
       const imported = { type: "oauth2", refreshToken: plain };

@@ -69,8 +69,8 @@ export function connectSecond(world) {
     }
 
     test("credentials as large as a request may be are held whole, larger ones are refused", async () => {
-      const wish = { platform: "second-post", identity: "large", identityType: "user" };
-      const { id } = await app.expect(201, "POST", "/v1/vault/connections", wish);
+      const input = { platform: "second-post", identity: "large", identityType: "user" };
+      const { id } = await app.expect(201, "POST", "/v1/vault/connections", input);
       const path = `/v1/vault/connections/${id}/credentials`;
       const token = (kind, length) => `${kind}-`.padEnd(length, "x-0.Yz_");
       const tokens = (length) => ({ accessToken: token("access", length), refreshToken: token("refresh", length) });

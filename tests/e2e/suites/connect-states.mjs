@@ -58,23 +58,23 @@ export function connectStates(world) {
 
     async create() {
       const { platform, identity } = this;
-      const wish = { platform, identity, identityType: "user" };
-      ({ id: this.id } = await this.app.expect(201, "POST", "/v1/vault/connections", wish));
+      const input = { platform, identity, identityType: "user" };
+      ({ id: this.id } = await this.app.expect(201, "POST", "/v1/vault/connections", input));
     }
 
     /** The user signs in, or enters a key; for the first time or again. */
     async connect() {
       const { platform, identity, id, secret } = this;
-      const wish = id ? { connection: id } : { platform, identity };
+      const input = id ? { connection: id } : { platform, identity };
       if (platform !== "plain") {
         const type = id ? {} : { identityType: "user" };
         const status = id ? 200 : 201;
-        const sent = { ...type, ...wish, fields: { apiKey: secret } };
+        const sent = { ...type, ...input, fields: { apiKey: secret } };
         ({ id: this.id } = await this.app.expect(status, "POST", "/v1/vault/connect", sent));
         return;
       }
       const visitor = new Visitor();
-      const { id: attempt, link } = await this.app.begin(wish);
+      const { id: attempt, link } = await this.app.begin(input);
       await comeBack(visitor, await takeCode(visitor, link, secret));
       ({ id: this.id } = await this.app.connected(attempt));
     }

@@ -226,8 +226,8 @@ export function connectTabs(world) {
 
     test("an attempt that starts in one browser does not end in another", async () => {
       const identity = "forwarded@example.com";
-      const wish = { platform: "login", identity, identityType: "user" };
-      const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", wish);
+      const input = { platform: "login", identity, identityType: "user" };
+      const { json } = await world.connect.caller().sendJson("POST", "/v1/vault/connect", input);
       const link = json.authorizationUrl;
       await visit(new URL(link).pathname, async (page) => {
         const [requested] = await Promise.all([

@@ -77,7 +77,7 @@ const TAGS = [
 ];
 
 /** A connection to create; the nth of any number. */
-const wish = (n) => ({
+const input = (n) => ({
   platform: PLATFORMS[n % 3],
   identity: IDENTITIES[n % IDENTITIES.length],
   identityType: TYPES[n % 4],
@@ -139,7 +139,7 @@ export function connections(world) {
       await store(world.database, Object.values(keys));
       all = [];
       for (let n = 0; n < 60; n += 1) {
-        const sent = wish(n);
+        const sent = input(n);
         const answer = await own.create(sent);
         const { label, platformVersion, ...fields } = sent;
         const key = `test::${sent.platform}::${label}::${sent.identity}`;
@@ -150,7 +150,7 @@ export function connections(world) {
       }
       all.sort(inOrder);
       for (const caller of [live, other])
-        for (let n = 0; n < 4; n += 1) expectConnection(await caller.create(wish(n)), {}, { status: 201 });
+        for (let n = 0; n < 4; n += 1) expectConnection(await caller.create(input(n)), {}, { status: 201 });
     });
 
     test("what was created is read back byte for byte, by any spelling of its id", async () => {

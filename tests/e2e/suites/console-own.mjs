@@ -16,8 +16,8 @@ export function consoleOwn(world) {
   const someone = () => `own-${randomUUID()}@example.com`;
   const cards = (page) => page.locator(".end-user-card");
   const button = (page, name) => page.getByRole("button", { name, exact: true });
-  const visit = async (identity, use, { wish, path = "", ...options } = {}) => {
-    const link = await linkFor(world.console, identity, wish);
+  const visit = async (identity, use, { input, path = "", ...options } = {}) => {
+    const link = await linkFor(world.console, identity, input);
     return world.console.visit(link.replace("#", `${path}#`), use, { as: null, ...options });
   };
 
@@ -36,7 +36,7 @@ export function consoleOwn(world) {
           await button(page, "Connect an account").click();
           await page.waitForURL("**/connect");
         },
-        { wish: { as: world.console.keys.connector, scopes } },
+        { input: { as: world.console.keys.connector, scopes } },
       );
     });
 
@@ -183,14 +183,14 @@ export function consoleOwn(world) {
           assert.equal(await page.locator("main button").count(), 0);
           await page.getByRole("heading", { name: "Github" }).waitFor();
         },
-        { wish: { scopes: ["connections:read"] } },
+        { input: { scopes: ["connections:read"] } },
       );
       await visit(
         identity,
         async (page) => {
           await page.getByText("This link has no access to connections").waitFor();
         },
-        { wish: { scopes: ["catalog:read"] } },
+        { input: { scopes: ["catalog:read"] } },
       );
     });
 
@@ -233,7 +233,7 @@ export function consoleOwn(world) {
           await cards(page).nth(59).waitFor();
           assert.equal(await button(page, "Show more").count(), 0);
         },
-        { wish: { scopes: ["connections:read"] } },
+        { input: { scopes: ["connections:read"] } },
       ));
 
     test("shows a failure, and retries", async () => {

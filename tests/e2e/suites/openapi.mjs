@@ -32,7 +32,7 @@ export function openapi(world) {
   let description;
   const send = (path, options) => world.server.send(path, options);
   let made = 0;
-  const wish = (more = {}) => ({
+  const input = (more = {}) => ({
     platform: PLATFORM,
     identity: `openapi-${(made += 1)}`,
     identityType: "user",
@@ -49,7 +49,7 @@ export function openapi(world) {
   const put = (path, body) =>
     send(path, { method: "PUT", secret: keys.full.secret, headers: [JSON_TYPE], body: JSON.stringify(body) });
   const connecting = (more) => {
-    const { identity, identityType } = wish();
+    const { identity, identityType } = input();
     return { platform: PLATFORM, identity, identityType, ...more };
   };
   const byToken = (token = "example-token") => connecting({ authMethod: "token", fields: { token } });
@@ -80,7 +80,7 @@ export function openapi(world) {
     if (WEBHOOKS.test(operationId)) return (await hook()).id;
     if (KEYS.test(operationId)) return (await newKey()).json.id;
     if (operationId === "deleteAgentGrant") return agents().grant();
-    const { id } = (await create(wish())).json;
+    const { id } = (await create(input())).json;
     if (/^getCredentials$|^checkConnection$/.test(operationId)) {
       const stored = await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
       assert.equal(stored.status, 204, stored.text);
@@ -99,7 +99,7 @@ export function openapi(world) {
     if (operationId !== "setOauthClient") await put(CLIENT, { clientId: "example-client" });
     const id = path.includes("{id}") ? await subject(operationId) : undefined;
     const bodies = {
-      createConnection: wish({ name: "Ann", tags: ["eu"] }),
+      createConnection: input({ name: "Ann", tags: ["eu"] }),
       updateConnection: { tags: ["eu", "eu"] },
       setConnectionState: { state: "degraded", active: true, reason: "slow" },
       setConnectionName: { name: "Ann" },
@@ -157,7 +157,7 @@ export function openapi(world) {
   async function own(id, { path, ...request }) {
     const as = (body) => ({ body: JSON.stringify(body) });
     if (id === "createConnection") {
-      const body = JSON.stringify(wish());
+      const body = JSON.stringify(input());
       await send(path, { ...request, body });
       return [{ body }];
     }
@@ -293,15 +293,15 @@ export function openapi(world) {
     });
 
     test("describes the response of whoami to a token", async () => {
-      const ask = (wish) =>
+      const ask = (input) =>
         send("/v1/sessions", {
           method: "POST",
           secret: keys.full.secret,
           headers: [JSON_TYPE],
-          body: JSON.stringify(wish),
+          body: JSON.stringify(input),
         });
       const { schema } = description.operations.get("createSession").requestBody.content["application/json"];
-      for (const [wish, taken] of [
+      for (const [input, taken] of [
         [{ identity: "ann" }, true],
         [{ identity: "ann", identityType: "team", scopes: ["catalog:read"], ttlSeconds: 60 }, true],
         [
@@ -326,15 +326,15 @@ export function openapi(world) {
         [{ identity: " ann" }, false],
         [{ identity: "\u202eann" }, false],
       ]) {
-        const answer = await ask(wish);
+        const answer = await ask(input);
         description.expect("createSession", answer);
         assert.deepEqual(
-          [answer.status === 201, description.faults(schema, wish) === undefined],
+          [answer.status === 201, description.faults(schema, input) === undefined],
           [taken, taken],
-          JSON.stringify(wish),
+          JSON.stringify(input),
         );
         if (!taken) continue;
-        const page = wish.origins ? [["origin", wish.origins[0]]] : [];
+        const page = input.origins ? [["origin", input.origins[0]]] : [];
         const told = await send("/v1/whoami", { secret: answer.json.token, headers: page });
         assert.equal(told.status, 200);
         description.expect("whoami", told);
@@ -413,19 +413,19 @@ export function openapi(world) {
       const long = (count) => "é".repeat(count);
       const cases = [
         {},
-        wish(),
-        { ...wish(), platform: "GitHub" },
-        { ...wish(), platform: "Git Hub" },
-        { ...wish(), platform: 1 },
-        { ...wish(), identityType: "User" },
-        { ...wish(), nothing: 1 },
+        input(),
+        { ...input(), platform: "GitHub" },
+        { ...input(), platform: "Git Hub" },
+        { ...input(), platform: 1 },
+        { ...input(), identityType: "User" },
+        { ...input(), nothing: 1 },
         ...[1, "", long(256), long(257), "a,b", "a\nb", "a\u{85}", " a ", "a::b\u{1f980}"].map((identity) =>
-          wish({ identity }),
+          input({ identity }),
         ),
-        ...[null, 1, "", long(128), long(129), "a,b", "a\u{0}", " a "].map((name) => wish({ name })),
-        ...[null, "", "a-1", "A", "a_b", "x".repeat(64), "x".repeat(65)].map((label) => wish({ label })),
+        ...[null, 1, "", long(128), long(129), "a,b", "a\u{0}", " a "].map((name) => input({ name })),
+        ...[null, "", "a-1", "A", "a_b", "x".repeat(64), "x".repeat(65)].map((label) => input({ label })),
         ...["v1", "v", "1", "v1.0", `v${"1".repeat(16)}`, `v${"1".repeat(17)}`, null].map((platformVersion) =>
-          wish({ platformVersion }),
+          input({ platformVersion }),
         ),
         ...[
           null,
@@ -449,9 +449,9 @@ export function openapi(world) {
           [1],
           Array(50).fill("t"),
           Array(51).fill("t"),
-        ].map((tags) => wish({ tags })),
-        ...["failed", "Failed", null].map((state) => wish({ state })),
-        ...[true, false, null, "true"].map((active) => wish({ active })),
+        ].map((tags) => input({ tags })),
+        ...["failed", "Failed", null].map((state) => input({ state })),
+        ...[true, false, null, "true"].map((active) => input({ active })),
       ];
       const { schema } = description.operations.get("createConnection").requestBody.content["application/json"];
       let created = 0;
@@ -473,7 +473,7 @@ export function openapi(world) {
         [{ name: "x" }, false],
         [{ tags: null }, false],
       ]) {
-        const { id } = (await create(wish())).json;
+        const { id } = (await create(input())).json;
         const body = JSON.stringify(change);
         const answer = await send(one(id), { method: "PATCH", secret: keys.full.secret, headers: [JSON_TYPE], body });
         description.expect("updateConnection", answer);

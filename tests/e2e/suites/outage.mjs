@@ -22,7 +22,7 @@ export function outage(world) {
   const made = key({ account: "outage" });
   const description = Description.committed();
   const caller = new Caller(world, made);
-  const wish = { platform: "github", identity: `${PRIVATE}-identity`, identityType: "user", name: `${PRIVATE} name` };
+  const input = { platform: "github", identity: `${PRIVATE}-identity`, identityType: "user", name: `${PRIVATE} name` };
   const run = (sql) => world.database.prepare(sql).run();
 
   /** Asserts 503, that the log has the cause under the request's id, and that neither reveals more than it should. */
@@ -39,7 +39,7 @@ export function outage(world) {
     let id;
     before(async () => {
       await store(world.database, [made]);
-      id = expectConnection(await caller.create({ ...wish, tags: ["kept"] }), {}, { status: 201 }).connection.id;
+      id = expectConnection(await caller.create({ ...input, tags: ["kept"] }), {}, { status: 201 }).connection.id;
     });
 
     test("a write that fails in its middle leaves nothing behind", async () => {
@@ -50,7 +50,7 @@ export function outage(world) {
       );
       try {
         const tags = ["a", `${PRIVATE}-tag`, "boom", "z"];
-        await expectUnavailable(await caller.create({ ...wish, identity: `${PRIVATE}-2`, tags }), "a broken trigger");
+        await expectUnavailable(await caller.create({ ...input, identity: `${PRIVATE}-2`, tags }), "a broken trigger");
         await expectUnavailable(await caller.patch(id, { tags }), "a broken trigger");
         assert.equal(await stored(world.database, "outage"), rows);
         expectConnection(await caller.read(id), { version: "1", tags: ["kept"] });
@@ -67,7 +67,7 @@ export function outage(world) {
         () => caller.read(id),
         () => caller.patch(id, { tags: [`${PRIVATE}-tag`] }),
         () => caller.remove(id),
-        () => caller.create({ ...wish, identity: `${PRIVATE}-3` }),
+        () => caller.create({ ...input, identity: `${PRIVATE}-3` }),
       ];
       // A renamed table takes its triggers along, so that changes do not miss the counters.
       for (const [table, asked] of [

@@ -60,7 +60,7 @@ export function calls(world) {
   const { vault } = world;
   const read = async (id, made = world.keys.full) => (await world.plain(made, one(id))).json;
   let count = 0;
-  const wish = (more = {}) => ({
+  const input = (more = {}) => ({
     platform: "github",
     identity: `calls-${(count += 1)}`,
     identityType: "user",
@@ -68,9 +68,9 @@ export function calls(world) {
   });
   const make = (more) => {
     const { connections } = vault(world.keys.full);
-    const wished = wish(more);
-    assert.deepEqual(connections.validateCreate(wished), [], "what the service takes has no faults");
-    return connections.create(wished);
+    const body = input(more);
+    assert.deepEqual(connections.validateCreate(body), [], "what the service takes has no faults");
+    return connections.create(body);
   };
 
   describe("calls", () => {
@@ -124,7 +124,7 @@ export function calls(world) {
     test("a created connection persists, with defaults for omitted members", async () => {
       const recorder = new Recorder();
       const client = vault(world.keys.full, { fetch: recorder.fetch });
-      const least = wish();
+      const least = input();
       const made = await client.connections.create(least);
       const { platform, identity, identityType, name, label, state, active, tags, version, key } = {
         ...made,
@@ -142,7 +142,7 @@ export function calls(world) {
         ["POST", CONNECTIONS, least, "application/json"],
       );
 
-      const most = wish({
+      const most = input({
         platformVersion: "v7",
         name: 'Ann\'s "Box" 名前',
         label: "second-1",
@@ -163,7 +163,7 @@ export function calls(world) {
     test("the response to create has the connection's location", async () => {
       let answer;
       const fetching = async (request) => (answer = await fetch(request)).clone();
-      const { id } = await vault(world.keys.full, { fetch: fetching }).connections.create(wish());
+      const { id } = await vault(world.keys.full, { fetch: fetching }).connections.create(input());
       assert.deepEqual(
         [answer.status, answer.headers.get("location"), answer.headers.get("etag")],
         [201, `${world.baseUrl}${one(id)}`, `"${id}-1"`],
@@ -172,7 +172,7 @@ export function calls(world) {
 
     test("a duplicate key is rejected with the id of the existing connection", async () => {
       const client = vault(world.keys.full).connections;
-      const taken = wish({ tags: ["first"] });
+      const taken = input({ tags: ["first"] });
       const { id } = await client.create(taken);
       const error = expectError(await failure(client.create({ ...taken, tags: ["second"] })), "ConflictError", {
         status: 409,

@@ -119,11 +119,11 @@ export function errors(world) {
 
     test("409 and 412 describe the conflict", async () => {
       const { full } = world.keys;
-      const wish = { platform: "github", identity: "errors-409", identityType: "user" };
-      const { id } = await vault(full).connections.create(wish);
+      const input = { platform: "github", identity: "errors-409", identityType: "user" };
+      const { id } = await vault(full).connections.create(input);
       const headers = [["content-type", "application/json"]];
-      const exists = await world.plain(full, CONNECTIONS, { method: "POST", headers, body: JSON.stringify(wish) });
-      expectAnswered(await failure(vault(full).connections.create(wish)), "ConflictError", exists, {
+      const exists = await world.plain(full, CONNECTIONS, { method: "POST", headers, body: JSON.stringify(input) });
+      expectAnswered(await failure(vault(full).connections.create(input)), "ConflictError", exists, {
         status: 409,
         code: "connection_exists",
         connectionId: id,
@@ -160,14 +160,14 @@ export function errors(world) {
         );
       }
       for (const [platform, suggestion] of [["gitub", "github"], ["Git_Hub", "github"], ["no such platform at all"]]) {
-        const wish = { platform, identity: "x", identityType: "user" };
+        const input = { platform, identity: "x", identityType: "user" };
         const answer = await world.plain(full, CONNECTIONS, {
           method: "POST",
           headers: [["content-type", "application/json"]],
-          body: JSON.stringify(wish),
+          body: JSON.stringify(input),
         });
         const { errors } = expectAnswered(
-          await failure(vault(full).connections.create(wish)),
+          await failure(vault(full).connections.create(input)),
           "ValidationError",
           answer,
           { status: 400, code: "invalid_body" },

@@ -40,7 +40,7 @@ export function refusals(world) {
   made.lying.row.environment = "test";
   const callers = Object.fromEntries(Object.entries(made).map(([name, each]) => [name, new Caller(world, each)]));
   const { owner, live, other } = callers;
-  const wish = (identity) => ({ platform: "github", identity, identityType: "user", tags: ["kept"] });
+  const input = (identity) => ({ platform: "github", identity, identityType: "user", tags: ["kept"] });
   const ids = {};
   const etags = {};
   let rows;
@@ -53,7 +53,7 @@ export function refusals(world) {
     ["GET", SUMMARY],
     ["GET", one(ids.own)],
     ["GET", one(UNKNOWN)],
-    ["POST", CONNECTIONS, JSON_TYPE, JSON.stringify(wish("never"))],
+    ["POST", CONNECTIONS, JSON_TYPE, JSON.stringify(input("never"))],
     ["POST", CONNECTIONS, JSON_TYPE, "{"],
     ["POST", CONNECTIONS],
     ["PATCH", one(ids.own), JSON_TYPE, '{"tags":["no"]}'],
@@ -84,7 +84,7 @@ export function refusals(world) {
         ["foreign", other],
         ["deleted", owner],
       ]) {
-        const { connection, etag } = expectConnection(await caller.create(wish(name)), {}, { status: 201 });
+        const { connection, etag } = expectConnection(await caller.create(input(name)), {}, { status: 201 });
         [ids[name], etags[name]] = [connection.id, etag];
       }
       assert.equal((await owner.remove(ids.deleted)).status, 204);
@@ -350,7 +350,7 @@ export function refusals(world) {
     });
 
     test("a cursor is good for its own list, limit and key only", async () => {
-      for (const n of [1, 2, 3]) expectConnection(await owner.create(wish(`cursor-${n}`)), {}, { status: 201 });
+      for (const n of [1, 2, 3]) expectConnection(await owner.create(input(`cursor-${n}`)), {}, { status: 201 });
       rows = await all();
       const { next, total } = expectConnections(await owner.list({ limit: 1 }));
       const after = new URLSearchParams(next.split("?")[1]).get("after");

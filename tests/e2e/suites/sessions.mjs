@@ -41,19 +41,19 @@ export function sessions(world) {
   const owner = new Caller(world, keys.maker);
   const rows = {};
 
-  const ask = (wish, made = keys.maker, server = world.server) =>
-    server.send(SESSIONS, { method: "POST", secret: made.secret, headers: [JSON_TYPE], body: JSON.stringify(wish) });
+  const ask = (input, made = keys.maker, server = world.server) =>
+    server.send(SESSIONS, { method: "POST", secret: made.secret, headers: [JSON_TYPE], body: JSON.stringify(input) });
 
-  async function token(wish, made, server) {
-    const answer = await ask(wish, made, server);
+  async function token(input, made, server) {
+    const answer = await ask(input, made, server);
     assert.equal(answer.status, 201, answer.text);
     const { token: text } = expectJson(answer, 201);
     secrets.add(text);
     return text;
   }
 
-  const as = async (wish, made) => new Caller(world, { secret: await token(wish, made) });
-  const wish = (identity, platform, more = {}) => ({ platform, identity, identityType: "user", ...more });
+  const as = async (input, made) => new Caller(world, { secret: await token(input, made) });
+  const input = (identity, platform, more = {}) => ({ platform, identity, identityType: "user", ...more });
 
   describe("tokens", () => {
     before(async () => {
@@ -62,7 +62,7 @@ export function sessions(world) {
       for (const identity of ["ann", "Ann", "bob"]) {
         for (const platform of [PLATFORM, OTHER]) {
           rows[`${identity} ${platform}`] = expectConnection(
-            await owner.create(wish(identity, platform, { tags: ["x"] })),
+            await owner.create(input(identity, platform, { tags: ["x"] })),
             {},
             { status: 201 },
           ).connection;
@@ -135,11 +135,11 @@ export function sessions(world) {
       for (const name of [`bob ${PLATFORM}`, `Ann ${OTHER}`])
         expectConnection(await owner.read(rows[name].id), rows[name]);
       const { connection } = expectConnection(
-        await ann.create(wish("ann", PLATFORM, { label: "new" })),
+        await ann.create(input("ann", PLATFORM, { label: "new" })),
         { identity: "ann" },
         { status: 201 },
       );
-      expectProblem(await ann.create(wish("bob", PLATFORM, { label: "new" })), "insufficient_scope");
+      expectProblem(await ann.create(input("bob", PLATFORM, { label: "new" })), "insufficient_scope");
       assert.equal((await ann.remove(connection.id)).status, 204);
       expectProblem(await owner.read(connection.id), "connection_not_found");
       assert.equal((await ann.send("GET", WHOAMI)).json.identity, "ann");
@@ -152,7 +152,7 @@ export function sessions(world) {
       const some = await as({ identity: "ann", platforms: [PLATFORM], scopes: ALL });
       expectConnections(await some.list(), { total: 1 });
       expectProblem(await some.read(rows[`ann ${OTHER}`].id), "connection_not_found");
-      expectProblem(await some.create(wish("ann", OTHER, { label: "new" })), "insufficient_scope");
+      expectProblem(await some.create(input("ann", OTHER, { label: "new" })), "insufficient_scope");
       const all = await as({ identity: "ann", scopes: ALL });
       const page = await some.send("GET", CONNECTORS);
       assert.deepEqual(
@@ -190,7 +190,7 @@ export function sessions(world) {
     test("are walked with from one to the next", async () => {
       const seen = [];
       for (let n = 0; n < 5; n += 1)
-        expectConnection(await owner.create(wish("walker", PLATFORM, { label: `n${n}` })), {}, { status: 201 });
+        expectConnection(await owner.create(input("walker", PLATFORM, { label: `n${n}` })), {}, { status: 201 });
       const caller = await as({ identity: "walker", ttlSeconds: 60 });
       await follow(caller, { limit: 2 }, async (page) => {
         seen.push(...page.rows.map(({ key: name }) => name));
@@ -327,7 +327,7 @@ export function sessions(world) {
         method: "POST",
         secret,
         headers: [...headers, JSON_TYPE],
-        body: JSON.stringify(wish("ann", OTHER)),
+        body: JSON.stringify(input("ann", OTHER)),
       });
       assert.deepEqual([created.status, created.header("access-control-allow-origin")], [201, ORIGIN], created.text);
       const list = await servers.next.send(CONNECTIONS, { secret, headers });

@@ -13,7 +13,7 @@ import {
   WHOAMI,
   forever,
   idle,
-  inTurn,
+  inSequence,
   json,
   near,
   overloaded,
@@ -48,7 +48,7 @@ export function endings() {
       const { error, took, requests } = await timed(slow, REPEATABLE.whoami[0], { timeoutMs: 2000, maxRetries: 10 });
       assert.ok(["TimeoutError", "ConnectionError"].includes(error.name), error.name);
       assert.ok(took <= 2000 + 2 * TICK_MS && requests.length === 2, `${took} ms, ${requests.length} requests`);
-      const hung = await timed(inTurn(PASSING[503][0], forever), REPEATABLE.whoami[0], { timeoutMs: 5000 });
+      const hung = await timed(inSequence(PASSING[503][0], forever), REPEATABLE.whoami[0], { timeoutMs: 5000 });
       expectError(hung.error, "TimeoutError");
       near(hung.took, 5000);
     });
@@ -137,8 +137,8 @@ export function endings() {
           good,
           overloaded,
           forever,
-          inTurn(overloaded, good),
-          inTurn(PASSING["a lost connection"][0], good),
+          inSequence(overloaded, good),
+          inSequence(PASSING["a lost connection"][0], good),
         ])
           assert.equal((await timed(send, call)).timers, 0);
       }

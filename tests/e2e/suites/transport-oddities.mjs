@@ -14,7 +14,7 @@ import {
   expectNoSecret,
   failure,
 } from "../support/package.mjs";
-import { BASE, CONNECTION, ID, OWN, WHOAMI, WISH, idle, json } from "../support/transport.mjs";
+import { BASE, CONNECTION, ID, OWN, WHOAMI, INPUT, idle, json } from "../support/transport.mjs";
 
 export function oddities() {
   describe("invalid values", () => {
@@ -50,13 +50,13 @@ export function oddities() {
         expectInvalid(await failure(vault.connections.create(body)), "connection");
       }
       assert.equal(recorder.requests.length, 0);
-      class Wish {
+      class Input {
         platform = "github";
         get() {
           return this.platform;
         }
       }
-      for (const good of [Object.assign(Object.create(null), { platform: "github" }), new Wish()]) {
+      for (const good of [Object.assign(Object.create(null), { platform: "github" }), new Input()]) {
         assert.equal((await vault.connectors.list(good)).total, 1);
         assert.equal(new URL(recorder.requests.at(-1).url).search, "?platform=github");
       }
@@ -87,7 +87,7 @@ export function oddities() {
         [vault.connections.validateUpdate({ tags: ["eu", ",", ""], name: "Ann" }), ["/name", "/tags/1", "/tags/2"]],
         [vault.connections.validateUpdate(throwing), ["changes"]],
         [vault.connections.validateUpdate({ tags: ["x".repeat(70_000)] }), [undefined]],
-        [vault.connections.validateCreate(WISH), []],
+        [vault.connections.validateCreate(INPUT), []],
         [vault.connections.validateCreate({}), ["/platform", "/identity", "/identityType"]],
         [vault.connections.validateCreate(), ["connection"]],
         [vault.sessions.validateCreate({ identity: "ann", ttlSeconds: 60 }), []],
@@ -133,7 +133,7 @@ export function oddities() {
       const tags = Array(50).fill("😀".repeat(128));
       const validate = () => [
         vault.connections.validateUpdate({ tags }),
-        vault.connections.validateCreate({ ...WISH, tags }),
+        vault.connections.validateCreate({ ...INPUT, tags }),
         vault.connections.validateList({ tags: tags.slice(0, 20) }),
         vault.connections.validateUpdate({ tags: [...tags, ","] }),
       ];
@@ -204,7 +204,7 @@ export function oddities() {
         errors: [{ pointer: "", detail: OWN }],
       };
       const { vault } = client(() => json(echo, 400));
-      const error = await failure(vault.connections.create(WISH));
+      const error = await failure(vault.connections.create(INPUT));
       expectNoSecret(error);
       assert.equal(error.message, "What is …?");
     });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConnectorVault, Recorder, expectError, expectInvalid, failure } from "../support/package.mjs";
-import { BASE, CONNECTION, OWN, WHOAMI, WISH, json } from "../support/transport.mjs";
+import { BASE, CONNECTION, OWN, WHOAMI, INPUT, json } from "../support/transport.mjs";
 
 export function options() {
   describe("options", () => {
@@ -151,7 +151,7 @@ export function options() {
         const recorder = new Recorder(() => json(WHOAMI));
         const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, headers });
         await client.whoami();
-        await failure(client.connections.create(WISH));
+        await failure(client.connections.create(INPUT));
         // Later changes have no effect.
         if (headers instanceof Headers) headers.set("x-trace", "2");
         else headers["X-Trace"] = "2";
@@ -171,7 +171,7 @@ export function options() {
         secret: OWN,
         fetch: recorder.fetch,
         headers: { "content-type": "text/plain", "if-match": "*" },
-      }).connections.create(WISH);
+      }).connections.create(INPUT);
       assert.equal(recorder.requests[0].headers.get("content-type"), "application/json");
     });
 

@@ -3,7 +3,18 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConnectorVault, expectError, failure } from "../support/package.mjs";
 import { Supplier, expiring, numberOf, refused, refusing, supplied, whoami } from "../support/supplier.mjs";
-import { ALL, BASE, WHOAMI, WISH, inTurn, json, overloaded, pause, problem, timed } from "../support/transport.mjs";
+import {
+  ALL,
+  BASE,
+  WHOAMI,
+  INPUT,
+  inSequence,
+  json,
+  overloaded,
+  pause,
+  problem,
+  timed,
+} from "../support/transport.mjs";
 
 export function renewal() {
   describe("a secret that a function supplies", () => {
@@ -210,7 +221,7 @@ export function renewal() {
     test("a refresh does not count as a retry, and vice versa", async () => {
       const { value, tokens } = await supplied(
         new Supplier(),
-        inTurn(
+        inSequence(
           () => overloaded(),
           refused,
           () => overloaded(),
@@ -221,7 +232,7 @@ export function renewal() {
       assert.deepEqual([value, tokens], [WHOAMI, [1, 1, 2, 2]]);
       const { error, requests } = await supplied(
         new Supplier(),
-        inTurn(refused, () => overloaded()),
+        inSequence(refused, () => overloaded()),
         whoami,
       );
       expectError(error, "ServerError", { status: 503 });
@@ -247,7 +258,7 @@ export function renewal() {
       const { error, tokens } = await timed(
         refused,
         async (vault) => {
-          const outcomes = await Promise.allSettled([vault.whoami(), vault.connections.create(WISH)]);
+          const outcomes = await Promise.allSettled([vault.whoami(), vault.connections.create(INPUT)]);
           throw outcomes[1].reason;
         },
         { secret: text },

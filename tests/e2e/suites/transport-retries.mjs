@@ -10,7 +10,7 @@ import {
   REPEATABLE,
   TICK_MS,
   WHOAMI,
-  inTurn,
+  inSequence,
   json,
   limited,
   near,
@@ -37,7 +37,7 @@ export function retries() {
               assert.deepEqual([method, url, body], [requests[0].method, requests[0].url, requests[0].body]);
             assert.ok(requests.every((each) => each.headers.get("x-service-secret") === OWN));
           }
-          const { value, requests } = await timed(inTurn(fail, fail, good), call);
+          const { value, requests } = await timed(inSequence(fail, fail, good), call);
           assert.equal(requests.length, 3);
           assert.equal(name.startsWith("delete"), value === undefined);
         });
@@ -112,7 +112,7 @@ export function retries() {
           [() => " 2 ", 2000],
         ]) {
           const { value: answer, waits } = await timed(
-            inTurn(
+            inSequence(
               () => fail({ "retry-after": value() }),
               () => json(WHOAMI),
             ),
@@ -123,7 +123,7 @@ export function retries() {
         }
         for (const value of ["soon", "-1", "1.5.1", "", "1e3x"]) {
           const { waits } = await timed(
-            inTurn(
+            inSequence(
               () => fail({ "retry-after": value }),
               () => json(WHOAMI),
             ),
@@ -166,10 +166,10 @@ export function retries() {
     test("a retried deletion after a lost response succeeds if the resource is gone", async () => {
       const gone = () => problem(404, "connection_not_found");
       const [call] = REPEATABLE.delete;
-      const lost = await timed(inTurn(PASSING["a lost connection"][0], gone), call);
+      const lost = await timed(inSequence(PASSING["a lost connection"][0], gone), call);
       assert.ok("value" in lost && lost.value === undefined);
       const twice = await timed(
-        inTurn(PASSING["a lost connection"][0], () => limited(), gone),
+        inSequence(PASSING["a lost connection"][0], () => limited(), gone),
         call,
       );
       assert.ok("value" in twice && twice.value === undefined);
@@ -178,7 +178,7 @@ export function retries() {
       expectError(
         (
           await timed(
-            inTurn(() => limited(), gone),
+            inSequence(() => limited(), gone),
             call,
           )
         ).error,
@@ -188,7 +188,7 @@ export function retries() {
       expectError(
         (
           await timed(
-            inTurn(PASSING["a lost connection"][0], () => new Response("<html>", { status: 404 })),
+            inSequence(PASSING["a lost connection"][0], () => new Response("<html>", { status: 404 })),
             call,
           )
         ).error,
@@ -196,14 +196,14 @@ export function retries() {
         { code: "unexpected_response" },
       );
       expectError(
-        (await timed(inTurn(PASSING["a lost connection"][0], gone), REPEATABLE.get[0])).error,
+        (await timed(inSequence(PASSING["a lost connection"][0], gone), REPEATABLE.get[0])).error,
         "NotFoundError",
       );
     });
 
     test("the last failure is reported, with its own response", async () => {
       const { error } = await timed(
-        inTurn(
+        inSequence(
           PASSING["a lost connection"][0],
           () => limited({ "x-request-id": "second" }),
           () => overloaded({ "x-request-id": "third", "retry-after": "9" }),
@@ -212,7 +212,7 @@ export function retries() {
       );
       expectError(error, "ServerError", { status: 503, code: "unavailable", requestId: "third", retryAfter: 9 });
       const { error: other } = await timed(
-        inTurn(overloaded, () => problem(404, "connection_not_found")),
+        inSequence(overloaded, () => problem(404, "connection_not_found")),
         REPEATABLE.get[0],
       );
       expectError(other, "NotFoundError", { status: 404 });
@@ -222,7 +222,7 @@ export function retries() {
       const broken = () =>
         new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError("terminated")) }));
       const { value, requests } = await timed(
-        inTurn(broken, () => json(WHOAMI)),
+        inSequence(broken, () => json(WHOAMI)),
         REPEATABLE.whoami[0],
       );
       assert.deepEqual([value, requests.length], [WHOAMI, 2]);

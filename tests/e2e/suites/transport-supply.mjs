@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { secrets } from "../support/http.mjs";
 import { ConnectorVault, expectError, expectUnanswered, failure } from "../support/package.mjs";
 import { Supplier, expiring, numberOf, refused, refusing, supplied, whoami } from "../support/supplier.mjs";
-import { BASE, CURSOR_DIGITS, ID, OWN, WHOAMI, WISH, idle, json, near, pause } from "../support/transport.mjs";
+import { BASE, CURSOR_DIGITS, ID, OWN, WHOAMI, INPUT, idle, json, near, pause } from "../support/transport.mjs";
 
 export function supply() {
   describe("failures of a function that supplies secrets", () => {
@@ -35,7 +35,7 @@ export function supply() {
               const outcomes = await Promise.allSettled([
                 vault.whoami(),
                 vault.connections.list(),
-                vault.connections.create(WISH),
+                vault.connections.create(INPUT),
               ]);
               for (const { reason: error } of outcomes)
                 assert.equal(
@@ -269,7 +269,7 @@ export function supply() {
           );
         },
         async (vault) => {
-          expectError(await failure(vault.connections.create(WISH)), "ValidationError", { message: "What is …?" });
+          expectError(await failure(vault.connections.create(INPUT)), "ValidationError", { message: "What is …?" });
           return vault;
         },
       );

@@ -1,10 +1,10 @@
-// Agents that sign in through the account's app: what their program, the app and the user's browser send. The service's own
-// address is not the one that it listens at here.
+// Sign-in of agents through the account's app: the requests of the agent, the app and the user's browser. The service's public URL
+// differs from the one that it listens on here.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Visitor } from "./visitor.mjs";
 
-/** What `BASE_URL` says. */
+/** The service's `BASE_URL`. */
 export const BASE_URL = "https://vault.example.com";
 const APP = "https://app.example.com/agents/sign-in";
 const CALLBACK = "http://localhost:3334/oauth/callback";
@@ -12,7 +12,7 @@ const VERIFIER = "a".repeat(43);
 const JSON_TYPE = ["content-type", "application/json"];
 
 export class Agents {
-  /** @param {import("./server.mjs").Server} server @param {string} secret a key that may configure the sign-in, and grant */
+  /** @param {import("./server.mjs").Server} server @param {string} secret a key with the scopes for sign-in and grants */
   constructor(server, secret) {
     this.server = server;
     this.secret = secret;
@@ -25,7 +25,7 @@ export class Agents {
     return answer.json;
   }
 
-  /** Lets the app authenticate the users. Gives the path of the endpoint. */
+  /** Configures sign-in with the app. Returns the path of the endpoint. */
   async signIn() {
     const options = { method: "PUT", secret: this.secret, headers: [JSON_TYPE] };
     const answer = await this.server.send("/v1/agent-sign-in", {
@@ -41,7 +41,7 @@ export class Agents {
     return `http://127.0.0.1:${this.server.port}${pathname}${search}`;
   };
 
-  /** A program registers, and sends its user to the app. Gives the request with which the user comes there, and the browser. */
+  /** Registers an agent, and redirects its user to the app. Returns the request, and the browser. */
   async request() {
     const endpoint = await this.signIn();
     const visitor = new Visitor();
@@ -64,7 +64,7 @@ export class Agents {
     return { endpoint, visitor, client, request };
   }
 
-  /** The app says who the user is, the user agrees, and the program gets its tokens. Gives the id of the grant. */
+  /** The app identifies the user, the user agrees, and the agent gets its tokens. Returns the id of the grant. */
   async grant(identity = "ann@example.com") {
     const { endpoint, visitor, client, request } = await this.request();
     const { continueUrl } = await this.#expect(201, "POST", "/v1/agent-grants", { request, identity });

@@ -1,5 +1,5 @@
-// A second authorization server, independent of the first: that of PyPI's Authlib, which keeps what it issues in memory. Each
-// refresh token works once.
+// A second authorization server, independent of the first: PyPI's Authlib, which stores grants in memory. Each refresh token works
+// once.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const CLIENT_SECRET = "a-secret_of.the~second-app-7Qx";
 secrets.add(CLIENT_SECRET);
 export const SECOND_CLIENT = { clientId: "second.app", clientSecret: CLIENT_SECRET, scopes: ["read", "write"] };
 
-/** The platforms that speak to this server: by Basic authentication and PKCE, as most do, and for the app itself. */
+/** The platforms of this server: with Basic authentication and PKCE, and with client credentials. */
 export function secondPlatforms(origin) {
   const ends = { tokenUrl: `${origin}/token`, revocationUrl: `${origin}/revoke` };
   const users = { ...ends, authorizationUrl: `${origin}/authorize` };
@@ -44,7 +44,7 @@ export class SecondServer {
     return second;
   }
 
-  /** Users may be sent back to this address only. */
+  /** The only redirect URI. */
   async open(redirectUri) {
     await fetch(`${this.origin}/redirect-uri`, { method: "PUT", body: redirectUri });
   }

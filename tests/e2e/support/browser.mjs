@@ -3,20 +3,20 @@ import { chromium } from "playwright-core";
 import { browserPrograms } from "../../../scripts/setup/browser.mjs";
 
 /**
- * Starts Chromium; the caller closes it. It ends with this process at the latest. `full`: instead of the headless shell, in
+ * Starts Chromium. The caller closes it; otherwise it exits with this process. `full`: instead of the headless shell, in
  * which a tab opened by Ctrl+click sometimes never finishes loading. `keepsPages`: with the back/forward cache, which the shell
  * lacks, and which Playwright switches off because its `goBack` waits for a page to load.
  */
 export function launch(args = [], { keepsPages = false, full = keepsPages } = {}) {
   const programs = browserPrograms();
-  if (!programs) throw new Error("There is no Chromium. `node scripts/setup.mjs --browser` shows the reason.");
-  // Chromium's own sandbox wants more rights than a container or root has; the pages are our own.
+  if (!programs) throw new Error("Chromium was not found. `node scripts/setup.mjs --browser` shows the reason.");
+  // Chromium's sandbox needs rights that containers and root lack. The pages are trusted.
   const ignoreDefaultArgs = keepsPages ? ["--disable-back-forward-cache"] : [];
   const executablePath = full ? programs.chromium : programs.headless;
   return chromium.launch({ executablePath, chromiumSandbox: false, args, ignoreDefaultArgs });
 }
 
-/** Opens a page and takes note of all that goes wrong in it: { page, faults, close() }. `script` runs before its own ones. */
+/** Opens a page and records its errors: { page, faults, close() }. `script` runs before the scripts of the page. */
 export async function open(browser, url, script = () => {}) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -27,7 +27,7 @@ export async function open(browser, url, script = () => {}) {
   page.on("pageerror", (error) => faults.push(`page error: ${error.stack ?? error}`));
   page.on("requestfailed", (request) => {
     const reason = request.failure()?.errorText;
-    // A page that is left ends its requests.
+    // Navigation aborts the requests of a page.
     if (reason !== "net::ERR_ABORTED") faults.push(`failed: ${request.method()} ${request.url()}: ${reason}`);
   });
   page.on("response", (response) => {

@@ -1,4 +1,4 @@
-// A platform that is called: it responds by path, and returns what it was sent.
+// A platform that is called. Its responses depend on the path, and contain the request.
 import { createServer } from "node:http";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -8,10 +8,10 @@ import { gzipSync } from "node:zlib";
 import { listen } from "./listening.mjs";
 import { folder, importPlatforms } from "./workspace.mjs";
 
-/** Bytes of one write of a large answer. */
+/** The size of one write of a large response. */
 const CHUNK = Buffer.alloc(1 << 16, "x");
 
-/** The OpenAPI document of a platform that is called. */
+/** The OpenAPI document of the platform. */
 export const describedAt = (origin) => ({
   openapi: "3.0.3",
   info: { title: "Called", version: "1", "x-providerName": "called", license: { name: "MIT" } },
@@ -57,7 +57,7 @@ export const describedAt = (origin) => ({
   security: [{ token: [] }],
 });
 
-/** A catalog with a platform that is called. `providers` adds to its document. */
+/** Creates a catalog with the platform. `providers` adds to its document. */
 export function calledCatalog(name, { origin }, providers = "") {
   const documents = join(folder, `${name}-documents`);
   mkdirSync(documents, { recursive: true });
@@ -70,7 +70,7 @@ export function calledCatalog(name, { origin }, providers = "") {
 export class Platform {
   /** Every request: { method, url, headers, trailers, size, hash, body, ended }. */
   requests = [];
-  /** The token that it takes. */
+  /** The accepted token. */
   token = "good";
 
   static async start() {
@@ -93,7 +93,7 @@ export class Platform {
     const { pathname, searchParams } = new URL(url, this.origin);
     if (headers.authorization !== `Bearer ${this.token}`) return response.writeHead(401).end("who are you?");
     const path = pathname.replace(/^\/api/, "");
-    // Before any of the body has arrived; the rest follows.
+    // Responds before the body has arrived.
     if (path === "/impatient") return response.writeHead(401, { "www-authenticate": "Bearer" }).end("too late");
     if (path === "/trailers") return this.#trailers(response);
     if (path === "/events") return this.#events(response, seen);
@@ -137,7 +137,7 @@ export class Platform {
   #events(response, seen) {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write("data: first\n\n");
-    // The second one is sent when the test has received the first.
+    // The second part is sent after the test has received the first.
     seen.end = () => response.end();
     seen.next = (text) => response.write(`data: ${text}\n\n`);
   }

@@ -1,9 +1,9 @@
-// All calls of the package.
+// All calls of the npm package.
 import { CONNECTIONS, SUMMARY, one } from "./vault.mjs";
 
 export const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 
-/** Every call, with the request that it is by plain HTTP. */
+/** Every call, with the equivalent HTTP request. */
 export const EVERY = {
   "connectors.list": [(client) => client.connectors.list(), "GET", "/v1/available-connectors", "catalog:read"],
   "actions.list": [(client) => client.actions.list("github"), "GET", "/v1/available-actions/github", "catalog:read"],

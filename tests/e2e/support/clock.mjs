@@ -1,18 +1,17 @@
-// Time that passes only when a test says so. (`mock.timers` of node:test forgets other timers when one that is over is
-// cleared, as programs do.)
+// A simulated clock. (`mock.timers` of node:test forgets other timers when a finished one is cleared, which is common.)
 
 export class Clock {
-  /** Milliseconds that have passed. */
+  /** The elapsed milliseconds. */
   passed = 0;
   #timers = new Map();
   #last = 0;
   #kept = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, now: Date.now };
 
-  /** Takes the place of the platform's clock, from `start` on. */
+  /** Replaces the platform's clock, starting at `start`. */
   constructor(start) {
     globalThis.setTimeout = (then, milliseconds = 0, ...given) => {
       this.#last += 1;
-      // Immediate work runs after the current work.
+      // Timers without a delay run after the current task.
       this.#timers.set(this.#last, { at: this.passed + Math.max(1, milliseconds), then: () => then(...given) });
       return this.#last;
     };
@@ -22,19 +21,19 @@ export class Clock {
     Date.now = () => start + this.passed;
   }
 
-  /** Number of timers that wait. */
+  /** The number of pending timers. */
   get waiting() {
     return this.#timers.size;
   }
 
-  /** Lets time pass. */
+  /** Advances the time. */
   pass(milliseconds) {
     this.passed += milliseconds;
     const due = [...this.#timers].filter(([, { at }]) => at <= this.passed).sort(([, a], [, b]) => a.at - b.at);
     for (const [timer, { then }] of due) if (this.#timers.delete(timer)) then();
   }
 
-  /** Gives the platform's clock back. */
+  /** Restores the platform's clock. */
   restore() {
     Object.assign(globalThis, { setTimeout: this.#kept.setTimeout, clearTimeout: this.#kept.clearTimeout });
     Date.now = this.#kept.now;

@@ -1,4 +1,4 @@
-// A stand-in of Cloudflare's API, as far as wrangler asks for it in `npm run deploy`: an account that is empty at first.
+// A fake of Cloudflare's API for wrangler in `npm run deploy`, with an initially empty account.
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -9,7 +9,7 @@ import { listen } from "./listening.mjs";
 export const ACCOUNT = "a".repeat(32);
 const TOKEN = "stand-in";
 
-/** The statements of a text; none of them holds a semicolon in quotes or a trigger. */
+/** Splits SQL into statements. Does not support semicolons in strings or triggers. */
 const statements = (sql) => sql.split(";").filter((one) => one.trim() !== "");
 
 class Refusal extends Error {
@@ -22,7 +22,7 @@ class Refusal extends Error {
 export class CloudflareApi {
   namespaces = [];
   databases = [];
-  /** Of each database, by its id: what it has read in each of two hours. */
+  /** The rows that each database has read in each of two hours, by its id. */
   rowsRead = new Map();
   queues = [];
   values = new Map();
@@ -32,9 +32,9 @@ export class CloudflareApi {
   schedules = [];
   /** The method and path of each request. */
   asked = [];
-  /** Every request whose "METHOD path" matches is refused. */
+  /** Requests whose "METHOD path" matches are rejected. */
   broken = undefined;
-  /** Requests that nothing here knows. */
+  /** Unknown requests. */
   unknown = [];
 
   async start() {
@@ -49,7 +49,7 @@ export class CloudflareApi {
     for (const { sqlite } of this.databases) sqlite.close();
   }
 
-  /** What wrangler needs to ask this instead of Cloudflare. */
+  /** The environment that makes wrangler use this instead of Cloudflare. */
   get environment() {
     return {
       CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${this.port}/client/v4`,
@@ -77,7 +77,7 @@ export class CloudflareApi {
       }
       if (request.headers.authorization !== `Bearer ${TOKEN}`) throw new Refusal(401, 10000, "Authentication error");
       let result = await this.ask(name, { url, body, request });
-      // Everything is on the first page.
+      // All results are on the first page.
       if (Array.isArray(result) && Number(url.searchParams.get("page") ?? 1) > 1) result = [];
       const paged = Array.isArray(result)
         ? { result_info: { page: 1, per_page: 100, count: result.length, total_count: result.length, total_pages: 1 } }
@@ -91,9 +91,9 @@ export class CloudflareApi {
     }
   }
 
-  /** What is answered to a request, given as "METHOD path"; a refusal is an error. */
+  /** The result of a request, by "METHOD path". Throws for a rejected request. */
   async ask(name, { url = new URL("http://localhost"), body = Buffer.alloc(0), request } = {}) {
-    if (this.broken?.test(name)) throw new Refusal(400, 7003, "this request is refused by the test");
+    if (this.broken?.test(name)) throw new Refusal(400, 7003, "the test rejects this request");
     const found = ROUTES.find(([pattern]) => pattern.test(name));
     if (!found) {
       this.unknown.push(name);
@@ -103,7 +103,7 @@ export class CloudflareApi {
     return answer.call(this, { url, body, request, json: () => JSON.parse(body), parts: name.match(pattern) });
   }
 
-  /** Asks for something with a form or a JSON value, as wrangler would; the request is noted like any other. */
+  /** Sends a request with a form or a JSON value, as wrangler would. It is recorded like any other. */
   async send(name, value, query = {}) {
     this.asked.push(name);
     const url = new URL(`http://localhost?${new URLSearchParams(query)}`);
@@ -112,7 +112,7 @@ export class CloudflareApi {
     return this.ask(name, { url, body: Buffer.from(await sent.arrayBuffer()), request });
   }
 
-  /** What a database has read in each of two hours, as Cloudflare's analytics answer. */
+  /** The rows that a database has read in each of two hours, in the format of Cloudflare's analytics. */
   readsOf(id) {
     const of = { sum: { rowsRead: this.rowsRead.get(id), rowsWritten: 1 } };
     return [of, of];
@@ -125,7 +125,7 @@ export class CloudflareApi {
   }
 }
 
-/** The tables of wrangler.toml in `folder` that bind something, each as its fields. */
+/** The binding tables of wrangler.toml in `folder`, with their fields. */
 function tablesOf(folder) {
   const tables = readFileSync(join(folder, "wrangler.toml"), "utf8").split(/^(?=\[)/m);
   const fields = (table) =>
@@ -141,8 +141,8 @@ function bound(folder, binding) {
 }
 
 /**
- * The commands of wrangler that `npm run deploy` and the operator's commands use at Cloudflare, as WranglerStandIn takes
- * them: each asks the stand-in of the API for what the real one asks for. `current` gives that stand-in.
+ * The commands of wrangler that `npm run deploy` and the operator's commands use at Cloudflare, for WranglerStandIn. Each sends the
+ * same requests to the fake API as the real wrangler. `current` returns that fake.
  */
 export function commandsOf(current) {
   const namespace = (folder) => `/storage/kv/namespaces/${bound(folder, "CATALOG").id}`;
@@ -195,7 +195,7 @@ export function commandsOf(current) {
     },
     {
       form: "d1 execute BINDING --yes --file FILE --remote",
-      // The real one must not split a trigger at its semicolons.
+      // Verifies that the real wrangler does not split a trigger at its semicolons.
       variant: ({ file }) => (/CREATE TRIGGER/.test(readFileSync(file, "utf8")) ? "with a trigger" : ""),
       answers: ({ folder, binding, file }) => {
         current().file = readFileSync(file, "utf8");

@@ -1,5 +1,5 @@
-// What the conformance suite of the Model Context Protocol asks for and this service does not have: for each reason, the
-// checks that fail by it, as `scenario: check`.
+// The checks of the conformance suite of the Model Context Protocol that this service does not pass, by reason, as
+// `scenario: check`.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -60,7 +60,7 @@ export const EXPECTED_FAILURES = {
     "resources-templates-read: resources-templates-read",
     "resources-unsubscribe: resources-unsubscribe",
   ],
-  "there are no tasks: every tool answers at once": [
+  "there are no tasks: every tool returns its result directly": [
     "tasks-capability-negotiation: sep-2663-server-rejects-undeclared-client",
     "tasks-capability-negotiation: sep-2663-tasks-methods-non-declaring",
     "tasks-capability-negotiation: tasks-extension-advertised",
@@ -92,15 +92,15 @@ export const EXPECTED_FAILURES = {
     "tasks-wire-fields: tasks-no-related-task-meta-on-inlined-result",
     "tasks-wire-fields: tasks-wire-field-renames",
   ],
-  "there is nothing to complete, since there are no prompts and no resources": [
+  "there are no completions, because there are no prompts and no resources": [
     "completion-complete: completion-complete",
   ],
 };
 
-/** The scenario of a folder of results, whose name also has the time. */
+/** The scenario of a results folder, whose name also contains the time. */
 const scenarioOf = (name) => name.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT[\dZ-]+$/, "");
 
-/** The checks of a folder of results that failed, as `scenario: check`, and how many passed. */
+/** The failed checks of a results folder, as `scenario: check`, and the number of passed ones. */
 export function resultsIn(folder) {
   const results = { failed: [], passed: 0 };
   for (const name of readdirSync(folder)) {

@@ -273,23 +273,33 @@ export class Connecting extends Console {
   }
 
   /** A token for an identity, created as an app's server would. */
-  async token(identity, wish = {}) {
+  async token(identity, input = {}) {
     const origins = [this.app.origin];
-    const answer = await this.caller().sendJson("POST", "/v1/sessions", { identity, scopes: SCOPES, origins, ...wish });
+    const answer = await this.caller().sendJson("POST", "/v1/sessions", {
+      identity,
+      scopes: SCOPES,
+      origins,
+      ...input,
+    });
     if (answer.status !== 201) throw new Error(answer.text);
     secrets.add(answer.json.token);
     return answer.json.token;
   }
 
   /** The window's path for an identity. */
-  async path(identity, more = {}, wish = {}) {
-    return `/connect#${new URLSearchParams({ token: await this.token(identity, wish), ...more })}`;
+  async path(identity, more = {}, input = {}) {
+    return `/connect#${new URLSearchParams({ token: await this.token(identity, input), ...more })}`;
   }
 
   /** The path of a `connectUrl`, which works once. */
-  async link(identity, more = {}, wish = {}) {
+  async link(identity, more = {}, input = {}) {
     const origins = [this.app.origin];
-    const answer = await this.caller().sendJson("POST", "/v1/sessions", { identity, scopes: SCOPES, origins, ...wish });
+    const answer = await this.caller().sendJson("POST", "/v1/sessions", {
+      identity,
+      scopes: SCOPES,
+      origins,
+      ...input,
+    });
     const { token, connectUrl } = answer.json;
     secrets.add(token).add(connectUrl.split("code=")[1]);
     return `${connectUrl.slice(this.baseUrl.length)}&${new URLSearchParams(more)}`;
@@ -305,8 +315,8 @@ export class Connecting extends Console {
   }
 
   /** The address of the app's page for an identity. */
-  async appUrl(identity, options = {}, wish = {}) {
-    const members = { base: this.baseUrl, token: await this.token(identity, wish), ...options };
+  async appUrl(identity, options = {}, input = {}) {
+    const members = { base: this.baseUrl, token: await this.token(identity, input), ...options };
     return `${this.app.origin}/#${new URLSearchParams(members)}`;
   }
 

@@ -50,12 +50,12 @@ export class App {
     return this.expect(201, "PUT", `/v1/oauth-clients/${platform}`, client);
   }
 
-  connect = (wish) => this.call("POST", "/v1/vault/connect", { identityType: "user", ...wish });
+  connect = (input) => this.call("POST", "/v1/vault/connect", { identityType: "user", ...input });
 
   /** Starts an attempt: { id, link }. */
-  async begin(wish) {
-    const type = wish.connection === undefined ? { identityType: "user" } : {};
-    const begun = await this.expect(202, "POST", "/v1/vault/connect", { ...type, ...wish });
+  async begin(input) {
+    const type = input.connection === undefined ? { identityType: "user" } : {};
+    const begun = await this.expect(202, "POST", "/v1/vault/connect", { ...type, ...input });
     assert.equal(begun.status, "pending");
     const link = begun.authorizationUrl;
     assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/connect\/go\/[\w-]{43}$/);

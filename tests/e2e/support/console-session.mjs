@@ -6,8 +6,8 @@ export const SECRET = "connector-vault.secret";
 const ALL = ["catalog:read", "connections:read", "connections:write"];
 
 /** A token for an identity, created by the service. */
-export async function tokenFor(world, identity, { as = world.keys.maker, ...wish } = {}) {
-  const made = await world.caller(as).sendJson("POST", "/v1/sessions", { identity, scopes: ALL, ...wish });
+export async function tokenFor(world, identity, { as = world.keys.maker, ...input } = {}) {
+  const made = await world.caller(as).sendJson("POST", "/v1/sessions", { identity, scopes: ALL, ...input });
   assert.equal(made.status, 201, made.text);
   return made.json.token;
 }

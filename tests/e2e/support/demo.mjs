@@ -1,4 +1,4 @@
-// The demo platform of `npm start`, for tests that do not start it that way.
+// The demo platform of `npm start`, for tests that start it themselves.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,27 +7,27 @@ import { DemoNotes } from "../../../scripts/demo-notes/server.mjs";
 import { Visitor, agree, comeBack } from "./connecting.mjs";
 import { cli } from "./workspace.mjs";
 
-/** Where `npm start` keeps the connector in a storage. */
+/** The path of its catalog in a storage. */
 export const CONNECTOR = join("v3", "local-catalog");
 
-/** Starts the platform as `npm start` has left it in a storage, for a service at a port. */
+/** Starts the platform with its state in a storage, for a service at a port. */
 export async function startDemo(state, port) {
   const file = join(state.path, "v3", "demo-notes.json");
-  // Its connector has this address.
+  // Its connector has this URL.
   const { port: own } = JSON.parse(readFileSync(file, "utf8"));
   const demo = await DemoNotes.start({ file, ports: [own] });
   demo.register(`http://127.0.0.1:${port}`);
   return demo;
 }
 
-/** Sets the OAuth client that `npm start` sets. */
+/** Sets the same OAuth client as `npm start`. */
 export const setDemoClient = (...place) =>
   cli(
     ...["clients", "set", "demo-notes", "--account", "demo", "--environment", "test", "--client-id", CLIENT.id],
     ...["--no-secret", ...Object.keys(SCOPES).flatMap((scope) => ["--scope", scope]), ...place],
   );
 
-/** Opens a link to connect, and allows everything as Ada. */
+/** Opens a connect link, and grants all scopes as Ada. */
 export async function connectAsAda(link) {
   const visitor = new Visitor();
   const address = await agree(visitor, link);

@@ -1,12 +1,12 @@
-// Serves a built Worker as `wrangler dev` does, with the same Miniflare and the same bindings, but without wrangler's proxy
-// before it, which takes seven eighths of a request's time, and without its command line.
+// Serves a built Worker with the same Miniflare and bindings as `wrangler dev`, but without wrangler's proxy, which takes seven eighths
+// of a request's time, and without its command line.
 //
 //   node tests/e2e/support/direct.mjs --config … --persist-to … --ip … --port … --inspector-port … [--platforms …]
 //     [--timers N] [--clock]
 //
-// With --platforms, a module whose default export answers what the Worker sends to other services: nothing leaves the machine.
-// With --timers, the Worker's timers run N times as fast, so that a test of a deadline of 20 seconds needs not take them.
-// With --clock, a request with the header `x-test-wait` moves the Worker's clock forward by this many milliseconds.
+// --platforms: a module whose default export responds to the Worker's requests to other services, so that nothing leaves the machine.
+// --timers: the Worker's timers run N times as fast, which speeds up tests of timeouts.
+// --clock: a request with the header `x-test-wait` moves the Worker's clock forward by this many milliseconds.
 import { createRequire, enableCompileCache } from "node:module";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -65,7 +65,7 @@ const runtime = new Miniflare(
   convertV4MiniflareOptions({
     ...workerOptions,
     name: config.name,
-    // Tests fire the cron trigger by a request.
+    // Tests fire the cron trigger with a request.
     unsafeTriggerHandlers: true,
     ...(platforms && { outboundService: (request) => platforms(request, Response) }),
     modulesRoot: folder,

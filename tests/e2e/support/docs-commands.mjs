@@ -1,4 +1,4 @@
-// The commands in the examples of the documentation.
+// Checks the commands in the examples of the documentation.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,10 +14,10 @@ const TIMEOUT_MS = 300_000;
 /** The scripts of package.json. */
 export const SCRIPTS = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
 
-/** The words of a command line: quotes taken off, a comment left out. */
+/** The words of a command line, without quotes and comments. */
 export const words = (line) =>
   [...line.matchAll(/(?:^|\s)#.*$|"([^"]*)"|(\S+)/g)].flatMap(([, quoted, bare]) => quoted ?? bare ?? []);
-/** The commands of an example, each as words, without what they read; `&&` ends one as a line does. */
+/** The commands of an example as words, without their input; `&&` separates commands as a line break does. */
 export const commands = (code) =>
   code
     .replaceAll("\\\n", " ")
@@ -26,10 +26,10 @@ export const commands = (code) =>
     .map(words)
     .filter((command) => command.length > 0);
 
-/** The commands that wrangler registers, as its own `--help` lists them: nodes with `subtree` and `definition`. */
+/** The commands in wrangler's registry: nodes with `subtree` and `definition`. */
 const { registry, globalFlags } = experimental_getWranglerCommands();
 
-/** Asserts that wrangler knows a command: its name, as many words behind it, and all of its options. */
+/** Asserts that wrangler has this command, with this number of arguments and these options. */
 function expectWrangler(args) {
   const line = `wrangler ${args.join(" ")}`;
   const at = args.findIndex((arg) => arg.startsWith("-"));
@@ -51,7 +51,7 @@ function expectWrangler(args) {
 
 const helps = new Map();
 
-/** What the operator's command line says of a command; asked once. */
+/** The help of the operator's command, cached. */
 function help(args) {
   const line = args.join(" ");
   if (!helps.has(line)) {
@@ -64,7 +64,7 @@ function help(args) {
   return helps.get(line);
 }
 
-/** Asserts the same of the operator's command line. */
+/** Asserts the same for the operator's command line. */
 async function expectOperator(args) {
   const at = args.findIndex((arg) => arg.startsWith("-"));
   const plain = at < 0 ? args : args.slice(0, at);
@@ -90,9 +90,9 @@ async function expectOperator(args) {
   }
 }
 
-/** Asserts that a command that is not run exists. */
+/** Asserts that a command exists without running it. */
 export async function expectCommand(words) {
-  // Every command has its help, and npm its own output to leave out.
+  // Every command has --help, and npm has --silent.
   const [first, ...rest] = words.filter((word) => word !== "--help" && word !== "--silent");
   if (first === "npx") return expectWrangler(rest.slice(rest.indexOf("wrangler") + 1));
   assert.equal(first, "npm", `${first} is no command that is known here`);
@@ -104,7 +104,7 @@ export async function expectCommand(words) {
   if (options.length === 0) return undefined;
   const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs ([\w-]+)$/)?.[1];
   if (operator) return expectOperator([operator, ...options]);
-  // These two pass the options that they do not know on to wrangler.
+  // These two pass unknown options to wrangler.
   const command = { start: "dev", deploy: "deploy" }[script];
   if (command) return expectWrangler([command, ...options]);
   const [, own, name = options[0]] = SCRIPTS[script].match(/^node (\S+?)(?: (\S+))?$/);

@@ -1,4 +1,4 @@
-// The pages of the documentation: README.md and docs/*.md, taken apart.
+// Parses the pages of the documentation: README.md and docs/*.md.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -6,7 +6,7 @@ import { root } from "../../../scripts/lib/paths.mjs";
 
 const FENCE = /^( *)```(.*)\n([^]*?)^\1```$/gm;
 
-/** An anchor as GitHub makes it of a heading's text. */
+/** GitHub's anchor of a heading. */
 const slug = (heading) =>
   heading
     .toLowerCase()
@@ -18,7 +18,7 @@ export class Page {
     this.path = path;
     this.name = relative(root, path);
     this.text = readFileSync(path, "utf8");
-    /** The fenced blocks: { language, mark, code, line, heading }; what stands behind the language is the mark. */
+    /** The fenced blocks: { language, mark, code, line, heading }. The mark follows the language. */
     this.blocks = [...this.text.matchAll(FENCE)].map(({ 1: indent, 2: info, 3: code, index }) => {
       const before = this.text.slice(0, index);
       const [language, ...mark] = info.split(" ");
@@ -41,19 +41,19 @@ export class Page {
     this.prose = this.text.replaceAll(FENCE, "");
   }
 
-  /** The blocks with a mark, of which there is one at least. */
+  /** The blocks with a mark. There must be at least one. */
   marked(kind) {
     const found = this.blocks.filter(({ language, mark }) => `${language} ${mark}` === kind);
     assert.ok(found.length > 0, `${this.name} has no block \`${kind}\``);
     return found;
   }
 
-  /** The headings' anchors. */
+  /** The anchors of the headings. */
   get anchors() {
     return this.prose.match(/^#+ .*$/gm).map((line) => slug(line.replace(/^#+ /, "")));
   }
 
-  /** Where the links and pictures lead, as written. */
+  /** The targets of links and images. */
   get links() {
     const inline = [...this.prose.matchAll(/\]\(([^()\s]+)\)/g)];
     const html = [...this.prose.matchAll(/\b(?:src|srcset|href)="([^"]*)"/g)];
@@ -61,7 +61,7 @@ export class Page {
     return [...inline, ...html, ...bare].map(([, target]) => target);
   }
 
-  /** The tables: arrays of rows, which are arrays of cells; the heads first, the rule below them left out. */
+  /** The tables as arrays of rows, which are arrays of cells: the header first, without the delimiter row. */
   get tables() {
     const tables = this.prose.match(/(?:^\|.*\|\n)+/gm) ?? [];
     return tables.map((table) =>
@@ -78,13 +78,13 @@ export class Page {
     );
   }
 
-  /** The file that a relative link leads to. */
+  /** The file of a relative link. */
   resolve(target) {
     return join(dirname(this.path), target);
   }
 }
 
-/** All pages: README first, then the one that continues with README's connection, and deletes it. */
+/** All pages: README first, then the one that uses README's connection and deletes it. */
 export const pages = [
   join(root, "README.md"),
   join(root, "docs", "demo.md"),
@@ -94,5 +94,5 @@ export const pages = [
     .map((name) => join(root, "docs", name)),
 ].map((path) => new Page(path));
 
-/** The page of a name. */
+/** The page with this name. */
 export const page = (name) => pages.find((one) => one.name === name) ?? assert.fail(`there is no ${name}`);

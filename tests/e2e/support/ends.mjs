@@ -1,6 +1,6 @@
-// `npm test` imports this into every file of tests. It appends what the file used to the file that CONNECTOR_VAULT_USAGE
-// names, and ends a file that is still running after its last test, as with a server that was not stopped: otherwise the run
-// would wait for it forever. Such a file fails, and names what was left open.
+// `npm test` imports this into every test file. It appends the usage of the test file to the file in CONNECTOR_VAULT_USAGE, and
+// terminates a test file that is still running after its last test, for example because a server was not stopped. Such a file fails,
+// and its open handles are listed.
 import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 import { after } from "node:test";
@@ -8,10 +8,10 @@ import { isMainThread } from "node:worker_threads";
 import { cpuOfSelf } from "../../../scripts/test/cpu.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 
-// Beside other tests, browsers and servers take long to end.
+// Browsers and servers exit slowly while other tests run.
 const GRACE_MS = 120_000;
 
-// Only the process of a file has this variable. Its worker threads import this module, too.
+// Only the process of a test file has this variable. Its worker threads also import this module.
 if (process.env.NODE_TEST_CONTEXT && isMainThread) {
   const usage = process.env.CONNECTOR_VAULT_USAGE;
   if (usage) {

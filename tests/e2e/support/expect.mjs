@@ -1,4 +1,4 @@
-// What the contract promises of every answer.
+// Assertions about every response.
 import assert from "node:assert/strict";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -42,10 +42,10 @@ const TITLES = {
 };
 
 export const READ_METHODS = "GET, HEAD, OPTIONS";
-/** Every code that the service answers, and `internal`, which it should not. */
+/** Every problem code of the service, and `internal`, which should not occur. */
 export const CODES = [...Object.keys(TITLES), "internal"];
 
-/** Every header of an answer, by name; those that the runtime adds for the transport left out. */
+/** The headers of a response by name, without those of the transport. */
 function headersOf(answer) {
   const transport = ["connection", "content-length", "date", "transfer-encoding"];
   const headers = answer.headers.filter(([name]) => !transport.includes(name));
@@ -62,10 +62,10 @@ export function expectHeaders(answer, own, { vary = "x-service-secret, origin" }
   assert.deepEqual(rest, { vary, "x-content-type-options": "nosniff", ...own });
 }
 
-/** The rows in which a request that may change something says who asks, for the audit: they are gone at its end. */
+/** The rows with the actor of a write, for the audit. They are deleted at its end. */
 export const OF_AUDIT = 2;
 
-/** What the request cost in storage. */
+/** The storage cost of the request. */
 export function costOf(answer) {
   const [calls, rowsRead, rowsWritten, reads] = answer
     .header("server-timing")
@@ -74,7 +74,7 @@ export function costOf(answer) {
   return { calls, rowsRead, rowsWritten, reads };
 }
 
-/** Asserts a JSON answer that is not to be stored, and returns its value. */
+/** Asserts an uncacheable JSON response, and returns its value. */
 export function expectJson(answer, status, own = {}) {
   assert.equal(answer.status, status, answer.text.slice(0, 500));
   expectHeaders(answer, { "content-type": "application/json", "cache-control": "private, no-store", ...own });
@@ -97,9 +97,8 @@ export function expectPage(answer, expected = {}) {
 }
 
 /**
- * Asserts a problem document with all that its code implies, and returns it.
- * `more`: exact members (`detail`, `errors`, `suggestions`, `connectionId`); `headers`: further headers; `vary`; `allow`:
- * the path's methods.
+ * Asserts a problem document with everything that its code implies, and returns it. `more`: exact members (`detail`, `errors`,
+ * `suggestions`, `connectionId`); `headers`: additional headers; `vary`; `allow`: the methods of the path.
  */
 export function expectProblem(answer, code, { headers = {}, vary, allow = READ_METHODS, ...more } = {}) {
   const [status, title] = TITLES[code];

@@ -1,12 +1,12 @@
-// Grants at the stub whose refresh tokens rotate: each renewal replaces the token that it takes.
+// Grants at the stub with rotating refresh tokens.
 import { freshTokens, reply } from "./stub.mjs";
 
 export class Grant {
-  /** The access tokens that it gave, in their order. */
+  /** The issued access tokens, in order. */
   given = [];
-  /** Whether a refresh token was used twice, and the platform ended the grant for it. */
+  /** Whether a refresh token was reused, so that the platform revoked the grant. */
   isOver = false;
-  /** Whether the newest tokens reached no client. */
+  /** Whether the newest tokens were lost in transit. */
   isLost = false;
   #refresh;
   #former;

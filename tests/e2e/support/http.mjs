@@ -1,23 +1,23 @@
-// HTTP/1.1 on a bare socket: paths, methods and headers leave exactly as written, and answers are seen as sent.
-// `fetch` would rewrite paths, merge headers and refuse methods.
+// HTTP/1.1 on a raw socket: paths, methods and headers are sent exactly as given, and responses are unmodified. `fetch` would
+// normalize paths, merge headers and reject methods.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 
 const TIMEOUT_MS = 30_000;
 
-/** Texts that must never come back; every answer is searched for them. */
+/** Secrets that no response may contain. */
 export const secrets = new Set();
 
-/** An answer, as it was sent. */
+/** A response exactly as received. */
 export class Answer {
   constructor(bytes, port) {
-    /** The port that was asked. */
+    /** The port of the server. */
     this.port = port;
     const end = bytes.indexOf("\r\n\r\n");
     assert.notEqual(end, -1, `not an HTTP answer: ${JSON.stringify(bytes.toString("latin1", 0, 200))}`);
     const [statusLine, ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
     this.status = Number(statusLine.split(" ")[1]);
-    /** Header lines as [name in lower case, value], in their order. */
+    /** The headers in order, as [name in lower case, value]. */
     this.headers = lines.map((line) => {
       const colon = line.indexOf(":");
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
@@ -31,7 +31,7 @@ export class Answer {
     return this.headers.filter(([known]) => known === name).map(([, value]) => value);
   }
 
-  /** The value of a header that is sent once at most. */
+  /** The value of a header that must not be repeated. */
   header(name) {
     const values = this.all(name);
     assert.ok(values.length <= 1, `\`${name}\` is sent ${values.length} times`);
@@ -58,7 +58,7 @@ function joinChunks(bytes) {
   }
 }
 
-/** A body that is sent in chunks, without telling its length; when `ends` is false, its end never comes. */
+/** A chunked body without a length. If `ends` is false, it never ends. */
 export class Chunked {
   constructor(chunks, { ends = true } = {}) {
     const framed = chunks.map((chunk) =>
@@ -73,7 +73,7 @@ export class Chunked {
   }
 }
 
-/** A body of which more is announced than is ever sent. */
+/** A body that is shorter than its announced length. */
 export class Announced {
   constructor(length, sent = "") {
     this.header = ["Content-Length", String(length)];
@@ -88,20 +88,20 @@ function framed(body) {
   return { header: bytes.length > 0 ? ["Content-Length", String(bytes.length)] : undefined, bytes };
 }
 
-/** Whether these bytes are a whole response, if it states its length. */
+/** Whether these bytes are a complete response with a length. */
 function isWhole(bytes) {
   const end = bytes.indexOf("\r\n\r\n");
   const length = end < 0 ? undefined : /\r\ncontent-length: *(\d+)/i.exec(bytes.toString("latin1", 0, end))?.[1];
   return length !== undefined && bytes.length >= end + 4 + Number(length);
 }
 
-/** Sends bytes as they are and returns the statuses of all answers until the server closes the connection. */
+/** Sends raw bytes. Returns the statuses of all responses until the server closes the connection. */
 export async function statusesOf(port, text) {
   const bytes = await new Promise((resolve, reject) => {
     const chunks = [];
     const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(text, "latin1")));
     socket.setTimeout(TIMEOUT_MS, () =>
-      socket.destroy(new Error(`no answer to ${JSON.stringify(text.slice(0, 200))}`)),
+      socket.destroy(new Error(`no response to ${JSON.stringify(text.slice(0, 200))}`)),
     );
     socket.on("data", (chunk) => chunks.push(chunk));
     socket.on("error", reject);
@@ -113,7 +113,7 @@ export async function statusesOf(port, text) {
 }
 
 /**
- * Sends one request and reads the answer to its end.
+ * Sends one request and reads the whole response.
  * @param {{ port: number, method?: string, path: string, headers?: [string, string][],
  *           body?: string | Buffer | Chunked | Announced }} request
  * @returns {Promise<Answer>}
@@ -129,13 +129,13 @@ export async function send({ port, method = "GET", path, headers = [], body = ""
     const socket = connect(port, "127.0.0.1", () =>
       socket.write(Buffer.concat([Buffer.from(head, "latin1"), payload])),
     );
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no answer to ${method} ${path.slice(0, 200)}`)));
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no response to ${method} ${path.slice(0, 200)}`)));
     socket.on("data", (chunk) => {
       chunks.push(chunk);
-      // A server that waits for the rest of a body does not end the connection: the answer is what counts.
+      // A server that waits for the rest of a body keeps the connection open, so stop after the response.
       if (mayNotEnd && isWhole(received())) socket.destroy();
     });
-    // A server that refuses a request early resets the connection; what it said before counts.
+    // A server that rejects a request early resets the connection after its response.
     socket.on("error", (error) => (chunks.length > 0 ? resolve(received()) : reject(error)));
     socket.on("close", () => resolve(received()));
   });

@@ -1,16 +1,16 @@
-// API keys as the contract describes them, made without the project's own code.
+// API keys by the specification, independent of the project's code.
 import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { whenNotBusy } from "../../../scripts/storage/busy.mjs";
 import { secrets } from "./http.mjs";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** What a key may do unless a test says otherwise. */
+/** The default scopes of a key. */
 export const USUAL = "catalog:read connections:read connections:write";
 /** Every scope. */
 export const ALL = `${USUAL} sessions:create connections:connect credentials:read credentials:write clients:read clients:write connections:call events:read webhooks:read webhooks:write keys:read keys:write agents:read agents:write audit:read`;
 
-/** Six base62 digits of the CRC-32 over a text. */
+/** The CRC-32 of a string as six base62 digits. */
 export function checksum(text) {
   let left = crc32(text);
   let digits = "";
@@ -26,7 +26,7 @@ export function secret(environment = "test") {
   return whole;
 }
 
-/** A key with its row; `row` overrides columns. */
+/** A key with its database row; `row` overrides columns. */
 export function key(row = {}) {
   const text = secret(row.environment);
   const hash = createHash("sha256").update(text).digest("hex");
@@ -35,8 +35,8 @@ export function key(row = {}) {
 }
 
 /**
- * A token of a key, signed with a secret as the service signs it; `claims` override: `e` is when it expires, in milliseconds,
- * `i` whose it is, and `s` the bits of its scopes.
+ * A token of a key, signed as the service signs it. `claims` override: `e` is the expiry in milliseconds, `i` the identity, and `s` the
+ * bits of its scopes.
  */
 export function token(signer, { row }, claims) {
   const text = signedToken(
@@ -48,13 +48,13 @@ export function token(signer, { row }, claims) {
   return text;
 }
 
-/** Claims as a token, signed. */
+/** Signs claims. */
 export function signedToken(claims, signer, environment) {
   const signed = `st_${environment}_${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
   return `${signed}.${createHmac("sha256", signer).update(signed).digest("base64url")}`;
 }
 
-/** Stores keys' rows, once no other process writes to the database. */
+/** Stores the rows of keys. Waits until no other process writes to the database. */
 export async function store(database, keys) {
   const names = Object.keys(keys[0].row);
   const insert = database.prepare(`INSERT INTO api_keys (${names}) VALUES (${names.map(() => "?")})`);

@@ -1,25 +1,25 @@
-// Where secrets must not be. After the last test of a file, every secret that its tests used is searched for in everything
-// that was written meanwhile: what servers and wrangler logged, and each file of the tests' folder, databases and their
-// journals included. A file of tests has this by importing `server.mjs`.
+// Searches for leaked secrets. After the last test of a file, all secrets of its tests are searched for in everything that was
+// written: logs of servers and wrangler, and all files in the temporary folder, including databases and journals. Importing
+// `server.mjs` enables this for a test file.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { secrets } from "./http.mjs";
 import { folder } from "./workspace.mjs";
 
-// Where an operator and a developer keep secrets themselves; `config.json` has those of the tests' own apps.
+// Files in which operators and developers store secrets; `config.json` has those of the test apps.
 const KEPT_IN = /^(\.dev\.vars|\.env.*|(vault|operator)-keys.*\.txt|config\.json)$/;
-// Of shorter ones, some are ordinary words.
+// Shorter values can be ordinary words.
 const SHORTEST = 12;
 const SHOWN = 8;
 
-/** A secret as it may be written: as it is, in a URL, in base64. */
+/** The encodings of a secret: plain, URL, base64. */
 function forms(secret) {
   const base64 = Buffer.from(secret).toString("base64").replace(/=+$/, "");
   return [...new Set([secret, encodeURIComponent(secret), base64])];
 }
 
-/** The bytes of a file as text; undefined when it is gone by now, as journals are that a database has taken over. */
+/** The bytes of a file as a string; undefined if the file was removed meanwhile, such as a database journal. */
 function contentOf(path) {
   try {
     return readFileSync(path, "latin1");
@@ -38,7 +38,7 @@ function* written(outputs) {
   }
 }
 
-/** The bytes of all files below a folder, as text. */
+/** The bytes of all files below a folder, as strings. */
 export const bytesBelow = (path) =>
   readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -46,7 +46,7 @@ export const bytesBelow = (path) =>
     .join("\n");
 
 /**
- * The secrets that a text holds, as they are or encoded, each with the text's name.
+ * The secrets that are in these strings in any encoding, with the names of the strings.
  * @param {Iterable<string>} all the secrets
  * @param {Iterable<[name: string, text: string]>} places
  */
@@ -60,14 +60,14 @@ export function leaks(all, places) {
   return found;
 }
 
-/** Fails when a secret is in anything that was written; `outputs` is what servers printed. */
+/** Fails if a secret is in anything that was written; `outputs` are the logs of servers. */
 export function expectNoLeaks(outputs) {
   const sought = [...secrets].filter((secret) => secret.length >= SHORTEST);
   const found = leaks(sought, written(outputs)).map(([secret, place]) => `${secret.slice(0, SHOWN)}… in ${place}`);
   assert.deepEqual(found, [], "secrets were written");
 }
 
-/** Fails when the WebAssembly module of a server trapped, and so had to be initialized again. */
+/** Fails if the WebAssembly module of a server trapped and was reinitialized. */
 export function expectNoTraps(outputs) {
   const lines = outputs.join("\n").split("\n");
   assert.deepEqual(

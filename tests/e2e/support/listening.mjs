@@ -1,4 +1,4 @@
-// Small HTTP servers of the tests' own.
+// Helpers for HTTP servers in tests.
 
 /** Listens on a port, by default a free one, and returns it. */
 export async function listen(server, port = 0) {
@@ -6,7 +6,7 @@ export async function listen(server, port = 0) {
   return server.address().port;
 }
 
-/** The body of a request, as text. */
+/** The body of a request, as a string. */
 export async function readBody(request) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);

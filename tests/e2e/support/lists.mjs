@@ -1,11 +1,11 @@
-// What the tests of the package's lists share.
+// Shared code of the tests of the package's lists.
 import { Recorder } from "./package.mjs";
 import { query } from "./vault.mjs";
 
 export const CONNECTORS = "/v1/available-connectors";
 export const ACTIONS = "/v1/available-actions";
 
-/** Filters as the query that plain HTTP sends. */
+/** Encodes filters as a query string. */
 export const asQuery = (filters) =>
   query(
     Object.fromEntries(
@@ -22,7 +22,7 @@ export const rowsOf = async (list) => {
   return rows;
 };
 
-/** All rows of a list by plain HTTP, a page at a time. */
+/** All rows of a list over plain HTTP, page by page. */
 export async function all(world, made, path, filters = {}) {
   const rows = [];
   for (let page = 1; ; page += 1) {

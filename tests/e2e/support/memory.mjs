@@ -1,10 +1,10 @@
-// How much memory the Worker's isolate holds, asked of V8 through the inspector.
+// Measures the memory of the Worker's isolate through the inspector.
 import { Server } from "./server.mjs";
 
 const TIMEOUT_MS = 10_000;
 
 /**
- * Bytes of the isolate: JavaScript's heap, buffers outside of it, and the WebAssembly memory.
+ * The memory of the isolate in bytes: the JavaScript heap, external buffers, and WebAssembly memory.
  * @param {Server} server
  */
 export async function isolateBytes(server) {
@@ -33,9 +33,9 @@ class Inspector {
   static async open(port) {
     const inspector = new Inspector();
     const listed = await (await fetch(`http://127.0.0.1:${port}/json`)).json();
-    // Miniflare lists its own Workers, too; wrangler lists ours only.
+    // Miniflare also lists its internal Workers; wrangler only lists ours.
     const { webSocketDebuggerUrl } = listed.find(({ id }) => id.startsWith("core:user:")) ?? listed[0];
-    // Node's WebSocket names no origin by itself, and wrangler wants one.
+    // wrangler requires an Origin, which Node's WebSocket does not send.
     inspector.socket = new WebSocket(webSocketDebuggerUrl, { headers: { origin: "http://localhost" } });
     inspector.socket.addEventListener("message", ({ data }) => inspector.#take(JSON.parse(data)));
     await within(
@@ -64,7 +64,7 @@ class Inspector {
   }
 
   async context() {
-    // wrangler has enabled it already, and contexts are reported once.
+    // wrangler has already enabled it, and contexts are only reported once.
     await this.call("Runtime.disable");
     await this.call("Runtime.enable");
     return within("the Worker's context", this.#context.promise);

@@ -1,4 +1,4 @@
-// A server of Amazon's protocols, PyPI's `moto`, which checks signatures with Amazon's own library.
+// PyPI's `moto`, a server for Amazon's protocols that verifies signatures with Amazon's library.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -8,7 +8,7 @@ import { freePort } from "./server.mjs";
 
 const READY_MS = 60_000;
 const POLL_MS = 100;
-/** A user with rights for S3, created without checks. */
+/** Creates a user with rights for S3, without authorization checks. */
 const FIRST = [
   { Action: "CreateUser", UserName: "ann" },
   {
@@ -24,7 +24,7 @@ const FIRST = [
 ];
 
 export class Moto {
-  /** Starts it. It has a user, whose keys are in `keys`. */
+  /** Starts the server with a user, whose keys are in `keys`. */
   static async start() {
     await pythonPackages("moto", join("tests", "python", "moto.txt"));
     const moto = new Moto();

@@ -1,4 +1,4 @@
-// `npm start` itself, on a storage and ports of its own.
+// Runs `npm start` with its own storage and ports.
 import { spawn } from "node:child_process";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { environment } from "../../../scripts/lib/run.mjs";
@@ -6,23 +6,23 @@ import { freePort } from "./server.mjs";
 import { wranglerEnvironment } from "./workspace.mjs";
 
 const START_MS = 600_000;
-/** How its output ends. */
+/** The end of its output. */
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 
 /**
- * Runs `npm start` until `use` is done, and ends it. `use` gets `output`, the `key` that it ends with, and the `port`.
+ * Runs `npm start` while `use` runs, which gets `output`, the printed `key`, and the `port`.
  * @template T
  * @param {import("./workspace.mjs").State} state
  * @param {(started: { output: string, key: string, port: number }) => Promise<T>} use
- * @param {string[]} [options] more of them
+ * @param {string[]} [options] additional options
  * @returns {Promise<T>}
  */
 export async function whileStarted(state, use, options = []) {
   const port = await freePort();
-  // A port that it keeps when it is started again, as it does by itself.
+  // The demo platform must keep its port when it is started again, as it does by default.
   state.demoPort ??= await freePort();
   const ports = { "--port": port, "--inspector-port": await freePort(), "--demo-port": state.demoPort };
-  // A test does without the network, and has the catalog that the documentation describes.
+  // Tests run without network, and with the catalog that the documentation describes.
   const args = [
     "start",
     "--",
@@ -51,7 +51,7 @@ export async function whileStarted(state, use, options = []) {
       };
       started.stdout.setEncoding("utf8").on("data", take);
       started.stderr.setEncoding("utf8").on("data", take);
-      ended.then(() => fail(new Error(`npm start ended:\n${output}`)));
+      ended.then(() => fail(new Error(`npm start exited:\n${output}`)));
     });
     return await use({ output, key: KEY_AT_THE_END.exec(output)[1], port });
   } finally {

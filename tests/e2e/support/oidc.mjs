@@ -1,5 +1,4 @@
-// `oidc-provider`, a certified authorization server, on this machine: PKCE is required, refresh tokens rotate, and a client that
-// uses one twice loses the grant.
+// Runs `oidc-provider`, a certified authorization server. PKCE is required, refresh tokens rotate, and reuse revokes the grant.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
@@ -9,7 +8,7 @@ import { secrets } from "./http.mjs";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
-/** Every kind of client authentication, each with a platform of the catalog. Ids and secrets need encoding. */
+/** A client for each kind of client authentication, each a platform of the catalog. Ids and secrets need URL encoding. */
 export const CLIENTS = {
   "idp-basic": {
     token_endpoint_auth_method: "client_secret_basic",
@@ -25,10 +24,10 @@ export const CLIENTS = {
 };
 for (const { client_secret: secret } of Object.values(CLIENTS)) if (secret) secrets.add(secret);
 
-/** Asks for a refresh token and, so that one comes, for consent each time. */
+/** Requests a refresh token, which requires consent each time. */
 export const IDP_SCOPES = ["openid", "offline_access"];
 
-/** The platforms that speak to this server. */
+/** The platforms of this server. */
 export const idpPlatforms = (issuer) =>
   Object.fromEntries(
     Object.entries(CLIENTS).map(([name, client]) => [
@@ -49,7 +48,7 @@ export const idpPlatforms = (issuer) =>
     ]),
   );
 
-/** Sends a response this many milliseconds after it is finished. */
+/** Delays a finished response by this many milliseconds. */
 function keepBack(response, milliseconds) {
   const end = response.end.bind(response);
   response.end = (...given) => {
@@ -58,15 +57,15 @@ function keepBack(response, milliseconds) {
   };
 }
 
-/** The server on a port that is chosen at once; it answers once it knows where users are sent back to. */
+/** The server. Its port is known from the start; it responds after it knows the redirect URI. */
 export class Idp {
-  /** Every token request that it has answered: { grant, error }. */
+  /** Every processed token request: { grant, error }. */
   requests = [];
-  /** Its own faults. */
+  /** Internal errors of the server. */
   faults = [];
-  /** Seconds that access tokens live. */
+  /** The lifetime of access tokens in seconds. */
   life = 3600;
-  /** For how many milliseconds an answer to a token request is kept back once all about it is decided. */
+  /** The delay of token responses in milliseconds, after they were processed. */
   late = 0;
 
   static async start() {
@@ -76,13 +75,13 @@ export class Idp {
     return idp;
   }
 
-  /** Answers again after `stop`, at the same address and with all that it has granted. */
+  /** Starts again after `stop`, at the same address and with all grants. */
   async restart() {
     this.http = createServer((request, response) => this.#answer(request, response));
     this.port = await listen(this.http, this.port);
   }
 
-  /** Makes the server with clients that send users back to this address. */
+  /** Creates the server with clients that have this redirect URI. */
   open(redirectUri) {
     const usual = {
       redirect_uris: [redirectUri],
@@ -123,13 +122,13 @@ export class Idp {
     });
   }
 
-  /** Signs people in by the name that they give, and lets them agree or not. */
+  /** The sign-in and consent pages. */
   async #interact(request, response) {
     const { provider } = this;
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
     if (request.method === "GET") {
       const field = prompt.name === "login" ? '<input name="login">' : "";
-      // Without an icon of its own, a browser asks for one.
+      // Browsers request an icon by default.
       const head = `<!doctype html><title>${prompt.name}</title><link rel="icon" href="data:,">`;
       const page = `${head}<form method="post">${field}<button>Go on</button></form>`;
       return response.setHeader("content-type", "text/html").end(page);
@@ -149,7 +148,7 @@ export class Idp {
     return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
   }
 
-  /** What a person does there: signs in with a name, and agrees; or says no. Returns the address that leads back. */
+  /** Signs in with a name and consents, or declines. Returns the redirect URL. */
   async visit(visitor, url, { login, deny }, isBack) {
     let { url: at, answer } = await visitor.follow(await visitor.get(url), url, isBack);
     while (answer?.status === 200) {
@@ -166,7 +165,7 @@ export class Idp {
     return answer.status === 200 ? (await answer.json()).sub : undefined;
   }
 
-  /** Ends the grant that an access token comes from, as its user can. */
+  /** Revokes the grant of an access token, as its user can. */
   async revoke(accessToken) {
     const { grantId } = await this.provider.AccessToken.find(accessToken);
     await this.provider.AccessToken.revokeByGrantId(grantId);

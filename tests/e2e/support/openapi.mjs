@@ -1,4 +1,4 @@
-// The OpenAPI document as something that answers are held against.
+// Validates responses against the OpenAPI document.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import Ajv from "ajv/dist/2020.js";
 import { root } from "../../../scripts/lib/paths.mjs";
 
 const DOCUMENT = "document";
-/** Headers of the transport, and of assets on their way. */
+/** Headers of the transport, and of assets. */
 const TRANSPORT = new Set([
   "cf-cache-status",
   "connection",
@@ -17,7 +17,7 @@ const TRANSPORT = new Set([
   "transfer-encoding",
 ]);
 
-/** The same schema, in which an object has no other members than those that are described. */
+/** The schema without additional members in objects. */
 function closed(schema) {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -28,7 +28,7 @@ function closed(schema) {
 }
 
 export class Description {
-  /** Of the committed document. */
+  /** Loads the committed document. */
   static committed() {
     return new Description(JSON.parse(readFileSync(join(root, "www", "public", "v1", "openapi.json"), "utf8")));
   }
@@ -40,7 +40,7 @@ export class Description {
     this.ajv = addFormats(new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, allErrors: true }));
     this.ajv.addVocabulary(["openapi", "info", "servers", "tags", "paths", "components", "security"]);
     this.ajv.addSchema({ ...document, components }, DOCUMENT);
-    /** Each operation by its id, with its path and method. */
+    /** The operations by id, with path and method. */
     this.operations = new Map(
       Object.entries(document.paths).flatMap(([path, item]) =>
         Object.entries(item).map(([method, operation]) => [
@@ -51,7 +51,7 @@ export class Description {
     );
   }
 
-  /** What a reference stands for, or the thing itself. */
+  /** Resolves a reference. */
   resolve(thing) {
     if (thing.$ref === undefined) return thing;
     const steps = thing.$ref
@@ -61,13 +61,13 @@ export class Description {
     return steps.reduce((part, step) => part[step], this.document);
   }
 
-  /** What is wrong with a value, or nothing. `schema` may refer to the document's components. */
+  /** The errors of a value. `schema` can reference components of the document. */
   faults(schema, value) {
     const inDocument = JSON.parse(JSON.stringify(schema).replaceAll('"#/', `"${DOCUMENT}#/`));
     return this.ajv.validate(inDocument, value) ? undefined : this.ajv.errorsText();
   }
 
-  /** Asserts that an answer is one that the operation describes. */
+  /** Asserts that the operation describes this response. */
   expect(id, answer) {
     const where = `${id} ${answer.status}`;
     const described = this.operations.get(id).responses[answer.status];

@@ -1,4 +1,4 @@
-// The npm package as a project has it that installed it, and what the tests of its errors share.
+// The npm package as installed in a project, and shared code of the tests of its errors.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { folder } from "./workspace.mjs";
 
 const AT_A_TIME = 6;
 
-/** The folder with the built package's files. */
+/** The folder of the built package. */
 export const dist = join(root, "npm", "dist");
 
 async function installed() {
@@ -24,18 +24,18 @@ async function installed() {
   return import(pathToFileURL(entry).href);
 }
 
-/** All that the package exports. */
+/** The exports of the package. */
 export const library = await installed();
 export const { ConnectorVault, VaultError } = library;
 
-/** What a `fetch` of the tests was asked that it never should be. Thrown there, it would pass for a lost connection. */
+/** Incorrect calls of a test's `fetch`. Not thrown there, because that would look like a lost connection. */
 const misuses = [];
 
-/** Promises that were left to fail on their own. */
+/** Unhandled rejections. */
 const unhandled = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
 
-/** Asserts, when all else is done, that nothing went wrong beside the tests. */
+/** Asserts, after all other tests, that there were no unhandled rejections and no incorrect calls. */
 export function expectNothingBeside() {
   assert.deepEqual(unhandled, []);
   assert.deepEqual(misuses, []);
@@ -45,7 +45,7 @@ export function expectNothingBeside() {
 export class Recorder {
   /** The requests: { method, url, path, query, headers, body }. */
   requests = [];
-  /** How often it was called, in whatever way. */
+  /** The number of calls. */
   calls = 0;
 
   constructor(send = (request) => fetch(request)) {
@@ -72,7 +72,7 @@ export class Recorder {
   }
 }
 
-/** Checks each of many items, a few at a time: most of a request is waiting. */
+/** Checks many items, a few concurrently. */
 export async function each(items, check) {
   const left = [...items].entries();
   const worker = async () => {
@@ -81,7 +81,7 @@ export async function each(items, check) {
   await Promise.all(Array.from({ length: AT_A_TIME }, worker));
 }
 
-/** The error that a call fails with; a call that throws instead of rejecting does so here as well. */
+/** The rejection of a call. A synchronous exception is rethrown. */
 export async function failure(call) {
   let value;
   try {
@@ -92,7 +92,7 @@ export async function failure(call) {
   return assert.fail(`it should have failed, and gave ${inspect(value)?.slice(0, 500)}`);
 }
 
-/** The visible contents of an error, as strings. */
+/** The visible content of an error, as strings. */
 const shown = (error) => [
   JSON.stringify(error),
   String(error),
@@ -101,7 +101,7 @@ const shown = (error) => [
   inspect(error, { depth: 20, showHidden: true, getters: true }),
 ];
 
-/** Asserts that something contains no secret of this run. */
+/** Asserts that a value contains no secret of this run. */
 export function expectNoSecret(value) {
   assert.ok(secrets.size > 0);
   for (const text of shown(value))
@@ -109,7 +109,7 @@ export function expectNoSecret(value) {
       assert.ok(!text.includes(secret), `a secret is in ${text.replaceAll(secret, "(secret)").slice(0, 1000)}`);
 }
 
-/** Asserts an error of exactly this class with all that holds of every one; `expected`: exact properties. */
+/** Asserts an error of exactly this class, with the invariants of all errors; `expected`: exact properties. */
 export function expectError(error, kind, expected = {}) {
   const { [kind]: Kind } = library;
   assert.ok(error instanceof VaultError, `a VaultError: ${inspect(error)}`);
@@ -127,11 +127,11 @@ export function expectError(error, kind, expected = {}) {
   return error;
 }
 
-/** Asserts that nothing was answered to a call that failed in this way. */
+/** Asserts that a call failed in this way without a response. */
 export const expectUnanswered = (error, kind, expected) =>
   expectError(error, kind, { requestId: undefined, headers: undefined, ...expected });
 
-/** Asserts that a wrong option or argument was refused, by name. */
+/** Asserts that an invalid option or argument was rejected by name. */
 export function expectInvalid(error, parameter, suggestion) {
   expectUnanswered(error, "ValidationError", { status: undefined, code: "invalid_argument" });
   const fault =
@@ -145,7 +145,7 @@ export function expectInvalid(error, parameter, suggestion) {
 /** The members of a problem document, as an error has them. */
 export const factsOf = ({ status, code, detail, errors = [] }) => ({ status, code, message: detail, errors });
 
-/** Asserts that an error has the members of the service's `answer` to the same request, as an error of its own response. */
+/** Asserts that an error equals the service's response `answer` to the same request. */
 export function expectAnswered(error, kind, answer, more = {}) {
   const { requestId, suggestions, connectionId, ...problem } = answer.json;
   assert.equal(requestId, answer.header("x-request-id"));

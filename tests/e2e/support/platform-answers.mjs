@@ -1,14 +1,14 @@
-// What platforms answer to the service in tests: GitHub takes every token but one.
+// The responses of platforms in tests. GitHub accepts every token except one.
 const json = (Response, status, value, headers = {}) =>
   new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json", ...headers } });
 
-/** The names of a user's repositories, two a page. */
+/** The names of a user's repositories, two per page. */
 const REPOSITORIES = [
   ["app", "docs"],
   ["site", "tools"],
 ];
 
-/** The answer to a request, of the class of the runtime that sends it. */
+/** The response to a request, of the runtime's own class. */
 export default async function answer(request, Response) {
   const { host, pathname, searchParams } = new URL(request.url);
   // The identity provider of an example.

@@ -1,9 +1,9 @@
-// A catalog of platforms on this machine, made by the operator's own command from documents and a file of providers.
+// Creates a catalog of local platforms with the operator's command, from documents and a providers file.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importPlatforms } from "./workspace.mjs";
 
-/** A value of TOML. */
+/** Serializes a value as TOML. */
 function toml(value) {
   if (Array.isArray(value)) return `[${value.map(toml).join(", ")}]`;
   if (typeof value !== "object") return JSON.stringify(value);
@@ -17,14 +17,14 @@ const lines = (members) =>
     .map(([name, value]) => `${name} = ${toml(value)}\n`)
     .join("");
 
-/** An entry of the file of providers, with one method: of OAuth 2.0, unless it has another type. */
+/** An entry of the providers file with one method, by default OAuth 2.0. */
 function entry([name, { auth, ...platform }]) {
   const oauth = { id: "oauth", type: "oauth2", grant: "authorization_code" };
   const method = { ...(auth.type ? {} : oauth), source: "these tests", read: "2026-11-22", ...auth };
   return `[platforms.${name}]\n${lines({ name, ...platform })}\n[[platforms.${name}.auth]]\n${lines(method)}\n`;
 }
 
-/** An OpenAPI document whose scheme names an authorization server. */
+/** An OpenAPI document with the URLs of an authorization server. */
 const document = (name, { server, authorizationUrl, tokenUrl, scopes }) => ({
   openapi: "3.0.3",
   info: { title: name, version: "1", "x-providerName": name, license: { name: "MIT" } },
@@ -38,7 +38,7 @@ const document = (name, { server, authorizationUrl, tokenUrl, scopes }) => ({
 });
 
 /**
- * Imports platforms: those of `documents` as OpenAPI documents say it, those of `providers` as a file of providers does.
+ * Imports platforms: from OpenAPI documents in `documents`, and from the providers file in `providers`.
  * @param {string} name of the catalog
  */
 export function platformCatalog(name, folder, { documents, providers }) {

@@ -1,4 +1,4 @@
-// The npm package as its users get it: packed, and installed from the tarball into a project of its own.
+// The npm package as users get it: packed, and installed from the tarball into a project.
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../../scripts/lib/paths.mjs";
@@ -8,16 +8,16 @@ import { folder } from "./workspace.mjs";
 const PROJECTS = join(root, "tests", "projects");
 const TIMEOUT_MS = 120_000;
 
-/** Packs the package, built when its sources changed; gives the tarball's path. */
+/** Packs the package, after building it if its sources changed. Returns the path of the tarball. */
 export async function pack() {
   const told = await run("npm", ["pack", join(root, "npm"), "--pack-destination", folder], { timeout: 900_000 });
   return join(folder, told.trim().split("\n").at(-1));
 }
 
-/** The folders into which npm has installed a tarball, as promises, by its path. */
+/** The folders with installed tarballs, as promises, by the path of the tarball. */
 const installed = new Map();
 
-/** Has npm install a tarball into an empty project, without asking the network; gives that project's folder. */
+/** Installs a tarball into an empty project, without network. Returns the folder of the project. */
 async function installedOnce(tarball) {
   const path = join(folder, "projects", "installed");
   mkdirSync(path, { recursive: true });
@@ -26,7 +26,7 @@ async function installedOnce(tarball) {
   return path;
 }
 
-/** A copy of a project of tests/projects with what npm installs of the tarball; gives its folder. */
+/** Copies a project of tests/projects, with the installed tarball. Returns the folder. */
 export async function install(tarball, project, copy = project) {
   const path = join(folder, "projects", copy);
   cpSync(join(PROJECTS, project), path, { recursive: true });
@@ -35,7 +35,7 @@ export async function install(tarball, project, copy = project) {
   return path;
 }
 
-/** Writes a file of such a project. */
+/** Writes a file into such a project. */
 export function write(project, name, value) {
   writeFileSync(join(project, name), typeof value === "string" ? value : JSON.stringify(value));
 }

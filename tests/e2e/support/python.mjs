@@ -1,4 +1,4 @@
-// Clients in Python: that of the Model Context Protocol, and the standard's own library for webhooks.
+// Python clients: the SDK of the Model Context Protocol, and the library of Standard Webhooks.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import { pythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs
 
 const HERE = join("tests", "python");
 
-/** Starts a script with what it needs. */
+/** Starts a script with its packages. */
 async function start(script, ...args) {
   await pythonPackages("clients", join(HERE, "requirements.txt"));
   return spawn(pythonProgram("clients", "python"), [join(root, HERE, script), ...args]);
 }
 
-/** The event of a webhook that PyPI's `standardwebhooks` verifies; fails when it does not. */
+/** Verifies a webhook with PyPI's `standardwebhooks`. Returns the event, or fails. */
 export async function verifiedInPython({ headers, body }, secret) {
   const child = await start("verify_webhook.py");
   child.stdin.end(JSON.stringify({ secret, headers, body }));
@@ -29,7 +29,7 @@ export class PythonClient {
   #lines;
   #follow;
 
-  /** @param {"legacy" | "auto"} mode whether it begins with a handshake, or asks first which versions the server knows */
+  /** @param {"legacy" | "auto"} mode whether it starts with a handshake, or first requests the server's versions */
   static async connect(address, secret, mode) {
     const client = new PythonClient();
     client.#child = await start("mcp_client.py", String(address), secret, mode);
@@ -53,7 +53,7 @@ export class PythonClient {
     return client;
   }
 
-  /** What the client answers, once its user has done what it asked for meanwhile. */
+  /** The response of the client, after its user has done what it requested meanwhile. */
   async #answer() {
     const { done, value } = await this.#lines.next();
     if (done) throw new Error(await text(this.#child.stderr));
@@ -65,8 +65,8 @@ export class PythonClient {
     return this.#answer();
   }
 
-  #ask(wish) {
-    this.#child.stdin.write(`${JSON.stringify(wish)}\n`);
+  #ask(input) {
+    this.#child.stdin.write(`${JSON.stringify(input)}\n`);
     return this.#answer();
   }
 
@@ -74,8 +74,8 @@ export class PythonClient {
     return this.#ask({});
   }
 
-  callTool(wish) {
-    return this.#ask(wish);
+  callTool(input) {
+    return this.#ask(input);
   }
 
   async close() {

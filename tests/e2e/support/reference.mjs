@@ -1,4 +1,4 @@
-// A service for tests of the API reference and the pages about error codes, and a project that runs their samples.
+// A service for the tests of the API reference and the problem pages, and a project that runs their samples.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync } from "node:fs";
@@ -55,7 +55,7 @@ export const EXAMPLES = Object.fromEntries(
 export class Reference {
   #made = 0;
 
-  /** @param {string} [platforms] the module that answers for them */
+  /** @param {string} [platforms] the module with their responses */
   static async start(platforms = PLATFORMS) {
     await build();
     const installed = join(PROJECT, "node_modules", "connector-vault");
@@ -104,14 +104,14 @@ export class Reference {
 
   /** Creates a connection, and returns its id and entity tag under the names of the samples' environment variables. */
   async connection(caller, more = {}) {
-    const wish = {
+    const input = {
       platform: "github",
       identity: `reference-${(this.#made += 1)}`,
       identityType: "user",
       tags: ["eu"],
       ...more,
     };
-    const response = await this.as(caller)(CONNECTIONS, { method: "POST", body: JSON.stringify(wish) });
+    const response = await this.as(caller)(CONNECTIONS, { method: "POST", body: JSON.stringify(input) });
     assert.equal(response.status, 201, response.text);
     return { ID: response.json.id, ETAG: response.header("etag") };
   }
@@ -135,8 +135,8 @@ export class Reference {
    * environment variable, and its link.
    */
   async attempt(caller) {
-    const wish = { platform: "github", authMethod: "oauth2", identityType: "user" };
-    const body = JSON.stringify({ ...wish, identity: `attempt-${(this.#made += 1)}` });
+    const input = { platform: "github", authMethod: "oauth2", identityType: "user" };
+    const body = JSON.stringify({ ...input, identity: `attempt-${(this.#made += 1)}` });
     const response = await this.as(caller)("/v1/vault/connect", { method: "POST", body });
     assert.equal(response.status, 202, response.text);
     return { ATTEMPT: response.json.id, link: response.json.authorizationUrl };

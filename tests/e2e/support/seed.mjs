@@ -1,4 +1,4 @@
-// Connections by the thousand, straight into the database. Who knows `n` knows all about the nth one.
+// Inserts thousands of connections directly into the database. The nth one is a function of `n`.
 import { randomUUID } from "node:crypto";
 import { seed } from "./vault.mjs";
 
@@ -20,12 +20,12 @@ export function nth(n) {
     state: STATES[(n >> 2) % 4],
     tags: ["all", `t-${n % 100}`, `rare-${Math.floor(n / 30)}`, ...(n % 3 ? [] : ["third"])],
     active: n % 7 !== 3,
-    // Several in one millisecond.
+    // Several share a millisecond.
     createdAt: FIRST + Math.floor(n / 4),
   };
 }
 
-/** Gives an account `count` connections, and returns them. */
+/** Inserts `count` connections of an account, and returns them. */
 export async function seeded(database, account, count) {
   const rows = Array.from({ length: count }, (_, n) => nth(n));
   await seed(database, account, rows);

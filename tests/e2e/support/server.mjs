@@ -1,5 +1,4 @@
-// The service on the real runtime, started on a storage folder and ended with all its children: the Worker on Miniflare, or
-// all of `wrangler dev`.
+// The service on the real runtime, with a storage folder: the Worker on Miniflare, or `wrangler dev`.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -14,16 +13,16 @@ import { expectNoLeaks, expectNoTraps } from "./leaks.mjs";
 import { folder, wranglerEnvironment } from "./workspace.mjs";
 
 const DIRECT = join(import.meta.dirname, "direct.mjs");
-/** The module that answers for platforms. */
+/** The module with the responses of platforms. */
 export const PLATFORMS = join(import.meta.dirname, "platform-answers.mjs");
 const READY_MS = 120_000;
 const POLL_MS = 50;
 const STOP_MS = 10_000;
 
-/** What signs tokens, unless a test says otherwise. */
+/** The default token signing secret. */
 export const SESSION_SECRET = "the end-to-end tests' own secret";
 kept.add(SESSION_SECRET);
-/** What seals credentials, where a test says so. */
+/** Keys that encrypt credentials, for tests that need them. */
 export const VAULT_KEYS = `test-1:${randomBytes(32).toString("base64")}`;
 kept.add(VAULT_KEYS);
 
@@ -31,10 +30,10 @@ const running = new Set();
 process.on("exit", () => running.forEach((server) => server.kill("SIGKILL")));
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 
-/** What every server of this run has printed. */
+/** The output of every server of this run. */
 export const outputs = [];
 
-// A benchmark or a story, which is no file of tests, would print an empty report of tests at its end.
+// Benchmarks and soak tests are not test files; for them, `after` would print an empty test report.
 if (process.env.NODE_TEST_CONTEXT) {
   after(() => {
     const printed = [...outputs, ...[...running].map((server) => server.output)];
@@ -43,7 +42,7 @@ if (process.env.NODE_TEST_CONTEXT) {
   });
 }
 
-/** The lines that wrangler wrote to its own log files, where it ran at all. */
+/** The lines in wrangler's log files, if it ran. */
 export function wranglerLogs() {
   const logs = join(folder, "logs");
   if (!existsSync(logs)) return [];
@@ -62,8 +61,8 @@ export async function freePort() {
 }
 
 /**
- * The project's own configuration with other variables, with absolute paths, and with more bindings. It lies in a folder of
- * its own with its secrets: those that a developer has beside wrangler.toml are not for here.
+ * The project's configuration with other variables, absolute paths and additional bindings. It is in a separate folder with its own
+ * secrets, so that the secrets of a developer beside wrangler.toml are not used.
  */
 function configuration(name, variables, bindings, secrets) {
   let text = readFileSync(join(root, "wrangler.toml"), "utf8");
@@ -73,7 +72,7 @@ function configuration(name, variables, bindings, secrets) {
   };
   replace(/^main = "(.*)"$/m, (_, path) => `main = ${JSON.stringify(join(root, path))}`);
   replace(/^directory = "(.*)"$/m, (_, path) => `directory = ${JSON.stringify(join(root, path))}`);
-  // The Worker is built already.
+  // The Worker is already built.
   replace(/^\[build\]\n(?:.+\n)*/m, "");
   for (const variable of Object.keys(variables)) text = text.replace(new RegExp(`^${variable} = .*\n`, "m"), "");
   const lines = Object.entries(variables).map(([variable, value]) => `${variable} = ${JSON.stringify(value)}\n`);
@@ -91,20 +90,20 @@ function configuration(name, variables, bindings, secrets) {
   return path;
 }
 
-// A key, or a token.
+// An API key or a token.
 const SECRET = /^s[kt]_(test|live)_[\w.-]{38,}$/;
 
 export class Server {
-  /** Everything printed so far. */
+  /** The output so far. */
   output = "";
 
   /**
-   * Starts the service on a storage folder and waits until it answers.
+   * Starts the service on a storage folder and waits until it responds.
    * @param {import("./workspace.mjs").State} state
    * @param {{ name: string, variables?: object, bindings?: string, secrets?: object, byWrangler?: boolean, platforms?: string,
-   *   timers?: number, clock?: boolean }} [other] what differs from wrangler.toml; whether `wrangler dev` serves it, with its proxy; a module whose
-   *   default export answers what the Worker sends to others; how many times as fast the Worker's timers run; and whether requests
-   *   may move its clock
+   *   timers?: number, clock?: boolean }} [other] differences from wrangler.toml. `byWrangler`: run `wrangler dev` with its proxy; `platforms`: a
+   *   module whose default export responds to the Worker's requests; `timers`: speed factor of the Worker's timers; `clock`: whether
+   *   requests can advance its clock
    */
   static async start(
     state,
@@ -130,7 +129,7 @@ export class Server {
     return Server.#serve(root, process.execPath, [DIRECT, ...options, ...others, ...speed, ...moved]);
   }
 
-  /** Starts `wrangler dev` in the folder of any Worker, and waits until `/health` answers. */
+  /** Starts `wrangler dev` in the folder of any Worker, and waits until `/health` responds. */
   static dev(cwd, options = []) {
     return Server.#serve(cwd, wrangler, ["dev", ...options, "--show-interactive-dev-session=false"]);
   }
@@ -143,7 +142,7 @@ export class Server {
       cwd,
       env: environment(wranglerEnvironment),
       stdio: ["ignore", "pipe", "pipe"],
-      // A process group of its own, to be ended as a whole.
+      // A separate process group, which can be killed as a whole.
       detached: true,
     });
     server.ended = new Promise((done) => server.child.once("close", done));
@@ -173,7 +172,7 @@ export class Server {
     }
   }
 
-  /** Whether the process that was started still runs. */
+  /** Whether the started process is still running. */
   get alive() {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
@@ -186,7 +185,7 @@ export class Server {
     }
   }
 
-  /** Ends the service and everything that it started. */
+  /** Stops the service and all its child processes. */
   async stop() {
     this.kill("SIGTERM");
     const timer = setTimeout(() => this.kill("SIGKILL"), STOP_MS);
@@ -197,14 +196,14 @@ export class Server {
     outputs.push(this.output);
   }
 
-  /** Sends a request; `secret` is the key to send, in the header that the specification names. */
+  /** Sends a request; `secret` is the key for the header `x-service-secret`. */
   send(path, { method, secret, headers = [], body } = {}) {
     const key = secret === undefined ? [] : [["x-service-secret", secret]];
     if (SECRET.test(secret ?? "")) kept.add(secret);
     return send({ port: this.port, method, path, headers: [...key, ...headers], body });
   }
 
-  /** Waits until something holds. */
+  /** Waits until a condition holds. */
   async until(holds, otherwise) {
     const end = Date.now() + STOP_MS;
     while (!(await holds())) {
@@ -213,7 +212,7 @@ export class Server {
     }
   }
 
-  /** Waits until the output has a line that holds all of `parts`, and returns it. */
+  /** Waits until a line of the output contains all of `parts`, and returns it. */
   async logged(...parts) {
     const until = Date.now() + STOP_MS;
     for (;;) {

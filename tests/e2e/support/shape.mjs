@@ -1,5 +1,5 @@
-// Whether an answer is what a page shows. An ellipsis stands for anything: a value, the rest of an object or of a list, or
-// a part of a text. All else must be there, in the order that is shown, and nothing more.
+// Compares responses with documented ones. An ellipsis stands for anything: a value, the rest of an object or a list, or a part of a
+// string. Everything else must match exactly, in the same order.
 import assert from "node:assert/strict";
 
 const ANY = "\u0000any";
@@ -8,7 +8,7 @@ const REST = "\u0000rest";
 const escape = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 const pattern = (text, any) => new RegExp(`^${text.split("…").map(escape).join(any)}$`, "u");
 
-/** The value that a text with ellipses shows. */
+/** Parses documented JSON with ellipses. */
 function parse(text) {
   const open = [];
   let out = "";
@@ -46,12 +46,12 @@ function compare(shown, found, path) {
   }
 }
 
-/** Asserts that a JSON text is what is shown. */
+/** Asserts that JSON matches documented JSON. */
 export function expectShown(shown, text) {
   compare(parse(shown), JSON.parse(text), "");
 }
 
-/** Asserts the same of a whole HTTP answer: the status line, the headers that are shown, the body. */
+/** Asserts the same for an HTTP response: the status line, the documented headers, the body. */
 export function expectShownAnswer(shown, answer) {
   const [shownHead, shownBody] = split(shown);
   const [head, body] = split(answer);
@@ -76,10 +76,10 @@ function split(answer) {
   return [text.slice(0, end).split("\n"), text.slice(end + 2)];
 }
 
-/** The body of an answer, whether its headers were printed or not. */
+/** The body of a printed response, with or without headers. */
 export const bodyOf = (answer) => (answer.startsWith("HTTP/") ? split(answer)[1] : answer);
 
-/** Asserts that lines were printed one after the other; a line that is an ellipsis stands for any lines. */
+/** Asserts that these lines were printed in order. A line with only an ellipsis stands for any lines. */
 export function expectPrinted(shown, printed) {
   const lines = shown
     .trimEnd()

@@ -1,5 +1,5 @@
-// Shell examples as their reader pastes them, in bash, with a few words of the shell taken over: `curl` keeps what was
-// answered, `npm run …` of the operator's commands and `npx` run the same programs in a project of the test's own.
+// Runs shell examples in bash as a reader would, with some commands replaced: `curl` records responses, and `npm run …` and `npx` run
+// the same programs in the project of the test.
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { wranglerEnvironment } from "./workspace.mjs";
 
 const TIMEOUT_MS = 600_000;
 
-/** What is there before an example runs. EXPECT is the status that the example says, set for one command. */
+/** Defined before each example. EXPECT is the documented status, set for one command. */
 const PRELUDE = `
 set -euo pipefail
 curl() {
@@ -29,7 +29,7 @@ npm() {
 npx() { "$@"; }
 `;
 
-/** What a block leaves to the next one: the functions and variables that it defines. */
+/** Preserves functions and variables for the next block. */
 function kept(code) {
   const functions = [...code.matchAll(/^(\w+)\(\) \{/gm)].map(([, name]) => name);
   const variables = [...code.matchAll(/^([A-Za-z_]\w*)=/gm)].map(([, name]) => name);
@@ -37,17 +37,17 @@ function kept(code) {
   return `{ ${declare("-f", functions)}${declare("-p", variables)}:; } > "$KEPT"`;
 }
 
-/** A terminal in which one example after the other is run. */
+/** A terminal that runs examples in sequence. */
 export class Shell {
   #state = "";
 
-  /** @param {string} folder where it is @param {object} env variables */
+  /** @param {string} folder the working directory @param {object} env variables */
   constructor(folder, env = {}) {
     this.folder = folder;
     this.env = { CONNECTOR_VAULT: program, ...env };
   }
 
-  /** Runs an example: { printed, answers: [{ status, expected, url, text }] }. Fails when a command of it does. */
+  /** Runs an example: { printed, answers: [{ status, expected, url, text }] }. Fails if one of its commands fails. */
   async run(code) {
     const answers = join(this.folder, ".answers");
     rmSync(answers, { recursive: true, force: true });

@@ -1,10 +1,10 @@
-// A platform that answers as a test says: what real servers do only on a bad day.
+// A platform with configurable responses, to simulate failures.
 import { createServer } from "node:http";
 import { handedOut } from "./connecting.mjs";
 import { listen, readBody } from "./listening.mjs";
 
 export class Stub {
-  /** What it does for a code, a refresh token or an API key: (response, parameters, request) => anything. */
+  /** The handlers by code, refresh token or API key: (response, parameters, request) => anything. */
   #answers = new Map();
   /** Every token request: { path, type, authorization, parameters }. */
   requests = [];
@@ -18,7 +18,7 @@ export class Stub {
     return stub;
   }
 
-  /** Says what comes for a code, a refresh token or an API key. */
+  /** Sets the handler for a code, a refresh token or an API key. */
   on(grant, answer) {
     handedOut.add(grant);
     this.#answers.set(grant, answer);
@@ -31,7 +31,7 @@ export class Stub {
       // Rejects unknown parameters, as some platforms do, and requires its own.
       if (searchParams.has("code_challenge") !== pathname.endsWith("pkce"))
         return response.writeHead(400).end("The code challenge is wrong here.");
-      // The person there picks what comes back.
+      // The test selects the result.
       const back = new URL(searchParams.get("redirect_uri"));
       back.searchParams.set("state", searchParams.get("state"));
       for (const [name, value] of new URLSearchParams(searchParams.get("pick"))) back.searchParams.set(name, value);
@@ -54,7 +54,7 @@ export class Stub {
     await answer(response, parameters, request);
   }
 
-  /** How often the token endpoint was asked about a code or a refresh token. */
+  /** The number of token requests with a code or a refresh token. */
   asked = (grant) =>
     this.requests.filter(({ parameters }) => [parameters.code, parameters.refresh_token].includes(grant)).length;
 
@@ -64,7 +64,7 @@ export class Stub {
   }
 }
 
-/** Answers with a document, or with a text of another type. */
+/** Responds with JSON, or with a string of another type. */
 export function reply(response, body, { status = 200, type = "application/json", headers = {} } = {}) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   response.writeHead(status, { "content-type": type, ...headers }).end(text);
@@ -72,7 +72,7 @@ export function reply(response, body, { status = 200, type = "application/json",
 
 let tokens = 0;
 
-/** Tokens that are like no others; `more` overrides members. */
+/** Unique tokens; `more` overrides members. */
 export function freshTokens(more = {}) {
   tokens += 1;
   const made = { access_token: `access-${tokens}-Zx9Qw7`, refresh_token: `refresh-${tokens}-Zx9Qw7`, ...more };
@@ -80,7 +80,7 @@ export function freshTokens(more = {}) {
   return { token_type: "bearer", expires_in: 3600, ...made };
 }
 
-/** The platform that speaks to it, and says so in an OpenAPI document. */
+/** The platform of the stub with an OpenAPI document. */
 export const stubDocuments = (origin) => ({
   documented: {
     server: `${origin}/api`,
@@ -90,7 +90,7 @@ export const stubDocuments = (origin) => ({
   },
 });
 
-/** The platforms that speak to it, each in its own way. */
+/** The platforms of the stub, with different settings. */
 export function stubPlatforms(origin) {
   const auth = { authorizationUrl: `${origin}/authorize`, tokenUrl: `${origin}/token` };
   const platform = (more = {}) => ({ servers: [`${origin}/api`], auth: { ...auth, ...more } });

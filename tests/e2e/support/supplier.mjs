@@ -1,10 +1,10 @@
-// A function that supplies tokens, as the option `secret` takes it, and what the tests of it share.
+// A function that supplies tokens for the option `secret`, and shared code of its tests.
 import { secrets } from "./http.mjs";
 import { WHOAMI, json, problem, timed } from "./transport.mjs";
 
-/** What gives tokens: one that is named by its number, when `give` does not say otherwise. */
+/** Supplies numbered tokens, unless `give` overrides them. */
 export class Supplier {
-  /** Each time that it was asked: { at, given }. */
+  /** All calls: { at, given }. */
   asked = [];
 
   constructor(give = (text) => text) {
@@ -22,16 +22,16 @@ export class Supplier {
     return text;
   }
 }
-/** The number of the token that a request was sent with. */
+/** The number of the token in a request. */
 export const numberOf = (request) => Number(/^st_test_(\d+)\./.exec(request.headers.get("x-service-secret"))?.[1]);
 export const refused = () => problem(401, "invalid_key");
-/** A `fetch` that refuses all tokens before the nth. */
+/** A `fetch` that rejects all tokens before the nth. */
 export const refusing =
   (n, good = () => json(WHOAMI)) =>
   (request) =>
     numberOf(request) < n ? refused() : good(request);
 
-/** A call with a supplier of its own: what `timed` gives, and how often the supplier was asked. */
+/** Runs a call with a new supplier: the result of `timed`, and the number of calls of the supplier. */
 export async function supplied(supplier, send, call, options, tick) {
   const outcome = await timed(send, call, { secret: supplier.supply, ...options }, tick);
   return { ...outcome, supplies: supplier.asked.length, tokens: outcome.requests.map(numberOf) };

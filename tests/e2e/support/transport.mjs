@@ -1,5 +1,4 @@
-// The npm package with a `fetch` of the tests' own, in a time of their own: what the tests of package-transport.test.mjs
-// share.
+// The npm package with a fake `fetch` and simulated time: shared code of package-transport.test.mjs.
 import assert from "node:assert/strict";
 import { Clock } from "./clock.mjs";
 import { secret } from "./keys.mjs";
@@ -8,7 +7,7 @@ import { ConnectorVault, Recorder } from "./package.mjs";
 export const BASE = "https://vault.example";
 export const ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 export const TICK_MS = 10;
-/** No call of these may need longer. */
+/** The limit of simulated time. */
 const END_MS = 3_600_000;
 export const CURSOR_DIGITS = 84;
 export const OWN = secret();
@@ -30,7 +29,7 @@ export const CONNECTION = {
   active: true,
   createdAt: "2026-01-01T00:00:00.000Z",
 };
-export const WISH = { platform: "github", identity: "ann", identityType: "user" };
+export const INPUT = { platform: "github", identity: "ann", identityType: "user" };
 export const WHOAMI = { account: "acme", environment: "test", scopes: [], expiresAt: null };
 const SUMMARY = {
   total: 0,
@@ -53,7 +52,7 @@ export const problem = (status, code, headers = {}) =>
 export const overloaded = (headers) => problem(503, "unavailable", headers);
 export const limited = (headers) => problem(429, "too_many_requests", headers);
 
-/** The calls that are safe to repeat, with what the service answers. */
+/** The calls that are safe to repeat, with responses of the service. */
 export const REPEATABLE = {
   whoami: [(vault, options) => vault.whoami(options), () => json(WHOAMI)],
   summary: [(vault, options) => vault.connections.summary(options), () => json(SUMMARY)],
@@ -63,7 +62,7 @@ export const REPEATABLE = {
   connections: [(vault, options) => vault.connections.list({}, options), () => json(EMPTY)],
   iterated: [(vault, options) => vault.connections.list({}, options).toArray(), () => json(EMPTY)],
   delete: [(vault, options) => vault.connections.delete(ID, options), () => new Response(null, { status: 204 })],
-  "delete if it is as it was": [
+  "delete with ifMatch": [
     (vault, options) => vault.connections.delete(ID, { ...options, ifMatch: CONNECTION }),
     () => new Response(null, { status: 204 }),
   ],
@@ -75,32 +74,32 @@ export const REPEATABLE = {
     () => json({ token: "st_test_x", expiresAt: "2026-01-01T00:15:00.000Z" }, 201),
   ],
 };
-/** Those that are not. */
+/** The calls that are not. */
 export const ONCE_ONLY = {
-  create: [(vault, options) => vault.connections.create(WISH, options), () => json(CONNECTION, 201)],
-  "update if it is as it was": [
+  create: [(vault, options) => vault.connections.create(INPUT, options), () => json(CONNECTION, 201)],
+  "update with ifMatch": [
     (vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: CONNECTION }),
     () => json(CONNECTION),
   ],
-  "state if it is as it was": [
+  "setState with ifMatch": [
     (vault, options) => vault.connections.setState(ID, { state: "failed" }, { ...options, ifMatch: CONNECTION }),
     () => json(CONNECTION),
   ],
-  "name if it is as it was": [
+  "setName with ifMatch": [
     (vault, options) => vault.connections.setName(ID, "Ann", { ...options, ifMatch: CONNECTION }),
     () => json(CONNECTION),
   ],
-  "update by tag": [
+  "update with an entity tag": [
     (vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: '"x"' }),
     () => json(CONNECTION),
   ],
-  "update if it is there": [
+  "update with ifMatch *": [
     (vault, options) => vault.connections.update(ID, { tags: [] }, { ...options, ifMatch: "*" }),
     () => json(CONNECTION),
   ],
 };
 export const ALL = { ...REPEATABLE, ...ONCE_ONLY };
-/** Failures that may pass. */
+/** Temporary failures. */
 export const PASSING = {
   "a lost connection": [() => Promise.reject(new TypeError("fetch failed")), "ConnectionError"],
   429: [() => limited(), "RateLimitError"],
@@ -111,7 +110,7 @@ export const idle = async () => {
   for (let i = 0; i < 6; i += 1) await new Promise(setImmediate);
 };
 
-/** Runs a call in a time of its own: { value | error, requests, waits, took, timers }, in milliseconds since it began. */
+/** Runs a call in simulated time: { value | error, requests, waits, took, timers }, in milliseconds since its start. */
 export async function timed(send, call, options = {}, tick = TICK_MS) {
   const clock = new Clock(Date.UTC(2026, 0, 1));
   try {
@@ -142,11 +141,11 @@ export async function timed(send, call, options = {}, tick = TICK_MS) {
   }
 }
 
-/** Time, within a call of `timed`. */
+/** Waits within a call of `timed`. */
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-/** A `fetch` that gives these one after the other, the last one from then on. */
-export const inTurn =
+/** A `fetch` that returns these responses in sequence, and repeats the last one. */
+export const inSequence =
   (...answers) =>
   (request, n) =>
     answers[Math.min(n, answers.length) - 1](request, n);

@@ -1,4 +1,4 @@
-// What the tests of the package's validation share.
+// Shared code of the tests of the package's validation.
 import assert from "node:assert/strict";
 import { Recorder, expectUnanswered, factsOf, failure } from "./package.mjs";
 
@@ -7,19 +7,19 @@ export const ACTIONS = "/v1/available-actions/github";
 export const ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 export const x = (count) => "x".repeat(count);
 
-/** A query from filters. */
+/** Encodes filters as a query. */
 export const pairs = (filters) =>
   Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value === null ? "" : String(value))}`)
     .join("&");
 
-/** What a validation returns for a call that fails with this error: a fault of the whole, if there is none of a part. */
+/** The errors that a validation returns for a call with this error: one for the whole request if it has no list. */
 const faultsOf = ({ errors, message }) => (errors.length > 0 ? errors : [{ detail: message }]);
 
-/** What compares the package with the service: { counted, plain, expectSame }. */
+/** Compares the package with the service: { counted, plain, expectSame }. */
 export function comparing(world) {
-  /** A client whose requests are counted, and answered by the service. */
+  /** A client of the service whose requests are counted. */
   const counted = () => {
     const recorder = new Recorder();
     return { recorder, client: world.vault(world.keys.full, { fetch: recorder.fetch, maxRetries: 0 }) };

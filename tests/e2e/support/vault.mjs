@@ -1,4 +1,4 @@
-// The vault as a caller sees it, and as it lies in the database.
+// The vault through the API, and in the database.
 import assert from "node:assert/strict";
 import { expectHeaders, expectJson } from "./expect.mjs";
 
@@ -32,9 +32,9 @@ const NEXT = /^<(http:\/\/127\.0\.0\.1:\d+)(\/v1\/vault\/connections\?[^<>"\s]*)
 export const query = (filter) => new URLSearchParams(filter).toString();
 export const one = (id) => `${CONNECTIONS}/${id}`;
 
-/** Requests with one key. Bodies are sent as JSON unless they are bytes already. */
+/** Requests with one key. Bodies are sent as JSON unless they are bytes. */
 export class Caller {
-  /** @param {object} world whose server is asked @param {{ secret: string }} key */
+  /** @param {object} world with the server @param {{ secret: string }} key */
   constructor(world, key) {
     this.world = world;
     this.key = key;
@@ -61,11 +61,11 @@ export class Caller {
   setName = (id, value, headers) => this.sendJson("PUT", `${one(id)}/name`, value, headers);
   remove = (id, headers) => this.send("DELETE", one(id), { headers });
   summary = () => this.send("GET", SUMMARY);
-  /** Has today's use of the key written, so that it is not among what a request costs. */
+  /** Records today's use of the key in advance, so that it does not count towards the cost of a request. */
   use = () => this.send("GET", "/v1/whoami");
 }
 
-/** What holds of every connection. Pages have hundreds of them, and an assertion for each of these takes its time. */
+/** The invariants of every connection, as functions: one assertion per connection is faster than one per invariant. */
 const HOLDS = Object.entries({
   fields: (row) => Object.keys(row).join() === FIELDS.join(),
   id: ({ id }) => ID.test(id),
@@ -111,7 +111,7 @@ export function expectConnection(answer, expected = {}, { status = 200, vary, he
   return { connection, etag };
 }
 
-/** Asserts a page of connections: the envelope, and in `next` the path that `Link` leads to, if there is one. */
+/** Asserts a page of connections. Returns the envelope, and in `next` the path of `Link`, if there is one. */
 export function expectConnections(answer, expected = {}) {
   const link = answer.header("link");
   const envelope = expectJson(answer, 200, link === undefined ? {} : { link });
@@ -139,7 +139,7 @@ export async function follow(caller, filter = {}, each = async () => {}) {
   return pages;
 }
 
-/** Everything that the database holds of some accounts, as a text. */
+/** All data of some accounts in the database, as a string. */
 export async function stored(database, ...accounts) {
   const statement = ([table, order]) =>
     database
@@ -155,7 +155,7 @@ export async function stored(database, ...accounts) {
   return JSON.stringify((await database.batch(tables.map(statement))).map(({ results }) => results));
 }
 
-/** Asserts that what is counted is what there is, for every account. */
+/** Asserts that counters are right for every account. */
 export async function expectTrueCounts(database) {
   const fresh = `
     SELECT account, environment, active, dimension, value, count(*) AS n FROM connection_counted GROUP BY 1, 2, 3, 4, 5
@@ -176,11 +176,11 @@ const COLUMNS =
   "account, environment, id, active, platform, platform_version, label, identity, identity_folded, identity_type, name, " +
   "name_folded, description, state, tags, version, created_at, written_by";
 
-/** Asks once more when the connection to the database, kept since the last time, was closed just then. */
+/** Retries once if the kept-alive connection to the database was just closed. */
 const whenConnected = (ask) =>
   ask().catch((error) => (error.cause?.code === "UND_ERR_SOCKET" ? ask() : Promise.reject(error)));
 
-/** Puts connections straight into the database; `rows` have the API's fields, and `createdAt` in milliseconds. */
+/** Inserts connections directly into the database; `rows` have the API's members, and `createdAt` in milliseconds. */
 export async function seed(database, account, rows) {
   const defaults = { label: "default", environment: "test", description: "", name: null };
   const folded = ({ identity, name }) => ({

@@ -1,9 +1,9 @@
-// Walks a list to its end, and checks on the way what every walk must show.
+// Reads all pages of a list, and checks the invariants of paging.
 import assert from "node:assert/strict";
 import { expectPage } from "./expect.mjs";
 
 /**
- * All rows of a list, read page by page.
+ * All rows of a list, page by page.
  * @param {(path: string) => Promise<import("./http.mjs").Answer>} get
  */
 export async function walk(get, path, limit = 500) {

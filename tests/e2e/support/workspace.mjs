@@ -1,5 +1,5 @@
-// A temporary folder with what the tests serve: catalogs made and published by the real command line, migrated
-// databases, and direct access to their local storage.
+// A temporary folder for tests: catalogs that the real command line imports and publishes, migrated databases, and direct access to
+// their local storage.
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,11 +12,11 @@ import { secrets } from "./http.mjs";
 const FIXTURES = join(root, "tests", "fixtures", "openapi", "good");
 const LARGE = ["github.com/api.github.com.json", "microsoft.com/graph-beta.json"];
 
-/** Everything that the tests write; gone when the process ends. */
+/** The temporary folder, deleted when the process exits. */
 export const folder = mkdtempSync(join(tmpdir(), "connector-vault-e2e-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-/** For every wrangler: nothing is sent home, and logs stay in the temporary folder. */
+/** The environment of wrangler: without telemetry, with logs in the temporary folder. */
 export const wranglerEnvironment = {
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_LOG_PATH: join(folder, "logs"),
@@ -41,7 +41,7 @@ export async function npmKeys(...args) {
   return made;
 }
 
-/** Builds the Worker and the site when their sources changed; `npm test` has done so already. */
+/** Builds the Worker and the site if their sources changed, unless `npm test` has done so. */
 export async function build() {
   if (!process.env.CONNECTOR_VAULT_BUILT)
     await run("npm", ["run", "--silent", "build"], { ...options, timeout: 900_000 });
@@ -79,18 +79,18 @@ export async function importPlatforms(name, documents, providers) {
   return new Catalog(out);
 }
 
-/** The committed documents, as one catalog. */
+/** A catalog of the committed documents. */
 export const smallCatalog = () => importCatalog("small", [FIXTURES]);
-/** One committed document. */
+/** A catalog of one committed document. */
 export const otherCatalog = () => importCatalog("other", [join(FIXTURES, "petstore-2.0.yaml")]);
-/** The committed documents, GitHub's, and the largest one there is. */
+/** A catalog of the committed documents, GitHub's, and the largest one. */
 export const largeCatalog = () =>
   importPlatforms(
     "large",
     [FIXTURES, ...LARGE.map((name) => join(openapiDirectory, "api", name))],
     join(root, "tests", "fixtures", "github.toml"),
   );
-/** The committed documents, GitHub's, and those of a provider with hundreds of services. */
+/** A catalog of the committed documents, GitHub's, and those of a provider with hundreds of services. */
 export const wideCatalog = () =>
   importCatalog("wide", [
     FIXTURES,
@@ -104,7 +104,7 @@ class Catalog {
     this.version = JSON.parse(readFileSync(join(path, "current.json"), "utf8")).version;
   }
 
-  /** The record that serves it: the value `current`. */
+  /** The record of the published catalog: the value `current`. */
   get record() {
     return readFileSync(join(this.path, "versions", `${this.version}.current`));
   }
@@ -114,44 +114,44 @@ class Catalog {
     return readFileSync(join(this.path, "segments", id));
   }
 
-  /** The name of the segment that holds a text. */
+  /** The name of the segment that contains a string. */
   segmentWith(text) {
     return readdirSync(join(this.path, "segments")).find((id) => this.segment(id).includes(text));
   }
 }
 
-/** A folder of wrangler's local storage. */
+/** wrangler's local storage in a folder. */
 export class State {
   constructor(name) {
     this.path = join(folder, name);
   }
 
-  /** Makes the catalog what this storage serves. */
+  /** Publishes the catalog to this storage. */
   async publish(catalog) {
     await cli("catalog", "publish", "--local", "--persist-to", this.path, "--catalog", catalog.path);
   }
 
-  /** Makes the database's tables, as `npm start` and `npm run deploy` do; gives the names of what was applied. */
+  /** Migrates the database, as `npm start` and `npm run deploy` do. Returns the names of the applied migrations. */
   async migrate(...how) {
     const names = await cli("migrate", "--persist-to", this.path, ...how);
     return names.split("\n").filter(Boolean);
   }
 
-  /** The same by wrangler's own command. */
+  /** The same with wrangler's command. */
   async migrateByWrangler() {
     return run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path], options);
   }
 
-  /** Copies the whole storage; no process may have it open. */
+  /** Copies the storage, which no process may have open. */
   copy(name) {
     const copy = new State(name);
     cpSync(this.path, copy.path, { recursive: true });
     return copy;
   }
 
-  /** Opens the storage directly: { catalog, vault, close() }. Who does not close it keeps this process alive. */
+  /** Opens the storage directly: { catalog, vault, close() }. It must be closed, or this process does not exit. */
   async open() {
-    // Imported here, since it takes a second of CPU: not every file opens a storage.
+    // Imported here, because it takes a second of CPU and not every test file needs it.
     const { getPlatformProxy } = await import("wrangler");
     const persist = { path: join(this.path, "v3") };
     const { env, dispose } = await getPlatformProxy({ configPath: join(root, "wrangler.toml"), persist });
@@ -164,7 +164,7 @@ export class State {
     }
   }
 
-  /** Opens the storage for `work`, and closes it whatever comes of that; gives what `work` gives. */
+  /** Opens the storage for `work`, and closes it afterwards. Returns the result of `work`. */
   async use(work) {
     const opened = await this.open();
     try {

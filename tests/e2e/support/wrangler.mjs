@@ -1,6 +1,6 @@
-// A program that plays wrangler in a project's folder, because each start of the real one takes more than a second of
-// processor time. A command that comes in a form for the first time is passed on to the real wrangler; later ones in the
-// same form are answered here. So the real one has accepted each form that is used, and a form that is not listed fails.
+// A fake wrangler for a project, because each start of the real one takes more than a second of processor time. The first command
+// of each form is also run by the real wrangler; later ones are only handled here. So the real one has accepted each used form, and
+// unknown forms fail.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { environment } from "../../../scripts/lib/run.mjs";
 import { listen } from "./listening.mjs";
 import { wranglerEnvironment } from "./workspace.mjs";
 
-/** The program: sends its arguments to this process, prints the answer, and ends as its status says. */
+/** The program: sends its arguments to this process, prints the response, and exits with its status. */
 const program = (address) => `#!/bin/sh
 said=$(mktemp)
 status=$(printf '%s\\0' "$@" | curl --silent --output "$said" --write-out '%{http_code}' --data-binary @- \\
@@ -23,7 +23,7 @@ rm "$said"
 [ "$status" = 200 ]
 `;
 
-/** The JSON in what wrangler prints, which may have other lines before it; undefined if there is none. */
+/** The JSON in the output of wrangler, which may have other lines before it; undefined if there is none. */
 function jsonIn(text) {
   const at = text.search(/^[[{]/m);
   return at < 0 ? undefined : JSON.parse(text.slice(at));
@@ -34,14 +34,14 @@ export class WranglerStandIn {
   accepted = new Set();
   /** Commands in a form that is not listed. */
   unknown = [];
-  /** Answers of this program that differ from the real wrangler's. */
+  /** Results that differ from those of the real wrangler. */
   different = [];
 
   /**
    * @param {object[]} commands of each: `form`, the arguments, where words in capitals stand for any value; `answers`, which
-   *   gets these values by name, `folder` and `output` (the file of WRANGLER_OUTPUT_FILE_PATH), and gives what is printed: a
-   *   text or a value to be printed as JSON; whether it `reads` only, so that its answer can be compared with the real one;
-   *   and `variant`, which distinguishes situations in each of which the real wrangler has to run
+   *   gets these values by name, `folder` and `output` (the file of WRANGLER_OUTPUT_FILE_PATH), and returns the output: a string, or
+   *   a value to print as JSON; `reads`: whether it only reads, so that its result can be compared with the real one; and
+   *   `variant`, which distinguishes situations that the real wrangler must run separately
    */
   constructor(commands) {
     this.commands = commands.map((command) => ({ ...command, words: command.form.split(" ") }));
@@ -58,7 +58,7 @@ export class WranglerStandIn {
     this.server.close();
   }
 
-  /** Makes this the wrangler of a project. */
+  /** Installs this as the wrangler of a project. */
   install(project) {
     const tools = join(project, "node_modules", ".bin");
     mkdirSync(tools, { recursive: true });
@@ -66,12 +66,12 @@ export class WranglerStandIn {
     chmodSync(join(tools, "wrangler"), 0o755);
   }
 
-  /** Asserts that it was only asked what the real wrangler has accepted, and that it answered like the real one. */
+  /** Asserts that the real wrangler accepts all used forms, and that results were equal. */
   expectTrue() {
     assert.deepEqual([this.unknown, this.different], [[], []]);
   }
 
-  /** The command that arguments are, with the values in it. */
+  /** The command of these arguments, with its values. */
   #find(args) {
     for (const command of this.commands) {
       const values = {};
@@ -127,10 +127,10 @@ export class WranglerStandIn {
   }
 }
 
-/** Whether the real wrangler's answer has all that the stand-in's has. */
+/** Whether the real wrangler's result contains everything of this one. */
 function isLike(real, expected) {
   if (real.code !== expected.code) return false;
-  // Where nothing is printed here, what counts is whether the command succeeds.
+  // Without output here, only the success of the command is compared.
   if (real.code !== 0 || expected.text === "") return true;
   try {
     assert.partialDeepStrictEqual(jsonIn(real.text.toString()), JSON.parse(expected.text));
@@ -164,7 +164,7 @@ export function localCommands(current) {
   return [
     {
       form: `d1 execute BINDING --json --yes --command SQL ${place}`,
-      // Another answer of the real one.
+      // A different result of the real wrangler.
       variant: ({ sql }) => (/api_keys/.test(sql) ? "keys" : ""),
       answers: ({ sql }) => runs(sql),
     },
