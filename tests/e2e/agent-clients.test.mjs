@@ -1,6 +1,6 @@
-// Agents with the clients that people have, unmodified and with their own OAuth, on the real runtime: from nothing but the address
-// of an MCP endpoint to an action that ran, again once the access token has expired, and refused once the grant has ended.
-// `oidc-provider` is the account's identity provider, and Chromium its user.
+// Common MCP clients, unmodified, with their own OAuth, on the real runtime. With only the URL of an MCP endpoint, each runs an action,
+// runs it again after the access token has expired, and is rejected after the grant was revoked. `oidc-provider` is the account's
+// identity provider, and Chromium acts as the user.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -35,12 +35,12 @@ const MCP_REMOTE = join(root, "node_modules", "mcp-remote", "dist", "proxy.js");
 const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
 /** The scenarios of the conformance suite that test an authorization server. */
 const SCENARIOS = ["authorization-server-metadata-endpoint", "authorization-code-grant"];
-/** The shortest life of an access token that can be configured, in seconds. */
+/** The shortest lifetime of an access token that can be configured, in seconds. */
 const LIFE = 60;
 const POLL_MS = 200;
 const about = { name: "test", version: "1" };
 
-/** Connects by a keeper of the protocol's own OAuth: the first try asks the user, the second one has tokens. */
+/** Connects with an OAuth provider of the SDK: the first attempt needs the user, the second one has tokens. */
 async function withKeeper(start, finish, keeper, follow, Refused) {
   const first = start();
   await assert.rejects(first.client.connect(first.transport), Refused);
@@ -50,10 +50,10 @@ async function withKeeper(start, finish, keeper, follow, Refused) {
   return client;
 }
 
-/** The clients. Each connects to an address, has its user `follow` a link, and calls tools; `keeper` has its tokens. */
+/** The clients. Each connects to a URL, makes its user `follow` a link, and calls tools; `keeper` stores its tokens. */
 const clients = {
   "mcp-remote": async ({ address, follow }) => {
-    // It would open the developer's browser: there is none in its path.
+    // Without a browser in its PATH, so that it does not open that of the developer.
     const [port, place] = [await freePort(), join(folder, "agent-clients-remote")];
     mkdirSync(place);
     const transport = new StdioClientTransport({
@@ -94,7 +94,7 @@ const clients = {
   },
 };
 
-describe("agents with the clients that people have", () => {
+describe("agents with common MCP clients", () => {
   let [platform, state, server, opened, app, gate, idp, browser, back, endpoint] = [];
   const made = key({ scopes: `${SCOPES} connections:call agents:read agents:write`, account: "agent-clients" });
   const agents = new Map();
@@ -145,7 +145,7 @@ describe("agents with the clients that people have", () => {
     assert.deepEqual(idp.faults, []);
   });
 
-  /** A user opens a link in a browser, signs in, and agrees. Returns the parameters with which the agent gets its code. */
+  /** Opens a link in a browser as the user, signs in, and agrees. Returns the parameters of the redirect. */
   async function follow(url, login) {
     const { page, faults, close } = await open(browser, url);
     await page.getByRole("textbox").fill(login);
@@ -160,7 +160,7 @@ describe("agents with the clients that people have", () => {
     await page.waitForURL((at) => at.searchParams.has("code"));
     const { searchParams } = new URL(page.url());
     assert.equal(searchParams.get("iss"), endpoint);
-    // The page of mcp-remote would close its window.
+    // The page of mcp-remote closes its window.
     assert.deepEqual(
       faults.filter((fault) => !fault.includes("Scripts may close only the windows")),
       [],
@@ -175,7 +175,7 @@ describe("agents with the clients that people have", () => {
     return JSON.parse(result.content[0].text);
   }
 
-  /** Finds the account and the action, and runs it. */
+  /** Finds the account and the action, and runs the action. */
   async function act(client, login) {
     const { rows } = await use(client, "list_connections", { platform: "called" });
     assert.deepEqual(
@@ -196,7 +196,7 @@ describe("agents with the clients that people have", () => {
     (await app.expect(200, "GET", `/v1/agent-grants?identity=${encodeURIComponent(login)}`)).rows;
 
   for (const [name, connect] of Object.entries(clients))
-    test(`${name}: from the address alone to an action that ran`, async () => {
+    test(`${name} runs an action with only the URL`, async () => {
       const login = `user of ${name}`;
       const input = { platform: "called", identity: login, identityType: "user" };
       const { id } = await app.expect(201, "POST", "/v1/vault/connections", input);
@@ -215,7 +215,7 @@ describe("agents with the clients that people have", () => {
       assert.deepEqual([grant.access, others], ["write", []]);
     });
 
-  test("each acts again once its access token has expired, without asking its user", async () => {
+  test("each refreshes an expired access token without its user", async () => {
     // The last one signed in last.
     const { keeper } = agents.get(Object.keys(clients).at(-1)).client;
     const authorization = `Bearer ${keeper.saved.access_token}`;
@@ -223,14 +223,14 @@ describe("agents with the clients that people have", () => {
     assert.ok(await isValid());
     while (await isValid()) await pause(POLL_MS);
     for (const { client, login } of agents.values()) await act(client, login);
-    // Each has refreshed; mcp-remote does so in the last minute of a token, which here is each one.
+    // Each has refreshed; mcp-remote does so in the last minute of a token's lifetime, which is always the case here.
     const { results } = await opened.vault.prepare("SELECT identity, generation FROM agent_grants").all();
     const generations = new Map(results.map(({ identity, generation }) => [identity, generation]));
     for (const { login } of agents.values()) assert.ok(generations.get(login) >= 1, login);
   });
 
   for (const name of Object.keys(clients))
-    test(`${name} is refused once the grant has ended`, async () => {
+    test(`${name} is rejected after the grant was revoked`, async () => {
       const { client, login } = agents.get(name);
       const [grant] = await grantsOf(login);
       await app.expect(204, "DELETE", `/v1/agent-grants/${grant.id}`);
@@ -239,7 +239,7 @@ describe("agents with the clients that people have", () => {
       const called = client.callTool({ name: "list_connections", arguments: {} });
       if (follows === undefined) await assert.rejects(called);
       else {
-        // It asks its user again, and waits for that.
+        // It requests a new sign-in, and waits for its user.
         called.catch(() => {});
         while (client.asked.length === follows) await pause(POLL_MS);
       }
@@ -247,7 +247,7 @@ describe("agents with the clients that people have", () => {
       assert.deepEqual(await grantsOf(login), []);
     });
 
-  test("the conformance suite's scenarios for authorization servers", async () => {
+  test("the conformance suite's scenarios for authorization servers pass", async () => {
     const [port, out] = [await freePort(), join(folder, "conformance-authorization")];
     const answer = await fetch(`${endpoint}/register`, {
       method: "POST",

@@ -1,5 +1,5 @@
-// Agents that sign in by themselves, on the real runtime: the protocol's own client with its own OAuth against `/mcp/{endpointId}`,
-// and `oidc-provider` as the account's identity provider.
+// Sign-in of agents on the real runtime: the official MCP client with its own OAuth against `/mcp/{endpointId}`, and `oidc-provider` as
+// the account's identity provider.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
@@ -94,7 +94,7 @@ describe("agents that sign in", () => {
     return JSON.parse(content[0].text).rows.map((row) => row.identity);
   }
 
-  test("the protocol's own client registers, signs in, calls, refreshes, and is shut out", async () => {
+  test("the official client registers, signs in, calls, refreshes, and is rejected after revocation", async () => {
     const keeper = new Keeper(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
@@ -108,9 +108,9 @@ describe("agents that sign in", () => {
     const { transport, client } = start(keeper);
     await client.connect(transport);
     assert.deepEqual(await rowsOf(client), ["ann"]);
-    // An access token that is not valid any more is replaced by the refresh token.
-    const { access_token: former, refresh_token: refresh } = keeper.saved;
-    keeper.saved = { ...keeper.saved, access_token: `${former}x` };
+    // An invalid access token makes the client use its refresh token.
+    const { access_token: previous, refresh_token: refresh } = keeper.saved;
+    keeper.saved = { ...keeper.saved, access_token: `${previous}x` };
     assert.deepEqual(await rowsOf(client), ["ann"]);
     assert.notEqual(keeper.saved.refresh_token, refresh);
     const { rows } = await app.expect(200, "GET", "/v1/agent-grants");
@@ -123,7 +123,7 @@ describe("agents that sign in", () => {
     await client.close();
   });
 
-  test("an agent with reduced access reads, and is refused what changes anything", async () => {
+  test("an agent with read access can read, but not write", async () => {
     const keeper = new Keeper(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
@@ -134,7 +134,7 @@ describe("agents that sign in", () => {
     const { transport, client } = start(keeper);
     await client.connect(transport);
     assert.deepEqual(await rowsOf(client), ["bob"]);
-    // The client takes a 403 for a reason to get another token, which grants no more, and gives up.
+    // After a 403, the client requests another token, which grants the same access, and gives up.
     const connect = client.callTool({ name: "start_connect", arguments: { platform: "called" } });
     await assert.rejects(connect, /403/);
     await client.close();
@@ -155,7 +155,7 @@ describe("agents that sign in", () => {
     assert.match(own.header("content-security-policy"), /frame-ancestors 'none'/);
   });
 
-  test("an operator ends a grant in the console, and switches the sign-in off and on", async () => {
+  test("an operator revokes a grant in the console, and disables and enables sign-in", async () => {
     const keeper = new Keeper(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
@@ -175,7 +175,7 @@ describe("agents that sign in", () => {
       await page.getByText(idp.issuer, { exact: true }).waitFor();
       const grant = page.getByRole("list", { name: "Grants" }).getByRole("listitem").filter({ hasText: "For ann" });
       await grant.getByText("read only").waitFor();
-      // By keyboard alone, as every page.
+      // With the keyboard only, like every page.
       await grant.getByRole("button", { name: "Revoke the grant of Sample Agent for ann" }).focus();
       await page.keyboard.press("Enter");
       await button("Revoke grant").focus();

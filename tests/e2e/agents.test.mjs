@@ -1,4 +1,4 @@
-// Agents on the real runtime: the protocol's own clients and its conformance suite against `/mcp`.
+// Agents on the real runtime: official MCP clients and the conformance suite against `/mcp`.
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -24,11 +24,11 @@ import { State, build, folder } from "./support/workspace.mjs";
 
 const INSPECTOR = join(root, "node_modules", ".bin", "mcp-inspector");
 const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
-/** How many checks of a version at least must have run and passed: the suite itself has not failed to start. */
+/** The minimum number of passed checks per version, so that a suite that did not start is detected. */
 const LEAST_PASSED = 30;
 const CALLING = "catalog:read connections:read connections:connect connections:call";
 const TOOLS = ["call_platform", "describe_action", "list_connections", "run_action", "search_actions", "start_connect"];
-/** What the list of tools may cost an agent, in tokens of about four bytes. */
+/** The maximum size of the list of tools, in tokens of about four bytes. */
 const MOST_TOKENS = 1500;
 
 const addressOf = ({ port }) => new URL(`http://127.0.0.1:${port}/mcp`);
@@ -51,7 +51,7 @@ const clients = {
   "PyPI's mcp (handshake)": (server, secret) => PythonClient.connect(addressOf(server), secret, "legacy"),
 };
 
-/** What a tool's result says: that of a platform's response is in its text only, which would otherwise be sent twice. */
+/** The content of a tool's result. A platform's response is only in its text, to avoid sending it twice. */
 const told = ({ structuredContent, content }) => structuredContent ?? JSON.parse(content[0].text);
 
 async function use(client, name, args) {
@@ -86,7 +86,7 @@ describe("agents", () => {
     await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
     const input = { identity: "ann", identityType: "user", scopes: CALLING.split(" ") };
     ({ token } = await app.expect(201, "POST", "/v1/sessions", input));
-    // The conformance suite has no way to send a key.
+    // The conformance suite cannot send a key.
     gate = await front({ "x-service-secret": made.secret });
     gate.to = server.port;
   });
@@ -100,7 +100,7 @@ describe("agents", () => {
   for (const [name, connect] of Object.entries(clients))
     for (const [whose, secret, seen] of [
       ["a key", () => made.secret, 2],
-      // Those in Python act with a token in "an agent and a person", and each of them takes seconds to start.
+      // Python clients use a token in "an agent and a person", because each takes seconds to start.
       ...(name.startsWith("PyPI") ? [] : [["a token", () => token, 1]]),
     ])
       test(`${name} with ${whose} finds and runs an action`, async () => {
@@ -156,10 +156,10 @@ describe("agents", () => {
   const failed = new Set();
 
   for (const version of ["2025-11-25", "2026-07-28"])
-    test(`the conformance suite for ${version}, but for what is listed with its reason`, async () => {
+    test(`the conformance suite for ${version} passes, except for the listed checks`, async () => {
       const [url, out] = [`http://127.0.0.1:${gate.port}/mcp`, join(folder, `conformance-${version}`)];
       const options = ["--url", url, "--requirements", version, "--output-dir", out];
-      // It fails if a check fails; the expected failures are listed here.
+      // The suite exits with an error if a check fails, so its results are compared with the list.
       await run(process.execPath, [CONFORMANCE, "server", ...options], { timeout: 120_000 }).catch(() => {});
       const results = resultsIn(out);
       for (const check of results.failed) failed.add(check);
@@ -170,7 +170,7 @@ describe("agents", () => {
       assert.ok(results.passed >= LEAST_PASSED, `${results.passed} checks passed`);
     });
 
-  test("nothing is listed that the service can do", () => {
+  test("all listed checks still fail", () => {
     assert.deepEqual(
       [...expected].filter((check) => !failed.has(check)),
       [],
@@ -180,7 +180,7 @@ describe("agents", () => {
 
 describe("an agent and a person", () => {
   let [idp, browser, state, server, opened, app] = [];
-  const made = key({ scopes: `${SCOPES} connections:call events:read`, account: "story" });
+  const made = key({ scopes: `${SCOPES} connections:call events:read`, account: "agents" });
   const platform = "idp-post";
 
   before(async () => {
@@ -188,15 +188,15 @@ describe("an agent and a person", () => {
     [idp, browser] = await Promise.all([Idp.start(), launch()]);
     const authorization = { authorizationUrl: `${idp.issuer}/auth`, tokenUrl: `${idp.issuer}/token` };
     const { [platform]: provider } = idpPlatforms(idp.issuer);
-    const catalog = await platformCatalog("story", folder, {
+    const catalog = await platformCatalog("agents-person", folder, {
       documents: { [platform]: { server: idp.issuer, scopes: { openid: "Who you are" }, ...authorization } },
       providers: { [platform]: { ...provider, documents: [platform] } },
     });
-    state = new State("story");
+    state = new State("agents-person");
     await state.migrate();
     await state.publish(catalog);
     server = await Server.start(state, {
-      name: "story",
+      name: "agents-person",
       variables: { LOCAL_TARGETS: "allow" },
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
@@ -213,7 +213,7 @@ describe("an agent and a person", () => {
     await opened?.close();
   });
 
-  /** A person opens a link in a browser, signs in at the platform and agrees. */
+  /** Opens a link in a browser as the user, signs in at the platform, and agrees. */
   async function connectAt(link, login) {
     const { page, faults, close } = await open(browser, link);
     await page.getByRole("button").click();
@@ -227,7 +227,7 @@ describe("an agent and a person", () => {
     await close();
   }
 
-  /** Has the connection's access token end at the platform, although the vault believes it valid for an hour. */
+  /** Revokes the connection's access token at the platform, although the vault considers it valid for an hour. */
   async function endToken(id) {
     idp.life = 1;
     const { headers } = await app.credentials(id, "?refresh=true");
@@ -241,7 +241,7 @@ describe("an agent and a person", () => {
   }
 
   for (const [name, connect] of Object.entries(clients))
-    test(`${name}: asks for a connection, which a person makes, and acts with it when its token has ended, too`, async () => {
+    test(`${name}: requests a connection, which a person creates, and uses it even after its token was revoked`, async () => {
       const identity = name;
       const login = `ann by ${name.length}`;
       const input = { identity, identityType: "user", scopes: CALLING.split(" ") };
@@ -257,7 +257,7 @@ describe("an agent and a person", () => {
       assert.deepEqual([action.platform, action.key], [platform, "me"]);
       assert.equal((await use(client, "list_connections", { platform })).total, 0);
       const begun = await use(client, "start_connect", { platform });
-      // Who can be asked to open a link was, and waits for what becomes of it. Others hand the link to their user.
+      // Clients with URL elicitation open the link and wait for the result. Others show the link to their user.
       if (opens.length === 0) await connectAt(begun.authorizationUrl, login);
       else assert.deepEqual([opens, begun.status, begun.connection.identity], [["url"], "succeeded", identity]);
       assert.equal(opens.length === 1, name === "@modelcontextprotocol/client");
@@ -275,7 +275,7 @@ describe("an agent and a person", () => {
       await client.close();
     });
 
-  test("README's commands do so too, at this platform instead of GitHub", async () => {
+  test("the commands in README work, with this platform instead of GitHub", async () => {
     const identity = "bob@example.com";
     const input = { identity, identityType: "user", scopes: CALLING.split(" ") };
     const { token } = await app.expect(201, "POST", "/v1/sessions", input);
@@ -293,7 +293,7 @@ describe("an agent and a person", () => {
       .map(({ code }) => code);
     const [ask, act] = examples.filter((code) => /^tool /m.test(code));
     const [field] = examples.flatMap((code) => code.match(/^field\(\) \{.*$/m) ?? []);
-    const place = join(folder, "story-shell");
+    const place = join(folder, "agents-shell");
     mkdirSync(place);
     const shell = new Shell(place);
     const results = async (code) =>

@@ -1,4 +1,4 @@
-// Signed calls, against a server of Amazon's protocols that checks each signature by what is on the wire.
+// Signed calls against a server of Amazon's protocols, which verifies the signature of each request.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,12 +25,12 @@ const KEYS = [
   "a/b//c/",
   ".hidden/..x",
 ];
-/** Longer than what is held to be signed: it goes unsigned, as a stream. */
+/** A body above the size that is buffered for signing: it is streamed unsigned. */
 const LONG = Buffer.alloc(3 << 20, "long");
 
 const parameter = (name, place) => ({ name, in: place, required: place === "path", schema: { type: "string" } });
 const ok = { responses: { 200: { description: "Done" } } };
-/** What of S3 is called, as an OpenAPI document. */
+/** An OpenAPI document of the called S3 operations. */
 const described = (origin) => ({
   openapi: "3.0.3",
   info: {
@@ -67,7 +67,7 @@ const described = (origin) => ({
   security: [{ hmac: [] }],
 });
 
-describe("calls that are signed", () => {
+describe("signed calls", () => {
   let [moto, state, server, opened, app, id] = [];
   const made = key({ scopes: `${SCOPES} connections:call`, account: "signing" });
 
@@ -109,7 +109,7 @@ describe("calls that are signed", () => {
       ...keys,
     });
 
-  /** A call that is passed on, by the runtime's own `fetch`. */
+  /** A proxied call, with the runtime's `fetch`. */
   const call = (path, { headers, ...init } = {}) =>
     fetch(`http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/${path}`, {
       ...init,
@@ -120,7 +120,7 @@ describe("calls that are signed", () => {
     const answer = await app.expect(200, "POST", `/v1/vault/connections/${id}/actions/${action}`, input);
     return [answer.status, answer.body?.base64 === undefined ? answer.body : atob(answer.body.base64)];
   };
-  /** The keys in a list, as its XML writes them. */
+  /** The keys in the XML of a list. */
   const listed = (xml) => [...xml.matchAll(/<Key>(.*?)<\/Key>/gs)].map(([, key]) => unescaped(key));
   const unescaped = (text) =>
     text.replace(
@@ -128,7 +128,7 @@ describe("calls that are signed", () => {
       (_, name) => ({ lt: "<", gt: ">", amp: "&", quot: '"' })[name] ?? String.fromCharCode(name.slice(1)),
     );
 
-  test("the server checks signatures", async () => {
+  test("the server verifies signatures", async () => {
     await hold({ ...moto.keys, secretAccessKey: "another" });
     const refused = await call(`${BUCKET}/x`);
     assert.deepEqual([refused.status, /SignatureDoesNotMatch/.test(await refused.text())], [403, true]);
@@ -139,7 +139,7 @@ describe("calls that are signed", () => {
   for (const name of KEYS) {
     const shown = JSON.stringify(name);
     const segments = (encode) => name.split("/").map(encode).join("/");
-    // What encodeURIComponent leaves as it is stands for itself as well as its escape does.
+    // Characters that encodeURIComponent does not escape can also be escaped.
     for (const [how, path] of [
       ["as a client writes it", segments(encodeURIComponent)],
       [
@@ -147,7 +147,7 @@ describe("calls that are signed", () => {
         [...Buffer.from(name)].map((octet) => `%${octet.toString(16).padStart(2, "0")}`).join(""),
       ],
     ])
-      test(`an object ${shown} goes through the proxy, ${how}`, async () => {
+      test(`the proxy signs calls for an object ${shown}, ${how}`, async () => {
         const body = `content of ${name}`;
         const put = await call(`${BUCKET}/${path}`, { method: "PUT", body });
         assert.equal(put.status, 200, await put.text());
@@ -159,7 +159,7 @@ describe("calls that are signed", () => {
         assert.equal((await call(`${BUCKET}/${path}`)).status, 404);
       });
 
-    test(`an object ${shown} is an action's`, async () => {
+    test(`actions sign calls for an object ${shown}`, async () => {
       const content = `content of ${name.length}`;
       assert.deepEqual(await run("put", { key: name }, { body: btoa(content) }), [200, null]);
       assert.deepEqual(await run("get", { key: name }), [200, content]);
@@ -170,7 +170,7 @@ describe("calls that are signed", () => {
     });
   }
 
-  test("a long object goes as a stream, unsigned", async () => {
+  test("a large object is streamed unsigned", async () => {
     const put = await call(`${BUCKET}/long`, { method: "PUT", body: LONG });
     assert.equal(put.status, 200, await put.text());
     const got = await call(`${BUCKET}/long`);

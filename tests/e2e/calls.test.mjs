@@ -1,4 +1,4 @@
-// Calls to platforms on the real runtime: what streams, what is passed on, what stays here.
+// Calls to platforms on the real runtime: streaming, forwarding, and memory.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { request as httpRequest } from "node:http";
@@ -11,18 +11,18 @@ import { isolateBytes } from "./support/memory.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
 import { State, build } from "./support/workspace.mjs";
 
-/** What never arrives must not hold the others up. */
+/** A missing response must not block the other tests. */
 const TIMEOUT_MS = 20_000;
 const MEGABYTE = 1 << 20;
 const LARGE = 256 * MEGABYTE;
 const FILE = 100 * MEGABYTE;
-/** What an isolate's memory may differ by while nothing is kept. */
+/** The allowed variation of an isolate's memory. */
 const SLACK = 24 * MEGABYTE;
-/** How many requests show what each leaves behind, in bytes; a callback that is not let go has some hundred. */
+/** The number of requests for detecting leaks, and the allowed bytes per request; a leaked callback has some hundred. */
 const REQUESTS = 2000;
 const MOST_LEFT = 100;
 
-/** What the platform's document does not say: where its responses name the next page. */
+/** The pagination of the platform, which its document does not contain. */
 const PAGES = `[platforms.called]
 name = "Called"
 documents = ["called"]
@@ -58,7 +58,7 @@ describe("calls to platforms", () => {
     await opened?.close();
   });
 
-  /** A call that is passed on, by the runtime's own `fetch`. */
+  /** A proxied call, with the runtime's `fetch`. */
   const call = (path, { headers, ...init } = {}) =>
     fetch(`http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/${path}`, {
       ...init,
@@ -66,7 +66,7 @@ describe("calls to platforms", () => {
       headers: { "x-service-secret": made.secret, ...headers },
     });
 
-  test("a request and its answer are passed on", async () => {
+  test("a request and its response are forwarded", async () => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
       const body = method === "GET" ? undefined : `body of ${method}`;
       const headers = { cookie: "mine=1", "x-own": "2", "x-forwarded-for": "1.2.3.4", authorization: "Bearer mine" };
@@ -75,7 +75,7 @@ describe("calls to platforms", () => {
       assert.equal(answer.status, 200);
       assert.deepEqual([seen.method, seen.url, seen.body], [method, "/api/users/a%2Fb?x=%20&y", body ?? ""]);
       assert.deepEqual([seen.headers.authorization, seen.headers["x-own"]], ["Bearer good", "2"]);
-      // The runtime itself says that a Worker asks.
+      // The runtime adds a header that identifies Workers.
       for (const name of Object.keys(seen.headers))
         assert.doesNotMatch(name, /^(x-service-secret|cookie|cf-(?!worker$)|x-forwarded|x-vault|sec-|x-real-ip)/);
       assert.equal(answer.headers.get("x-vault-source"), "platform");
@@ -86,7 +86,7 @@ describe("calls to platforms", () => {
     }
   });
 
-  test("compressed, partial, empty and unchanged answers stay what they are", async () => {
+  test("compressed, partial, empty and not-modified responses are forwarded unchanged", async () => {
     const gzip = await call("gzip", { headers: { "accept-encoding": "gzip" } });
     assert.equal(await gzip.text(), "compressed text ".repeat(1000));
     const part = await call("range", { headers: { range: "bytes=2-4" } });
@@ -99,7 +99,7 @@ describe("calls to platforms", () => {
     assert.deepEqual([head.status, await head.text(), platform.last.method], [200, "", "HEAD"]);
   });
 
-  test("a body is read for the next page, and passed on as it came", async () => {
+  test("the next page is read from the body, which is forwarded unchanged", async () => {
     const short = await call("page?bytes=1000");
     assert.match(short.headers.get("x-vault-next") ?? "", /page\?bytes=1000&cursor=page-2$/);
     assert.deepEqual(await short.json(), { items: "x".repeat(1000), next: "page-2" });
@@ -116,7 +116,7 @@ describe("calls to platforms", () => {
     assert.deepEqual([away.status, away.headers.get("location")], [302, "http://localhost:1/elsewhere"]);
   });
 
-  test("only declared servers, and no path that leaves them", async () => {
+  test("calls only reach declared servers, and paths below them", async () => {
     const other = await call("x", { headers: { "x-vault-server": `${platform.origin}/other` } });
     assert.equal((await other.json()).url, "/other/x");
     const before = platform.requests.length;
@@ -127,13 +127,13 @@ describe("calls to platforms", () => {
     }
     for (const path of ["..%2fx", "a%2f..%2f..%2fx", "%252e%252e%252fx"])
       assert.equal((await call(path)).status, 400, path);
-    // A URL's own dots are resolved before anything is sent: this is another path of this service.
+    // `fetch` resolves dots before sending, so this is another path of this service.
     const outside = await call("../../../../../x");
     assert.equal(outside.status, 404);
     assert.equal(platform.requests.length, before);
   });
 
-  test("events arrive as they are sent", { timeout: TIMEOUT_MS }, async () => {
+  test("server-sent events are streamed", { timeout: TIMEOUT_MS }, async () => {
     const answer = await call("events");
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     assert.equal((await reader.read()).value, "data: first\n\n");
@@ -179,7 +179,7 @@ describe("calls to platforms", () => {
     }
   });
 
-  test("an abort reaches the platform while it answers", { timeout: TIMEOUT_MS }, async () => {
+  test("an abort reaches the platform during its response", { timeout: TIMEOUT_MS }, async () => {
     const abort = new AbortController();
     const answer = await call(`large?bytes=${LARGE}`, { signal: abort.signal });
     await answer.body.getReader().read();
@@ -189,7 +189,7 @@ describe("calls to platforms", () => {
 
   const held = async () => Object.values(await isolateBytes(server)).reduce((sum, bytes) => sum + bytes, 0);
 
-  test("a quarter of a gigabyte goes down without staying", async () => {
+  test("a download of 256 MB is not buffered", async () => {
     const before = await held();
     const answer = await call(`large?bytes=${LARGE}`);
     let [received, most, next] = [0, 0, LARGE / 4];
@@ -204,7 +204,7 @@ describe("calls to platforms", () => {
     assert.ok(most - before < SLACK, `${before} became ${most}`);
   });
 
-  test("thousands of requests leave nothing behind", async () => {
+  test("thousands of requests do not leak memory", async () => {
     const ask = async (count) => {
       let left = count;
       const asker = async () => {
@@ -219,7 +219,7 @@ describe("calls to platforms", () => {
     assert.ok(each < MOST_LEFT, `${each} bytes of memory for each request`);
   });
 
-  /** Sends a stream by plain HTTP. Returns the answer, with its text. */
+  /** Sends a stream over plain HTTP. Returns the response, with its text. */
   const upload = (path, own, stream, trailers) =>
     new Promise((done, fail) => {
       const headers = { "x-service-secret": made.secret, ...own };
@@ -236,7 +236,7 @@ describe("calls to platforms", () => {
     });
 
   for (const hasLength of [true, false])
-    test(`a quarter of a gigabyte goes up without staying, ${hasLength ? "with" : "without"} its length`, async () => {
+    test(`an upload of 256 MB is not buffered, ${hasLength ? "with" : "without"} its length`, async () => {
       const before = await held();
       let most = 0;
       async function* chunks() {
@@ -255,7 +255,7 @@ describe("calls to platforms", () => {
       assert.ok(most > 0 && most - before < SLACK, `${before} became ${most}`);
     });
 
-  test("a form with a file of a hundred megabytes goes up without staying", async () => {
+  test("a form with a file of 100 MB is not buffered", async () => {
     const before = await held();
     const [hash, boundary] = [createHash("sha256"), "a-boundary"];
     let most = 0;
@@ -281,7 +281,7 @@ describe("calls to platforms", () => {
     assert.ok(size > FILE && most > 0 && most - before < SLACK, `${size} bytes; ${before} became ${most}`);
   });
 
-  test("trailers are left out, in both directions", async () => {
+  test("trailers are removed in both directions", async () => {
     const own = { trailer: "x-checksum", te: "trailers" };
     const up = await upload("x", own, Readable.from(["some ", "text"]), { "x-checksum": "1" });
     const { body, headers, trailers } = platform.last;
@@ -292,11 +292,11 @@ describe("calls to platforms", () => {
     for (const name of ["trailer", "x-checksum"]) assert.equal(down.headers[name], undefined, name);
   });
 
-  test("a 401 that comes while the body is on its way is passed on, and the body not sent again", {
+  test("a 401 during the upload is forwarded, and the body not sent again", {
     timeout: TIMEOUT_MS,
   }, async () => {
     const before = platform.requests.length;
-    // It never ends, so don't wait for the end.
+    // The upload never ends, so do not wait for it.
     const endless = new Readable({ read() {} });
     endless.push(Buffer.alloc(MEGABYTE * 2, "x"));
     const answer = await upload("impatient", {}, endless);
@@ -305,7 +305,7 @@ describe("calls to platforms", () => {
     assert.equal(platform.requests.length, before + 1);
   });
 
-  test("an action is run with checked input", async () => {
+  test("an action runs with validated input", async () => {
     const run = (input) => app.call("POST", `/v1/vault/connections/${id}/actions/createThing`, input);
     const answer = await run({ path: { owner: "a b" }, query: { tags: ["x", "y"] }, body: { name: "é", size: 3 } });
     assert.equal(answer.status, 200, answer.text);
@@ -321,7 +321,7 @@ describe("calls to platforms", () => {
     assert.equal(platform.requests.length, before);
   });
 
-  test("events say who called what, soon after the answer", { timeout: TIMEOUT_MS }, async () => {
+  test("events of calls follow soon after the response", { timeout: TIMEOUT_MS }, async () => {
     const feed = (after = "") => app.expect(200, "GET", `/v1/events?types=connection.called&limit=500${after}`);
     const { next: after } = await feed();
     assert.equal((await call("none?q=hidden")).status, 204);

@@ -1,4 +1,4 @@
-// `catalog add`: documents beside those of the catalog that is there.
+// `catalog add`: adds documents to the current catalog.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ function catalog(...args) {
   return { status: done.status, said: done.stdout + done.stderr };
 }
 
-/** Writes a document about a platform, and gives its path. */
+/** Writes a document of a platform. Returns its path. */
 function document(name, title, operations, host = name) {
   const path = join(folder, `${name}.json`);
   const operation = (id) => ({ get: { operationId: id, summary: id, responses: { 200: { description: "Done." } } } });
@@ -39,7 +39,7 @@ describe("catalog add", { timeout: 300_000 }, () => {
     assert.equal(done.status, 0, done.said);
   });
 
-  test("a dry run says what would be imported, and changes nothing", () => {
+  test("a dry run reports the import, and changes nothing", () => {
     const before = current();
     const { status, said } = add(document("second", "Second", ["listSecond", "getSecond"]), "--dry-run");
     assert.equal(status, 0, said);
@@ -47,7 +47,7 @@ describe("catalog add", { timeout: 300_000 }, () => {
     assert.equal(current(), before);
   });
 
-  test("what is added comes to what is there, and stays with the next addition", () => {
+  test("added documents extend the catalog, and stay with the next addition", () => {
     const done = add(join(folder, "second.json"));
     assert.equal(done.status, 0, done.said);
     const next = add(document("third", "Third", ["listThird"]));
@@ -60,7 +60,7 @@ describe("catalog add", { timeout: 300_000 }, () => {
       assert.match(find(word), new RegExp(`${word} +${actions}`));
   });
 
-  test("a platform that is there is a conflict, and is replaced only when that is asked for", () => {
+  test("an existing platform is a conflict, unless it may be replaced", () => {
     const before = current();
     const newer = document("newer", "Second", ["listSecond"], "second");
     const refused = add(newer);
@@ -73,7 +73,7 @@ describe("catalog add", { timeout: 300_000 }, () => {
     assert.match(find("first"), /first +1 action /);
   });
 
-  test("a document that can't be imported changes nothing", () => {
+  test("an invalid document changes nothing", () => {
     const before = current();
     const broken = join(folder, "broken.json");
     writeFileSync(broken, "{");

@@ -1,4 +1,4 @@
-// `catalog fetch`: documents of sources.toml, from a server that changes, breaks and disappears.
+// `catalog fetch`: documents of sources.toml from a server that changes, fails and disappears.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -39,7 +39,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
   const list = join(place, "sources.toml");
   const cache = join(place, "cache");
   const out = join(place, "catalog");
-  /** What the server has, by path: a text, or a function of the request and the response. */
+  /** The content of the server by path: a string, or a function of the request and the response. */
   const served = new Map();
   const requests = [];
   const server = createServer((request, response) => {
@@ -89,7 +89,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match(readFileSync(list, "utf8"), /operations = 2\nhosts = \["acme.example", "auth.acme.example"\]\n/);
   });
 
-  test("a document that is the same is not sent again", async () => {
+  test("an unchanged document is not downloaded again", async () => {
     const seen = requests.length;
     const again = await fetch("acme");
     assert.equal(again.status, 0, again.said);
@@ -98,7 +98,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.ok(requests.at(-1).headers["if-none-match"]);
   });
 
-  test("another document is reported, and the accepted one is used", async () => {
+  test("a changed document is reported, and the accepted one is used", async () => {
     served.set("/acme.json", document(["/a", "/c", "/d"], { server: "acme.example" }));
     const changed = await fetch("acme");
     assert.equal(changed.status, 0, changed.said);
@@ -112,7 +112,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match((await catalog("show", "acme", "getB", "--catalog", out)).said, /"path": ?"\/b"/);
   });
 
-  test("what is accepted is what was reported, whatever the server has by then", async () => {
+  test("accepting uses the reported document, even if the server has another one by then", async () => {
     served.set("/acme.json", document(["/x"], { server: "evil.example" }));
     const accepted = await fetch("--accept", "acme");
     assert.equal(accepted.status, 0, accepted.said);
@@ -120,7 +120,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match(readFileSync(list, "utf8"), /operations = 3\n/);
   });
 
-  test("other hosts need a consent of their own", async () => {
+  test("new hosts need separate consent", async () => {
     const changed = await fetch("acme");
     assert.match(changed.said, /host \+ evil\.example/);
     assert.match(changed.said, /host - acme\.example/);
@@ -131,7 +131,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match(readFileSync(list, "utf8"), /operations = 3\n/);
   });
 
-  test("an interrupted download continues, and a missing document is reported", async () => {
+  test("an interrupted download is resumed, and a missing document is reported", async () => {
     const whole = document(["/a", "/b"], { server: "beta.example" });
     served.set("/beta.json", (request, response) => {
       const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
@@ -163,7 +163,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match(refused.said, /which cannot be used/);
   });
 
-  test("without the server, the cache is used, and what is missing is listed", async () => {
+  test("without the server, the cache is used, and missing documents are listed", async () => {
     await new Promise((done) => {
       server.close(done);
       server.closeAllConnections();
@@ -178,7 +178,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match((await catalog("show", "beta", "--catalog", out)).said, /getB/);
   });
 
-  test("a download that takes longer than it may is left for the next run", async () => {
+  test("a download beyond the time limit continues in the next run", async () => {
     const slow = createServer((_, response) => {
       response.writeHead(200, { etag: '"1"' });
       response.write("{");

@@ -1,4 +1,4 @@
-// Every command that a help text, a page, a message or a comment names exists, with the options that it names.
+// Every command in a help text, a page, a message or a comment exists, with its options.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync, readdirSync, statSync } from "node:fs";
@@ -11,7 +11,7 @@ import { SCRIPTS, expectCommand } from "./support/docs-commands.mjs";
 import { build } from "./support/workspace.mjs";
 
 const run = promisify(execFile);
-/** Where commands are named. What is generated from these, or measures with commands of its own, is left out. */
+/** The searched files, without generated ones and benchmarks. */
 const SOURCES = [
   "README.md",
   "SECURITY.md",
@@ -26,7 +26,7 @@ const SOURCES = [
   "www/src",
 ];
 const READ = /\.(md|toml|mjs|js|ts|tsx|rs|sql|html)$/;
-/** The operator's scripts, which take commands of their own. */
+/** The operator's scripts, which have subcommands. */
 const OPERATOR = Object.keys(SCRIPTS).filter((name) => SCRIPTS[name].startsWith("node scripts/operator.mjs"));
 
 function files(path) {
@@ -37,23 +37,23 @@ function files(path) {
     .filter((name) => READ.test(name));
 }
 
-/** The command that a line names, as words: what stands for something else, and whatever is behind it, is left out. */
+/** The command in a line as words, up to the first placeholder. */
 function typed(line) {
   const words = line.trim().split(/\s+/);
   const end = words.findIndex((word) => !/^(--|--?[a-z][\w-]*|[a-z](?:[\w:./@-]*\w)?|\d+)$/.test(word));
   return end < 0 ? words : words.slice(0, end);
 }
 
-/** The commands that a text names: { line, words }. */
+/** The commands in a string: { line, words }. */
 function named(text) {
   const found = [];
-  // To the end of the quotation, the line or the sentence.
+  // Up to the end of the quotation, the line or the sentence.
   for (const [line] of text.matchAll(/\b(?:npm (?:run|start|test)|npx wrangler)\b(?: [^\s`'"<[{$\\),;&|…]+)*/g)) {
     const words = typed(line.replace(/[.:]$/, ""));
     if (words[1] === "run" && words.length < 3) continue;
     found.push({ line, words });
   }
-  // In quotation marks, the operator's commands have no `npm run` before them.
+  // Quoted commands of the operator have no `npm run`.
   for (const [line, first, second] of text.matchAll(/[`']([a-z-]+) ([a-z-]+)(?: [^`'\n]*)?[`']/g)) {
     if (!OPERATOR.includes(first)) continue;
     found.push({ line, words: ["npm", "run", first, "--", second] });
@@ -61,7 +61,7 @@ function named(text) {
   return found;
 }
 
-/** The help of a command, and of each one below it. */
+/** The help of a command and its subcommands. */
 async function helps(path = []) {
   const { stdout } = await run(program, [...path, "--help"]);
   const below = stdout.split(/^Commands:\n/m)[1]?.split("\n\n")[0] ?? "";
@@ -70,7 +70,7 @@ async function helps(path = []) {
   return [{ name: `${[...path, "--help"].join(" ")}`, text: stdout }, ...others.flat()];
 }
 
-describe("commands that are named", { timeout: 600_000 }, () => {
+describe("documented commands exist", { timeout: 600_000 }, () => {
   before(build);
 
   async function expectAll(texts, least) {
@@ -83,14 +83,14 @@ describe("commands that are named", { timeout: 600_000 }, () => {
     assert.deepEqual(faults, []);
   }
 
-  test("by the help of the operator's commands", async () => {
+  test("in the help of the operator's commands", async () => {
     const texts = await helps();
     assert.ok(texts.length > 25);
     for (const { name, text } of texts.slice(1)) assert.match(text, /^Usage: npm run [a-z-]+ --/m, name);
     await expectAll(texts, 20);
   });
 
-  test("by the help of the other scripts", async () => {
+  test("in the help of the other scripts", async () => {
     const scripts = ["scripts/start.mjs", "scripts/deploy.mjs", "lab/run.mjs"];
     const texts = scripts.map(async (name) => ({
       name,
@@ -99,7 +99,7 @@ describe("commands that are named", { timeout: 600_000 }, () => {
     await expectAll(await Promise.all(texts), 3);
   });
 
-  test("by pages, messages and comments", async () => {
+  test("in pages, messages and comments", async () => {
     const all = SOURCES.flatMap((source) => files(join(root, source)));
     await expectAll(
       all.map((name) => ({ name: name.slice(root.length + 1), text: readFileSync(name, "utf8") })),
@@ -107,7 +107,7 @@ describe("commands that are named", { timeout: 600_000 }, () => {
     );
   });
 
-  test("a command that does not exist is found", async () => {
+  test("an unknown command is detected", async () => {
     for (const wrong of ["npm run nothing", "npm run keys -- lst", "npm run keys -- list --nothing", "`keys lst`"])
       await assert.rejects(expectAll([{ name: "a page", text: `Run ${wrong} now.` }], 1), wrong);
   });

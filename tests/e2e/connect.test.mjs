@@ -1,5 +1,4 @@
-// Connecting accounts on the real runtime: against two real authorization servers, against a platform that misbehaves, and
-// against attackers.
+// Connecting accounts on the real runtime: with two real authorization servers, with a failing platform, and with attackers.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { SecondServer, secondPlatforms } from "./support/authlib.mjs";
@@ -24,7 +23,7 @@ import { connectSecond } from "./suites/connect-second.mjs";
 import { connectStates } from "./suites/connect-states.mjs";
 import { connectWebhooks } from "./suites/connect-webhooks.mjs";
 
-/** What the suites share: servers, platforms, and `database`: that of all servers, opened directly. */
+/** The context of the suites: servers, platforms, and `database`, which all servers share, opened directly. */
 const world = {
   configuration: (name) => ({
     name,
@@ -76,11 +75,11 @@ describe("connecting accounts", () => {
   connectStates(world);
   connectWebhooks(world);
 
-  test("no secret is in logs, answers, pages or storage", async () => {
+  test("no secret is in logs, responses, pages or storage", async () => {
     await world.server.stop();
     const printed = [...outputs, ...wranglerLogs()].join("\n");
     assert.ok(printed.includes("/v1/vault/connect"), "the log is the service's");
-    // Miniflare's list of requests names their paths, as every list does: a link is for the browser that opens it first.
+    // Miniflare logs request paths, including links; a link is bound to the browser that opens it first.
     const logged = printed.replaceAll(/\/connect\/go\/\S+/g, "");
     const stored = bytesBelow(world.state.path);
     assert.ok(stored.includes("connect_attempts"), "the storage is the service's");

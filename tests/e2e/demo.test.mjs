@@ -1,5 +1,5 @@
-// The first minutes of a user who has run `npm start`: an account of the demo platform is connected in the browser, used,
-// revoked at the platform, reconnected, and used by an agent; then all of it is there again after a restart.
+// The first steps of a user after `npm start`: connects an account of the demo platform in the browser, uses it, revokes it at the
+// platform, reconnects it, and uses it with an agent. Everything persists across a restart.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const SCOPES = ["catalog:read", "connections:read", "connections:connect", "conn
 const MINUTE_MS = 60_000;
 const LOCAL = ["--ip", "127.0.0.1"];
 
-/** What is done with a service that `npm start` runs. */
+/** A service that `npm start` runs, and its user. */
 class Visit {
   constructor({ output, key, port }) {
     Object.assign(this, { output, key, port });
@@ -41,7 +41,7 @@ class Visit {
   run = (id, action, input = {}) => this.ask(200, "POST", `/v1/vault/connections/${id}/actions/${action}`, input);
   status = (id) => this.ask(200, "GET", `/v1/vault/connections/${id}/status`);
 
-  /** Goes through the window as its user, up to the demo platform's question, which `answer` answers. */
+  /** Goes through the connect window as the user, up to the consent page of the demo platform, and chooses `answer`. */
   async connect(browser, { reconnects = false }, answer) {
     const { connectUrl } = await this.session();
     const page = await browser.newPage();
@@ -81,7 +81,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const visit = new Visit(started);
         assert.ok(visit.demo, started.output);
 
-        // Whose account it is, the user decides at the platform.
+        // The user chooses the account at the platform.
         await visit.connect(browser, {}, async (page) => {
           await allow(page, /Ada Example/);
           await heading(page, `${NAME} is connected`).waitFor();
@@ -112,12 +112,12 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         await button(platform, "Revoke access").click();
         await platform.getByText("None.").waitFor();
         await platform.close();
-        // The service believes a new token for ten seconds, and passes on what the platform says of it.
+        // For ten seconds after a refresh, the service forwards a 401 without refreshing again.
         assert.equal((await visit.run(id, "listNotes")).status, 401);
         await visit.ask(503, "GET", `${path}?refresh=true`);
         const degraded = await visit.status(id);
         assert.equal(degraded.state, "degraded", JSON.stringify(degraded));
-        // A second refusal counts from a minute after the first.
+        // A second rejection only counts a minute after the first.
         const { vault, close } = await state.open();
         await vault
           .prepare(
@@ -130,7 +130,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const failed = await visit.status(id);
         assert.deepEqual([failed.state, failed.actor], ["failed", "user"]);
 
-        // Another person's account is not taken for that of before.
+        // The account of another person is rejected.
         await visit.connect(browser, { reconnects: true }, async (page) => {
           await allow(page, /Ben Example/);
           await heading(page, `${NAME} could not be connected`).waitFor();
@@ -151,7 +151,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const use = async (name, args) => {
           const { isError, structuredContent, content } = await client.callTool({ name, arguments: args });
           assert.ok(!isError, JSON.stringify(content));
-          // A platform's response is in the text only.
+          // A platform's response is only in the text.
           return structuredContent ?? JSON.parse(content[0].text);
         };
         const actions = await use("search_actions", { query: "search notes", platform: "demo-notes" });
@@ -169,7 +169,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
       LOCAL,
     ));
 
-  test("is there again after a restart, with nothing to do", () =>
+  test("persists across a restart", () =>
     whileStarted(
       state,
       async (started) => {
@@ -189,7 +189,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
       LOCAL,
     ));
 
-  test("is left out with --no-demo", () =>
+  test("is not started with --no-demo", () =>
     whileStarted(
       state,
       async (started) => {

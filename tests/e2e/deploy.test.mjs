@@ -1,5 +1,5 @@
-// `npm run deploy` by the real command line, against a stand-in of Cloudflare's API. The first deployment and the first
-// upgrade run the real wrangler once for each form of its commands; after that, the stand-in of wrangler answers.
+// `npm run deploy` with the real command line, against a fake of Cloudflare's API. The first deployment and the first upgrade run
+// the real wrangler once for each form of its commands; after that, a fake of wrangler handles them.
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const UPLOAD = /^(PUT|POST) \/workers\/scripts\/connector-vault(\/versions)?$/;
 const IMPORT = /^POST \/d1\/database\/([\w-]+)\/import$/;
 const PLACEHOLDERS = { namespace: "0".repeat(32), database: "00000000-0000-0000-0000-000000000000" };
 
-/** The id that each database and namespace has in the metadata of an upload, by its binding. */
+/** The ids of databases and namespaces in the metadata of an upload, by binding. */
 const boundIn = ({ bindings }) =>
   Object.fromEntries(
     bindings.map((one) => [one.name, one.namespace_id ?? one.database_id ?? one.id ?? one.queue_name]),
@@ -29,10 +29,10 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
   let program;
   let catalog;
   let wrangler;
-  /** The stand-in of the account that is deployed to. */
+  /** The fake account. */
   let api;
 
-  /** A copy of what is deployed, at an account that is empty. */
+  /** A copy of the project, with an empty account. */
   class Project {
     /** @param {string} name of its folder */
     constructor(name) {
@@ -42,7 +42,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         cpSync(join(root, part), join(this.folder, part), { recursive: true });
       mkdirSync(join(this.folder, "www"));
       cpSync(join(root, "www", "dist"), join(this.folder, "www", "dist"), { recursive: true });
-      // What wrangler deploys is built already.
+      // The Worker and the site are already built.
       writeFileSync(join(this.folder, "package.json"), JSON.stringify({ scripts: { build: "true" } }));
       cpSync(catalog.path, join(this.folder, ".catalog"), { recursive: true });
       wrangler.install(this.folder);
@@ -60,12 +60,12 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       return steps({ folder: this.folder, program, catalog: async () => {} }, made);
     }
 
-    /** What a dry run says. */
+    /** The output of a dry run. */
     announced() {
       return captureLog(async () => announce(this.steps()));
     }
 
-    /** Deploys: what was made, and what was said. */
+    /** Deploys. Returns the results of the steps and the output. */
     async deploy() {
       const made = {};
       const lines = [];
@@ -77,7 +77,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       }
     }
 
-    /** Deploys, which fails. Gives the failure. */
+    /** Deploys, which must fail. Returns the error. */
     async stopped() {
       const deployed = captureLog(() => perform(this.steps()));
       return deployed.then(
@@ -86,7 +86,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       );
     }
 
-    /** Deploys while requests are refused. Gives the hint of the failure. */
+    /** Deploys while requests are rejected. Returns the hint of the error. */
     async fails(broken) {
       api.broken = broken;
       const { hint } = await this.stopped();
@@ -120,7 +120,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     wrangler.stop();
   });
 
-  test("a service that may call this machine's own addresses is not deployed", async () => {
+  test("a service with LOCAL_TARGETS is not deployed", async () => {
     await account();
     const project = new Project("local-targets");
     const original = project.config;
@@ -149,7 +149,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       initial.config = project.config;
     });
 
-    test("a dry run says what would be done, and asks for nothing", async () => {
+    test("a dry run lists the steps, and sends no request", async () => {
       const said = await project.announced();
       for (const part of [
         "KV namespace",
@@ -165,7 +165,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       assert.equal(project.config, initial.config);
     });
 
-    test("the first deployment: storage, Worker, secrets, schedule, catalog and key", async () => {
+    test("the first deployment creates storage, Worker, secrets, schedule, catalog and key", async () => {
       const { made, said } = await project.deploy();
       expectNothingUnknown();
       assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 1]);
@@ -199,7 +199,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         assert.ok(!said.includes(secret), "secrets are not logged");
     });
 
-    test("further databases are created and migrated before the Worker is deployed, and bound to it", async () => {
+    test("additional databases are created, migrated and bound before the Worker is deployed", async () => {
       const [table] = project.config.match(/^\[\[d1_databases\]\]\n(?:(?!\[).+\n)*/m);
       const placeholder = PLACEHOLDERS.database.replace(/0$/, "1");
       const further = table
@@ -228,7 +228,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       expectNothingUnknown();
     });
 
-    test("another run changes no secret, makes no other key, and creates nothing", async () => {
+    test("another run changes no secret, and creates no key and no resource", async () => {
       const secrets = { ...api.secrets };
       rmSync(join(project.folder, "vault-keys.txt"));
       const { config } = project;
@@ -247,7 +247,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       expectNothingUnknown();
     });
 
-    test("a database that an earlier commit created stops the deployment before anything is changed", async () => {
+    test("a database of an earlier commit stops the deployment before any change", async () => {
       const { sqlite } = api.databases[1];
       sqlite.exec("CREATE TABLE earlier (a)");
       const changes = [api.uploads.length, count(sqlite, "d1_migrations"), project.config];
@@ -261,7 +261,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       sqlite.exec("DROP TABLE earlier");
     });
 
-    test("a catalog of another format stops the deployment before anything is changed", async () => {
+    test("a catalog of another format stops the deployment before any change", async () => {
       const [name, good] = [...api.values].find(([key]) => key.startsWith("version:"));
       const other = { ...JSON.parse(good.value), format: 1 };
       api.values.set(name, { ...good, value: Buffer.from(JSON.stringify(other)) });
@@ -274,7 +274,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       expectNothingUnknown();
     });
 
-    test("`shards` adds a database at Cloudflare, and lists what each one holds and reads", async () => {
+    test("`shards` adds a database at Cloudflare, and lists the size and reads of each", async () => {
       const shards = (...args) => run(program, ["shards", ...args, "--remote"], { cwd: project.folder });
       const { stderr } = await shards("add");
       assert.match(stderr, /Added VAULT_2 to wrangler.toml: the database connector-vault-2\.[^]*npm run deploy/);
@@ -295,7 +295,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       expectNothingUnknown();
     });
 
-    test("the real wrangler has run a command in each form that there is", () => {
+    test("the real wrangler has run each form of commands", () => {
       const forms = new Set(wrangler.commands.map(({ form }) => form));
       assert.deepEqual(
         [...forms].filter((form) => !wrangler.accepted.has(form)),
@@ -328,14 +328,14 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       assert.match(hint, /Completed before that: signed in to Cloudflare, KV namespace of the catalog, D1 database\./);
       assert.match(hint, /`npm run deploy` again/);
       assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 0]);
-      // The ids are in wrangler.toml, and nothing else in it has changed.
+      // wrangler.toml has the ids, and no other changes.
       const expected = initial.config
         .replace(PLACEHOLDERS.namespace, api.namespaces[0].id)
         .replace(PLACEHOLDERS.database, api.databases[0].uuid);
       assert.equal(project.config, expected);
     });
 
-    test("an upload that fails leaves the key that seals, and the next run uses it", async () => {
+    test("a failed upload keeps the vault key, and the next run uses it", async () => {
       const hint = await project.fails(UPLOAD);
       assert.match(hint, /tables, secrets\./);
       assert.equal(statSync(join(project.folder, "vault-keys.txt")).mode & 0o777, 0o600);

@@ -1,5 +1,5 @@
-// What a caller gets when the WebAssembly module traps, and what the next one gets. No input makes the real module trap, so
-// a function that fails stands in for it, or a copy of it is taught to.
+// Responses when the WebAssembly module traps, and afterwards. No input makes the real module trap, so a failing function replaces it,
+// or a modified copy.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 
-// wrangler's own.
+// The version that wrangler uses.
 const wrangler = createRequire(import.meta.url).resolve("wrangler");
 const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
 
@@ -57,7 +57,7 @@ describe("a trap", () => {
 
   for (const path of ["now", "later"]) {
     for (const method of ["GET", "HEAD"]) {
-      test(`${method} ${path}: a constant 500, its cause in the log only`, async () => {
+      test(`${method} ${path}: a constant 500, with the cause only in the log`, async () => {
         const response = await entry.fetch(new Request(`https://vault.example/v1/${path}`, { method }), {}, {});
         const requestId = response.headers.get("x-request-id");
         assert.equal(response.status, 500);
@@ -82,7 +82,7 @@ describe("a trap", () => {
   }
 });
 
-/** A copy of the Worker's module whose `fetch` traps when it is given `null` for its environment, and then at each call. */
+/** A copy of the Worker's module whose `fetch` traps if its environment is `null`, and then at each call. */
 function trapping(bytes) {
   const module = binaryen.readBinary(bytes);
   const { value } = binaryen.getExportInfo(module.getExport("fetch"));
@@ -105,7 +105,7 @@ function trapping(bytes) {
   return made;
 }
 
-// What the runtime loads, with a door to the trap.
+// The entry module, with a path that triggers the trap.
 const MAIN = `import worker from "./index.js";
 export default { fetch: (request, env, ctx) => worker.fetch(request, request.headers.has("x-trap") ? null : env, ctx) };`;
 
@@ -129,7 +129,7 @@ describe("after a trap", () => {
     return [response.status, await response.text()];
   };
 
-  test("the next request finds the module afresh", async () => {
+  test("the next request gets a new instance of the module", async () => {
     const well = await ask({});
     assert.equal(well[0], 200, well[1]);
     for (const round of [1, 2, 3]) {

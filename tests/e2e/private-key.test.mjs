@@ -1,4 +1,4 @@
-// A client that holds a private key gets a token on the real runtime, where WebCrypto signs, from a real authorization server.
+// A client with a private key gets a token from a real authorization server, on the real runtime, where WebCrypto signs.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const KEYS = Object.fromEntries(
 );
 const ALGORITHMS = { rsa: "RS256", p256: "ES256" };
 
-/** The half of a key that the platform knows. */
+/** The public key, which the platform knows. */
 function publicKey(text) {
   const { kty, n, e, crv, x, y, kid } = JSON.parse(text);
   return { kty, n, e, crv, x, y, kid, use: "sig" };
@@ -93,7 +93,7 @@ describe("a client with a private key", () => {
   });
 
   for (const name of Object.keys(KEYS)) {
-    test(`is let in by its signature with ${ALGORITHMS[name]}, and by no other one`, async () => {
+    test(`is authenticated by a signature with ${ALGORITHMS[name]} only`, async () => {
       const other = Object.keys(KEYS).find((one) => one !== name);
       const client = { clientId: name, authMethod: "service" };
       const connection = { platform: name, identity: "ann", identityType: "user" };

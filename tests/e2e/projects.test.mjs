@@ -1,5 +1,5 @@
-// The packed package in new projects, one for each way to use it. Every project has nothing but the tarball installed, and
-// lists the connectors of the running service.
+// The packed package in new projects, one for each supported environment. Every project only has the tarball installed, and lists the
+// connectors of the running service.
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
@@ -27,9 +27,9 @@ let service;
 let origin;
 let tarball;
 let browser;
-/** What the service itself answers. */
+/** The expected connectors. */
 let names;
-/** What a page shows. */
+/** The names on a page. */
 const config = () => ({ baseUrl: origin, secret: caller.secret });
 
 /** Reads a page that lists connectors: { names, said, faults, violations }. `script` runs before its own ones. */
@@ -52,7 +52,7 @@ async function read(url, script) {
   }
 }
 
-/** Serves a folder, reads its page, and asserts that it lists what there is. */
+/** Serves a folder, and asserts that its page lists the connectors. */
 async function expectPage(folder) {
   write(folder, "config.json", config());
   const site = await Site.start(folder);
@@ -65,7 +65,7 @@ async function expectPage(folder) {
   }
 }
 
-/** Installs an app that a bundler then builds: { project, input, output }. */
+/** Installs an app for a bundler: { project, input, output }. */
 async function bundled(name) {
   const project = await install(tarball, "app", name);
   const output = join(project, "dist");
@@ -74,7 +74,7 @@ async function bundled(name) {
   return { project, input: join(project, "main.js"), output };
 }
 
-/** Runs a program of a project with a Node, and asserts that it prints what there is, and nothing else. */
+/** Runs a program of a project with a Node, and asserts that it prints only the connectors. */
 async function expectPrinted(node, project, ...args) {
   const env = { ...process.env, VAULT_URL: origin, VAULT_KEY: caller.secret };
   const { stdout, stderr } = await promisify(execFile)(node, args, { cwd: project, env, timeout: 60_000 });
@@ -82,7 +82,7 @@ async function expectPrinted(node, project, ...args) {
   assert.deepEqual(JSON.parse(stdout), names);
 }
 
-/** This project's Node, and the system's where it is another one: version → program. */
+/** This project's Node, and that of the system if it differs: version → program. */
 function nodes() {
   const PATH = (process.env.PATH ?? "")
     .split(delimiter)
@@ -115,7 +115,7 @@ describe("the packed package", () => {
     await service?.stop();
   });
 
-  test("publint finds nothing", async () => {
+  test("publint reports no problems", async () => {
     const { messages } = await publint({
       pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer },
       strict: true,
@@ -123,9 +123,9 @@ describe("the packed package", () => {
     assert.deepEqual(messages, []);
   });
 
-  test("attw finds nothing, for whatever resolution", () => run(join(nodeBin, "attw"), [tarball]));
+  test("attw reports no problems for any resolution", () => run(join(nodeBin, "attw"), [tarball]));
 
-  test("a page without a bundler", async () => expectPage(await install(tarball, "page")));
+  test("the package works in a page without a bundler", async () => expectPage(await install(tarball, "page")));
 
   describe("Vite", () => {
     const told = [];
@@ -134,7 +134,7 @@ describe("the packed package", () => {
     const { NODE_ENV } = process.env;
 
     afterEach(() => {
-      // Vite sets it for all of the process.
+      // Vite sets it for the whole process.
       if (NODE_ENV === undefined) delete process.env.NODE_ENV;
       else process.env.NODE_ENV = NODE_ENV;
       assert.deepEqual(told.splice(0), []);
@@ -157,7 +157,7 @@ describe("the packed package", () => {
           };
         });
 
-        test("development server", async () => {
+        test("the development server works", async () => {
           const server = await (await vite.createServer(options)).listen();
           try {
             const { names: shown, faults } = await read(server.resolvedUrls.local[0]);
@@ -168,7 +168,7 @@ describe("the packed package", () => {
           }
         });
 
-        test("build", async () => {
+        test("the build works", async () => {
           await vite.build(options);
           await expectPage(join(project, "dist"));
         });
@@ -176,7 +176,7 @@ describe("the packed package", () => {
     }
   });
 
-  test("webpack", async () => {
+  test("the package works with webpack", async () => {
     const { project, input, output } = await bundled("webpack");
     const compiler = webpack({ mode: "production", context: project, entry: input, output: { path: output } });
     const stats = await promisify(compiler.run.bind(compiler))();
@@ -186,7 +186,7 @@ describe("the packed package", () => {
     await expectPage(output);
   });
 
-  test("esbuild", async () => {
+  test("the package works with esbuild", async () => {
     const { input, output } = await bundled("esbuild");
     const { warnings } = await esbuild.build({
       entryPoints: [input],
@@ -199,7 +199,7 @@ describe("the packed package", () => {
     await expectPage(output);
   });
 
-  test("Rollup", async () => {
+  test("the package works with Rollup", async () => {
     const { input, output } = await bundled("rollup");
     const warnings = [];
     const bundle = await rollup({
@@ -225,8 +225,8 @@ describe("the packed package", () => {
       }
     }
 
-    // Node prints the line that an uncaught error comes from, however long it is.
-    test("an uncaught error describes itself briefly", async () => {
+    // Node prints the source line of an uncaught error, even if it is long.
+    test("an uncaught error prints a short message", async () => {
       const project = await install(tarball, "node", "uncaught");
       const { status, stderr } = spawnSync(process.execPath, ["uncaught.mjs"], { cwd: project, encoding: "utf8" });
       assert.equal(status, 1);
@@ -264,7 +264,7 @@ describe("the packed package", () => {
       write(project, "config.json", config());
     });
 
-    /** Reads the page under a policy that allows these scripts. */
+    /** Reads the page with a policy that allows these scripts. */
     async function under(scripts) {
       const policy = `default-src 'none'; script-src ${scripts}; connect-src 'self' ${origin}`;
       const site = await Site.start(project, { headers: { "content-security-policy": policy } });
@@ -275,12 +275,12 @@ describe("the packed package", () => {
       }
     }
 
-    test("needs 'wasm-unsafe-eval' and nothing more", async () => {
+    test("only needs 'wasm-unsafe-eval'", async () => {
       const expected = { names, said: [""], faults: [], violations: [] };
       assert.deepEqual(await under("'self' 'wasm-unsafe-eval'"), expected);
     });
 
-    test("without it, the error says so", async () => {
+    test("without it, the error explains the policy", async () => {
       const { names: shown, said, violations } = await under("'self'");
       assert.deepEqual(shown, []);
       assert.deepEqual(violations, ["script-src wasm-eval"]);
@@ -298,7 +298,7 @@ describe("the packed package", () => {
       skipLibCheck: false,
       target: "es2022",
     };
-    // Node's own types, and none of the browser's.
+    // Node's types, without those of the browser.
     const NODE = {
       module: "node16",
       lib: ["es2022"],
@@ -320,7 +320,7 @@ describe("the packed package", () => {
         for (const kind of ["mts", "cts"]) copyFileSync(join(project, `${name}.ts`), join(project, `${name}.${kind}`));
     });
 
-    test("right programs compile, and wrong ones don't: in Node's two kinds of modules, and for a bundler", async () => {
+    test("valid programs compile, and invalid ones do not: in both module systems of Node, and for a bundler", async () => {
       const configs = [
         ["node", NODE, ["mts", "cts"]],
         ["browser", BROWSER, ["ts"]],
@@ -338,10 +338,10 @@ describe("the packed package", () => {
       ["node16, CommonJS", "out-node/program.cjs"],
       ["bundler", "out-browser/program.js"],
     ])
-      test(`${what}: what was compiled runs`, () =>
+      test(`${what}: the compiled program runs`, () =>
         expectPrinted(process.execPath, project, "run.mjs", `./${compiled}`));
 
-    test("an editor shows what is documented", () => {
+    test("an editor shows the documentation", () => {
       const file = join(project, "program.ts");
       const text = readFileSync(file, "utf8");
       const { options } = ts.convertCompilerOptionsFromJson({ ...STRICT, ...BROWSER }, project);

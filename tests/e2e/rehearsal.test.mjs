@@ -1,5 +1,5 @@
-// What a new isolate rehearses, on the real runtime: within a request, where it also gets its answers, but without timers,
-// which an isolate that starts does not have.
+// The rehearsal of a new isolate, on the real runtime. It runs inside a request, to read the responses, but without timers, because a
+// starting isolate has none.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { build as bundle } from "esbuild";
 import { root } from "../../scripts/lib/paths.mjs";
 
-// wrangler's own.
+// The version that wrangler uses.
 const wrangler = createRequire(import.meta.url).resolve("wrangler");
 const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
 
@@ -57,7 +57,7 @@ describe("the rehearsal", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("every request is answered as recorded", async () => {
+  test("every response has the recorded status", async () => {
     const response = await runtime.dispatchFetch("https://vault.example/");
     const answered = await response.json();
     assert.ok(answered.length > 15);

@@ -1,5 +1,5 @@
-// Rotating the keys that seal credentials, as docs/operating.md says it, in every order and while a service runs: whatever
-// is done when, the service opens what it has sealed, and nothing is lost.
+// Rotation of vault keys as in docs/operating.md, in every order, while a service runs: the service can always decrypt credentials, and
+// none are lost.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, symlinkSync, unwatchFile, utimesSync, writeFileSync } from "node:fs";
@@ -27,20 +27,20 @@ const KEYED = {
   paths: { "/things": { get: { operationId: "listThings", responses: { 200: { description: "Things." } } } } },
 };
 
-/** All orders of some steps. */
+/** All permutations of steps. */
 const orders = (steps) =>
   steps.length === 0
     ? [[]]
     : steps.flatMap((step, at) => orders(steps.toSpliced(at, 1)).map((others) => [step, ...others]));
 
-describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => {
+describe("rotation of vault keys", { timeout: 600_000 }, () => {
   const state = new State("rotation");
   const project = join(folder, "configurations", "rotation");
   const secrets = { SESSION_SECRET, VAULT_KEYS };
   let server;
   let ids = [];
 
-  /** Runs `vault-keys …` in the project: { status, said }. Whatever comes of it, no key is shown. */
+  /** Runs `vault-keys …` in the project: { status, said }. Asserts that no key is shown. */
   function vaultKeys(...args) {
     const options = { cwd: project, env: environment(wranglerEnvironment), encoding: "utf8" };
     const done = spawnSync(program, ["vault-keys", ...args, "--persist-to", state.path], options);
@@ -53,7 +53,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
     assert.equal((await server.send(SCHEDULED)).status, 200);
   }
 
-  /** Waits until the service has been loaded again. */
+  /** Waits until the service was reloaded. */
   async function reloaded(change) {
     const loads = () => server.output.match(/Local server updated and ready/g)?.length ?? 0;
     const before = loads();
@@ -121,7 +121,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
           if (step === "reseal") {
             const { status, said } = vaultKeys("reseal");
             const has = loaded === wanted();
-            // Without the key, whatever was reported: it is refused. With it, only reports decide.
+            // Without the key, the step is always rejected. With it, the reports decide.
             if (!has) assert.equal(status, 1, said);
             if (has && minutes === 2) assert.equal(status, 0, said);
           }
@@ -129,7 +129,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
           for (let n = 0; n < minutes; n += 1) await minute();
           await expectOpened(`${minutes} minutes after ${step}`);
         }
-        // What the documentation says brings it to its end from wherever it is.
+        // The documented commands complete the rotation from any state.
         await reloaded(touch);
         await minute();
         await minute();
@@ -143,7 +143,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
     }
   }
 
-  test("a second service on the same database that lacks the key holds it up", async () => {
+  test("a second service without the key delays the rotation", async () => {
     const old = readFileSync(join(project, ".dev.vars"), "utf8").match(/VAULT_KEYS="(.*)"/)[1];
     const second = await Server.start(state, { name: "second", secrets: { SESSION_SECRET, VAULT_KEYS: old } });
     try {
@@ -155,14 +155,14 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
       const { status, said } = vaultKeys("reseal");
       assert.equal(status, 1, said);
       assert.match(said, /some lack it, and could not open what it seals/);
-      // The schedule of the service with the key re-encrypts nothing, either.
+      // The schedule of the service with the key does not re-encrypt either.
       const path = `/v1/vault/connections/${ids[0]}/credentials`;
       assert.equal((await second.send(path, { secret: caller.secret })).status, 200);
       await expectOpened("while both run");
     } finally {
       await second.stop();
     }
-    // The reports of the second one get old.
+    // The reports of the second service expire.
     await state.use(({ vault }) => vault.prepare("UPDATE vault_key_reports SET first_at = 1, last_at = 1").run());
     await minute();
     await minute();
@@ -170,7 +170,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
     await expectOpened("with one service");
   });
 
-  test("the commands of the documentation, one after the other, beside what npm start does", async () => {
+  test("the documented commands work while npm start runs", async () => {
     const text = page("docs/operating.md");
     const [rotate] = text.blocks.filter(({ code }) => code.includes("vault-keys -- rotate\n"));
     const [reseal] = text.marked("sh reseal");
@@ -192,7 +192,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
       for (const { status, said } of all(reseal.code)) assert.equal(status, 0, said);
       assert.match(vaultKeys("status").said, /Running services have `\d{4}-/);
       await expectOpened("in the end");
-      // The former keys may go, since nothing needs them.
+      // The previous keys can be removed, because nothing needs them.
       const [current] = needed();
       const file = join(project, ".dev.vars");
       await reloaded(() => {
@@ -203,7 +203,7 @@ describe("rotating the keys that seal credentials", { timeout: 600_000 }, () => 
         needed().map(({ id }) => id),
         [current.id],
       );
-      await expectOpened("without the former keys");
+      await expectOpened("without the previous keys");
     } finally {
       unwatchFile(join(project, ".dev.vars"));
     }

@@ -1,6 +1,5 @@
-// The service on the real runtime: `wrangler dev` with local KV and D1, catalogs and keys made by the real commands.
-// One process and one server for all that it can answer; suites that need another configuration or that break storage
-// start their own. Run with `node --test tests/e2e/run.test.mjs`; `--test-name-pattern` picks.
+// The service on the real runtime, with local KV and D1, and catalogs and keys of the real commands. Suites share one server, unless
+// they need another configuration or break storage. Run with `node --test tests/e2e/run.test.mjs`; `--test-name-pattern` selects tests.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { BASE_URL } from "./support/agents.mjs";
@@ -27,7 +26,7 @@ import { sessions } from "./suites/sessions.mjs";
 import { storage } from "./suites/storage.mjs";
 import { vaultCost } from "./suites/vault-cost.mjs";
 
-/** What the suites share: `server`, `keys`, `catalogs`, `states`, and `database`: the server's own, opened directly. */
+/** The context of the suites: `server`, `keys`, `catalogs`, `states`, and `database`, which is opened directly. */
 const world = {};
 let opened;
 
@@ -53,7 +52,7 @@ describe("the service on the real runtime", () => {
       damaged: key({ scopes: "catalog:read everything" }),
       unknown: { secret: secret() },
     };
-    // A live key whose row says test.
+    // A live key with a row of the test environment.
     world.keys.otherWorld.row.environment = "test";
     const rows = Object.values(world.keys).filter((made) => made.row);
     await empty.use(({ vault }) => store(vault, rows));
@@ -93,7 +92,7 @@ describe("the service on the real runtime", () => {
   configured(world);
   storage(world);
 
-  test("no secret is in anything that was logged", async () => {
+  test("no log contains a secret", async () => {
     await world.server.stop();
     const logged = [...outputs, ...wranglerLogs()].join("\n");
     assert.ok(logged.includes("/v1/whoami"), "the log is the service's");
@@ -101,14 +100,14 @@ describe("the service on the real runtime", () => {
     for (const text of secrets) assert.ok(!logged.includes(text), "a secret was logged");
   });
 
-  test("nothing trapped, and nothing was the service's own fault", () => {
+  test("there were no traps and no internal errors", () => {
     const lines = [...outputs, world.server.output].join("\n").split("\n");
     assert.ok(lines.length > 100);
     assert.deepEqual(
       lines.filter((line) => /panicked|RuntimeError|internal request=| 500 /.test(line)),
       [],
     );
-    // While an isolate starts there is no randomness: the ids of what it rehearses are of zeros.
+    // A starting isolate has no randomness, so the ids of rehearsed requests consist of zeros.
     assert.deepEqual(
       lines.filter((line) => line.includes("request=00000000-0000-4000-8000-000000000000")),
       [],

@@ -12,23 +12,23 @@ import { State, smallCatalog, wranglerEnvironment } from "./support/workspace.mj
 
 const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8" };
 
-/** Runs a program; gives the exit code and what was said. */
+/** Runs a program. Returns the exit code and the output. */
 function ran(...command) {
   const [program, ...args] = command;
   const done = spawnSync(program, args, options);
   return { code: done.status, said: done.stdout + done.stderr };
 }
 
-/** Seeds as a user does. */
+/** Runs the seed command as a user does. */
 const npmSeed = (...args) => ran("npm", "run", "--silent", "seed", "--", ...args);
 
-/** The rows of a query on a storage folder. */
+/** The rows of a query in a storage folder. */
 async function query(state, sql) {
   const { results } = await state.use(({ vault }) => vault.prepare(sql).all());
   return results;
 }
 
-/** What `connection_counts` should say, one text a row. */
+/** The expected rows of `connection_counts`, as strings. */
 function countedAnew(connections) {
   const counts = new Map();
   const count = (...row) => counts.set(row.join(" | "), (counts.get(row.join(" | ")) ?? 0) + 1);
@@ -64,11 +64,11 @@ function countedAnew(connections) {
   return [...counts].map((entry) => entry.join(" | ")).sort();
 }
 
-/** As the service folds: lower-case, and a sigma is a sigma wherever it stands. */
+/** The case folding of the service: lower-case, with the final sigma as a sigma. */
 const fold = (text) => text.toLowerCase().replaceAll("ς", "σ");
 
 describe("seed", () => {
-  /** What `npm run seed` runs. */
+  /** The command of `npm run seed`. */
   let program;
   let path;
   before(async () => {
@@ -78,7 +78,7 @@ describe("seed", () => {
   const here = (state, ...args) => ["--catalog", path, "--persist-to", state.path, "--account", "acme", ...args];
   const seed = (state, ...args) => ran(program, "seed", ...here(state, ...args));
 
-  describe("twice 3,000, in both ways there are", () => {
+  describe("3,000 connections through each of the two ways to write", () => {
     const state = new State("seeded");
     let connections;
     before(async () => {
@@ -93,7 +93,7 @@ describe("seed", () => {
       connections = await query(state, "SELECT * FROM connections ORDER BY seq");
     });
 
-    test("makes 6,000 with keys and ids of their own", () => {
+    test("creates 6,000 connections with unique keys and ids", () => {
       assert.equal(connections.length, 6000);
       const keys = connections.map(({ platform, label, identity }) => JSON.stringify([platform, label, identity]));
       assert.equal(new Set(keys).size, 6000);
@@ -104,7 +104,7 @@ describe("seed", () => {
       );
     });
 
-    test("loses no character on the way, and folds as the service does", () => {
+    test("preserves all characters, and folds case as the service does", () => {
       for (const row of connections) {
         assert.equal(row.identity_folded, fold(row.identity));
         assert.equal(row.name_folded, row.name === null ? null : fold(row.name));
@@ -115,7 +115,7 @@ describe("seed", () => {
         assert.ok(names.includes(letter), letter);
     });
 
-    test("is counted, connection by connection and tag by tag", async () => {
+    test("updates the counters of connections and tags", async () => {
       const counts = await query(
         state,
         "SELECT account, environment, active, dimension, value, n FROM connection_counts",
@@ -146,7 +146,7 @@ describe("seed", () => {
     });
   });
 
-  test("stops for Ctrl-C after whole batches, and says how many are in", async () => {
+  test("stops after a complete batch on Ctrl-C, and reports the number of connections", async () => {
     const state = new State("interrupted");
     await state.migrate();
     const child = spawn(
@@ -159,7 +159,7 @@ describe("seed", () => {
       said += text;
     });
     const closed = once(child, "close");
-    // The storage is open here too, as it is while `npm start` runs.
+    // The storage is also open here, as while `npm start` runs.
     const [code, n] = await state.use(async ({ vault }) => {
       const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
       try {
@@ -208,14 +208,14 @@ describe("the demo account", () => {
   let start;
   before(async () => {
     const { path } = await smallCatalog();
-    // `npm start` has its catalog in the folder that is the default.
+    // `npm start` stores its catalog in the default folder.
     const place = ["--local", "--persist-to", state.path, "--catalog", path];
     const program = await nativeCli();
     start = () => seedDemoAccount(program, { state: state.path, place });
     await state.migrate();
   });
 
-  test("gets 200 connections, once, and never back when they are deleted", async () => {
+  test("gets 200 connections once, and not again after they were deleted", async () => {
     await start();
     assert.equal(await count(), 200);
     await start();

@@ -1,4 +1,4 @@
-// Accounts in three databases on the real runtime: made by the operator's commands, served by one Worker.
+// Accounts in three databases on the real runtime: created with the operator's commands, served by one Worker.
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     secrets.add(made.secret);
     return made;
   }
-  /** The databases that the commands have added, for the Worker's own configuration. */
+  /** The databases that the commands have added, for the configuration of the Worker. */
   const bindings = () =>
     file()
       .match(/^\[\[d1_databases\]\]\n(?:(?!\[).+\n?)*/gm)
@@ -56,7 +56,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
 
   after(() => server?.stop());
 
-  test("databases are added until there are three, and then no more", async () => {
+  test("`shards` adds databases up to the given number", async () => {
     const first = file();
     await operator("shards", "add", "--total", "1");
     assert.equal(file(), first);
@@ -74,7 +74,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     assert.equal(await operator("migrate"), "");
   });
 
-  test("new accounts go where there is most room, and stay together", async () => {
+  test("new accounts go to the emptiest database, and each stays in one", async () => {
     for (const account of ["one", "two", "three"]) keys[account] = await createKey(account);
     assert.deepEqual(
       (await list()).map(({ accounts }) => accounts),
@@ -98,10 +98,10 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     );
   });
 
-  test("each key and token reaches its own database, and no other knows it", async () => {
+  test("each key and token only works in its database", async () => {
     const catalog = await smallCatalog();
     await operator("catalog", "publish", "--catalog", catalog.path);
-    // One has no tables.
+    // One database has no tables.
     const broken = '[[d1_databases]]\nbinding = "VAULT_9"\ndatabase_name = "broken"\ndatabase_id = "broken"\n';
     server = await Server.start(state, {
       name: "sharded",
@@ -137,7 +137,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     );
   });
 
-  test("an account moves while it is used, and its keys lead there", async () => {
+  test("an account moves while it is used, and its keys keep working", async () => {
     const { secret } = keys.one;
     const from = secret.length > 46 ? Number(secret.slice(8, 10)) : 0;
     const to = from === 2 ? 1 : from + 1;
@@ -192,7 +192,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     assert.equal(made.secret.slice(8, 10), `0${to}`);
     assert.equal((await server.send("/v1/whoami", { secret: made.secret })).status, 200);
 
-    // And back, which the old copy would be in the way of.
+    // And back, which a leftover copy would prevent.
     await assert.rejects(operator("shards", "move", "one", "--to", String(from)), { output: /old copy/ });
     await operator("shards", "clean", "one");
     await operator("shards", "move", "one", "--to", String(from));
@@ -207,7 +207,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     assert.equal(server.output.match(/schedule: /g).length, 1);
   });
 
-  test("keys are revoked and replaced wherever they are", async () => {
+  test("keys of every database can be revoked and replaced", async () => {
     for (const { id, secret } of Object.values(keys)) {
       const rotated = JSON.parse(await operator("keys", "rotate", id, "--json"));
       secrets.add(rotated.secret);
@@ -218,7 +218,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     }
   });
 
-  test("a database that is nearly full takes nothing more, and the others do", async () => {
+  test("a nearly full database rejects writes, and the others accept them", async () => {
     const { secret } = await createKey("one");
     const home = secret.length > 46 ? Number(secret.slice(8, 10)) : 0;
     const bytes = async () => (await list())[home].bytes;
@@ -231,7 +231,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     server = await Server.start(state, {
       name: "full",
       bindings: bindings(),
-      // It is 96 % full. An event and an entry of the audit stay of what is deleted.
+      // It is 96 % full. Deleting a connection leaves an event and an audit entry.
       variables: { MAX_DATABASE_BYTES: String(Math.floor((await bytes()) / 0.96)) },
       secrets: { SESSION_SECRET, VAULT_KEYS },
     });
@@ -243,7 +243,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     assert.equal((await server.send(SCHEDULED)).status, 200);
     await server.logged("the database has", "docs/scaling.md");
 
-    // What is deleted makes room at once.
+    // Deleting frees space immediately.
     const page = JSON.parse((await server.send(`${CONNECTIONS}?limit=500`, { secret })).body);
     for (const { id } of page.rows) {
       const gone = await server.send(`${CONNECTIONS}/${id}`, { method: "DELETE", secret });
@@ -252,7 +252,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     assert.equal((await connect(secret, "eve")).status, 201);
   });
 
-  test("a key of a database that is not bound is as unknown as any other", async () => {
+  test("a key of an unbound database is unknown", async () => {
     await operator("shards", "add");
     const { secret } = await createKey("four");
     assert.equal(secret.slice(8, 10), "03");

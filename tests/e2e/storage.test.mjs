@@ -1,4 +1,4 @@
-// The helper through which the operator's commands share this machine's storage, and the same commands through wrangler.
+// The helper through which the operator's commands share local storage, and the same commands through wrangler.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -49,7 +49,7 @@ const createKey = (state, account, ...how) =>
 const listKeys = (state, ...how) => cli("keys", "list", "--json", "--persist-to", state.path, ...how).then(JSON.parse);
 const accounts = async (state) => (await listKeys(state)).map(({ account }) => account).sort();
 
-/** Waits until something is the case. */
+/** Waits until a condition holds. */
 async function until(what, isSo) {
   for (const end = Date.now() + PATIENCE_MS; !(await isSo()); ) {
     assert.ok(Date.now() < end, `it never came to this: ${what}`);
@@ -57,7 +57,7 @@ async function until(what, isSo) {
   }
 }
 
-/** What a process has started. */
+/** The child processes of a process. */
 function childrenOf(pid) {
   const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
   return lines
@@ -66,7 +66,7 @@ function childrenOf(pid) {
     .map(([child]) => child);
 }
 
-/** A helper as a command starts it, which waits for this many seconds; with its record. */
+/** Starts a helper with this idle timeout in seconds. Returns it with its record. */
 async function helper(state, seconds) {
   const child = spawn(process.execPath, [HELPER, state.path, String(seconds)], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -77,7 +77,7 @@ async function helper(state, seconds) {
   return { ...JSON.parse(line), closed };
 }
 
-/** The accounts that have a key in a folder that no process has open, as its file has them. */
+/** The accounts with a key in a folder that no process has open, read from its file. */
 function accountsIn(state) {
   const files = readdirSync(join(state.path, "v3", "d1"), { recursive: true }).filter((name) =>
     name.endsWith(".sqlite"),
@@ -95,7 +95,7 @@ function accountsIn(state) {
 describe("the helper for local storage", { timeout: 600_000 }, () => {
   const shared = new State("helper-together");
 
-  test("is one for all commands that begin at once on a new folder, and each does its work once", async () => {
+  test("concurrent commands on a new folder share one helper, and each runs once", async () => {
     const state = shared;
     const names = Array.from({ length: 6 }, (_, n) => `account-${n}`);
     await Promise.all(names.map((name) => createKey(state, name)));
@@ -121,7 +121,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.equal(record(state).pid, pid);
   });
 
-  test("sees that a database is another one now", async () => {
+  test("detects a replaced database", async () => {
     const state = shared;
     await createKey(state, "before");
     const { pid } = record(state);
@@ -130,7 +130,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.equal(record(state).pid, pid);
   });
 
-  test("is killed in the middle: the command says so, whole batches stay, and the next command works", async () => {
+  test("is killed: the command reports it, complete batches persist, and the next command works", async () => {
     const state = new State("helper-killed");
     await state.migrate();
     const { path } = await smallCatalog();
@@ -170,10 +170,10 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual(await accounts(state), ["after"]);
   });
 
-  test("exits when it is unused, and leaves nothing behind", async () => {
+  test("exits when it is idle, and leaves no files", async () => {
     const state = new State("helper-idle");
     const { pid, port, token, closed } = await helper(state, 2);
-    // As long as this is connected, the helper is needed, however slow the command is.
+    // The helper does not exit while a command is connected.
     const other = connect({ port, host: "127.0.0.1" });
     other.write(`${JSON.stringify({ token })}\n`);
     await once(other, "data");
@@ -187,7 +187,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual(accountsIn(state), ["acme"]);
   });
 
-  test("ends with its folder, and the next one knows nothing of what was there", async () => {
+  test("exits with its folder, and the next one starts with an empty storage", async () => {
     const state = new State("helper-deleted");
     const { pid, closed } = await helper(state, 600);
     await createKey(state, "before");
@@ -199,7 +199,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.ok(existsSync(recordOf(state)), "it leaves the other one's record alone");
   });
 
-  test("serves its own folder, not a copy, and not what it was renamed to", async () => {
+  test("serves its own folder, not a copy and not a renamed one", async () => {
     const state = new State("helper-original");
     await createKey(state, "original");
     const [copy, moved] = [new State("helper-copy"), new State("helper-moved")];
@@ -210,7 +210,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual([await accounts(state), await accounts(moved)], [[], ["original"]]);
   });
 
-  test("is not mistaken for what listens on the port of a dead one", async () => {
+  test("is not confused with another program on the port of a dead helper", async () => {
     const state = new State("helper-impostor");
     const heard = [];
     const impostor = createServer((socket) => {
@@ -251,7 +251,7 @@ describe("keys", { timeout: 600_000 }, () => {
   const state = new State("keys-by-hand");
   const place = ["--persist-to", state.path];
 
-  test("demo is one key, until it is revoked", async () => {
+  test("`keys demo` returns one key until it is revoked", async () => {
     const demo = () => cli("keys", "demo", ...place);
     const first = await demo();
     assert.match(first, /^sk_test_\w+\n$/);
@@ -267,7 +267,7 @@ describe("keys", { timeout: 600_000 }, () => {
     assert.match(error, /for this machine only[^]*keys -- create --remote/);
   });
 
-  test("an invalid id is explained, and a secret is not repeated", async () => {
+  test("an invalid id is explained, without repeating a secret", async () => {
     const secret = (await cli("keys", "demo", ...place)).trim();
     for (const command of ["revoke", "rotate"]) {
       for (const [text, expected] of [
@@ -284,7 +284,7 @@ describe("keys", { timeout: 600_000 }, () => {
     }
   });
 
-  test("list fits a terminal of 100 columns", async () => {
+  test("`keys list` fits into 100 columns", async () => {
     await cli(
       "keys",
       "create",
@@ -307,13 +307,13 @@ describe("keys", { timeout: 600_000 }, () => {
   });
 });
 
-describe("the commands through wrangler, as they reach Cloudflare's storage", { timeout: 600_000 }, () => {
+describe("the commands through wrangler, as for Cloudflare's storage", { timeout: 600_000 }, () => {
   const state = new State("by-wrangler");
   const project = join(folder, "by-wrangler-project");
   const how = ["--by-wrangler"];
   let wrangler;
   let opened;
-  /** Runs the operator's command line in a project whose wrangler is the real one only for the first time of each form. */
+  /** Runs the operator's command line in a project that uses the real wrangler only for the first command of each form. */
   const operator = async (...args) =>
     run(await nativeCli(), [...args, "--persist-to", state.path], { cwd: project, env: wranglerEnvironment });
   const json = async (...args) => JSON.parse(await operator(...args, "--json"));
@@ -333,7 +333,7 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
     await opened?.close();
   });
 
-  test("migrate, and do what the helper does", async () => {
+  test("migrations have the same result as with the helper", async () => {
     const error = await json("keys", "list", ...how).catch(({ output }) => output);
     assert.match(error, /the database lacks tables or columns: run `npm run deploy` first/);
     const all = readdirSync(join(root, "schema")).sort();
@@ -344,7 +344,7 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
     assert.match(await state.migrateByWrangler(), /No migrations to apply/);
   });
 
-  test("keys are the same in both ways to write and read them", async () => {
+  test("keys are written and read in the same way as with the helper", async () => {
     const made = await json("keys", "create", "--account", "acme", "--environment", "test", ...how);
     const { secret, replaces, ...rotated } = await json("keys", "rotate", made.id, ...how);
     assert.match(secret, /^sk_test_/);
@@ -376,7 +376,7 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
       (await versions(...how)).map(({ id }) => id),
       [other.version, small.version],
     );
-    // All that was long ago.
+    // Makes the catalogs old enough to be pruned.
     for (const [{ version }, publishedAt] of [
       [small, "2019-01-01T00:00:00.000Z"],
       [other, "2020-01-01T00:00:00.000Z"],
@@ -396,7 +396,7 @@ describe("the commands through wrangler, as they reach Cloudflare's storage", { 
     assert.notEqual(part.id, small.version);
   });
 
-  test("the real wrangler has run a command in each form, and the stand-in answered like it", () => {
+  test("the real wrangler has run each form of commands, with equal results", () => {
     wrangler.expectTrue();
     assert.deepEqual(
       wrangler.commands.map(({ form }) => form).filter((form) => !wrangler.accepted.has(form)),

@@ -1,5 +1,4 @@
-// The commands that watch and rotate the keys that seal credentials, on real local storage, and what the service says of
-// keys that it can't read.
+// The commands that show and rotate vault keys, on local storage, and the log messages of the service about invalid keys.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -18,7 +17,7 @@ const KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const place = ["--file", file, "--persist-to", state.path];
 const NOTHING = { agentSignIns: 0, connections: 0, oauthClients: 0, attempts: 0, revocations: 0, webhooks: 0 };
 
-/** Runs `vault-keys …`: { status, stdout, stderr }. Whatever comes of it, no key is shown. */
+/** Runs `vault-keys …`: { status, stdout, stderr }. Asserts that no key is shown. */
 function vaultKeys(...args) {
   const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8" };
   const done = spawnSync(program, ["vault-keys", ...args], options);
@@ -31,7 +30,7 @@ const status = (...how) => {
   return { code, keys: JSON.parse(stdout) };
 };
 
-/** Stores credentials of one connection, sealed by a key. */
+/** Stores credentials of one connection, encrypted with a key. */
 const sealBy = (id, key) =>
   state.use(({ vault }) =>
     vault
@@ -43,12 +42,12 @@ const sealBy = (id, key) =>
       .run(),
   );
 
-describe("the keys that seal credentials", { timeout: 300_000 }, () => {
+describe("vault keys", { timeout: 300_000 }, () => {
   before(async () => {
     await cli("migrate", "--persist-to", state.path);
   });
 
-  test("the first one makes the file, for its owner only", () => {
+  test("the first one creates the file, readable by its owner only", () => {
     const { status: code, stdout, stderr } = vaultKeys("rotate", "--id", "first", ...place);
     assert.deepEqual([code, stdout], [0, "first\n"]);
     assert.match(stderr, /^The new key `first` is the first in /);
@@ -57,7 +56,7 @@ describe("the keys that seal credentials", { timeout: 300_000 }, () => {
     assert.deepEqual(status(), { code: 0, keys: [{ id: "first", role: "seals", needed: NOTHING }] });
   });
 
-  test("a new one comes before the others, and status says what needs which", async () => {
+  test("a new one comes first, and status lists the rows that need each key", async () => {
     await sealBy("a", "first");
     const before = keys();
     const { stdout, stderr } = vaultKeys("rotate", ...place);
@@ -75,7 +74,7 @@ describe("the keys that seal credentials", { timeout: 300_000 }, () => {
     assert.match(vaultKeys("status", ...place).stdout, /^Keep `first`: 1 row needs it/m);
   });
 
-  test("a missing one that is needed is named, and nothing is done without it", () => {
+  test("a missing key that is needed is reported, and stops the command", () => {
     const whole = keys();
     writeFileSync(file, `other:${KEY}`);
     const [, second, third] = status().keys;
@@ -90,7 +89,7 @@ describe("the keys that seal credentials", { timeout: 300_000 }, () => {
     assert.deepEqual([refused.status, refused.stdout], [1, ""]);
     assert.match(refused.stderr, new RegExp(`nothing was done, [^]*\`${second.id}\`: 1 row needs it\n$`));
     assert.equal(keys(), `other:${KEY}`);
-    // An id of a missing key is never given to another one.
+    // The id of a missing key is never reused.
     const lost = ["--lost", "first", "--lost", second.id];
     assert.match(vaultKeys("rotate", "--id", "first", ...lost, ...place).stderr, /there is a key `first` already/);
     const { stdout: next } = vaultKeys("rotate", ...lost, ...place);
@@ -99,7 +98,7 @@ describe("the keys that seal credentials", { timeout: 300_000 }, () => {
     assert.equal(status().code, 0);
   });
 
-  test("a file with anything else is left alone", () => {
+  test("a file with other content is not changed", () => {
     const whole = keys();
     for (const [text, why] of [
       [`a:${KEY},b:${KEY}x`, /entry 2 has a key that is not standard base64/],
@@ -122,13 +121,13 @@ describe("the keys that seal credentials", { timeout: 300_000 }, () => {
     writeFileSync(file, whole);
   });
 
-  test("Cloudflare's keys are not known without the operator's copy", () => {
+  test("Cloudflare's keys need the operator's copy", () => {
     const { status: code, stderr } = vaultKeys("rotate", "--remote");
     assert.equal(code, 1);
     assert.match(stderr, /Cloudflare does not show secrets: pass your copy of VAULT_KEYS with --file/);
   });
 
-  test("the service says once what is wrong with its keys, and never shows one", async () => {
+  test("the service logs errors in its keys once, without showing a key", async () => {
     await build();
     const broken = `old:${KEY},new:${KEY}x`;
     const server = await Server.start(state, { name: "vault-keys", secrets: { VAULT_KEYS: broken } });
