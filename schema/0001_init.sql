@@ -25,27 +25,25 @@
 -- An API key. The key itself is returned once, when it is created.
 CREATE TABLE api_keys (
   -- Of the whole key. Every request looks its key up by it.
-  hash            TEXT PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
+  hash          TEXT PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
   -- A UUID that identifies the key in lists and logs. Reveals nothing about the key.
-  id              TEXT NOT NULL UNIQUE,
-  account         TEXT NOT NULL,
-  environment     TEXT NOT NULL CHECK (environment IN ('test', 'live')),
+  id            TEXT NOT NULL UNIQUE,
+  account       TEXT NOT NULL,
+  environment   TEXT NOT NULL CHECK (environment IN ('test', 'live')),
   -- Separated by spaces.
-  scopes          TEXT NOT NULL,
-  created_at      INTEGER NOT NULL,
+  scopes        TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
   -- NULL: never expires.
-  expires_at      INTEGER,
-  revoked_at      INTEGER,
+  expires_at    INTEGER,
+  revoked_at    INTEGER,
   -- The day of the last use, in days since 1970-01-01 UTC. A day, so that a key in use costs one write a day.
-  last_used_day   INTEGER,
-  -- The first day on which uses were recorded, if the key is older than that.
-  uses_known_from INTEGER,
+  last_used_day INTEGER,
   -- The id of the key that a rotation created in place of this one.
-  replaced_by     TEXT,
+  replaced_by   TEXT,
   -- What the key is for, in its owner's words.
-  name            TEXT,
+  name          TEXT,
   -- The id of the key that created this one. NULL: the operator did.
-  created_by      TEXT
+  created_by    TEXT
 ) STRICT, WITHOUT ROWID;
 
 -- The operator's list of an account's keys.

@@ -266,7 +266,7 @@ fn migrations_only_add() {
     }
     // Any other change is found.
     for change in [
-        "ALTER TABLE api_keys DROP COLUMN uses_known_from",
+        "ALTER TABLE api_keys DROP COLUMN last_used_day",
         "ALTER TABLE connections RENAME COLUMN state_reason TO reason",
         "DROP TABLE event_shifts",
         "DROP VIEW connection_counted",

@@ -81,9 +81,9 @@ impl RowOf<'_> {
         }
     }
 
-    /// Stores whose account the connection leads to, if the request has renewed its credentials and that is news: for
-    /// connections from before it was stored, and platforms that say it later. The name stays while the platform does not
-    /// say it again, unless names are not stored.
+    /// Stores whose account the connection leads to, if the request has refreshed its credentials and it has
+    /// changed: some platforms report it only on a refresh. The name stays while the platform does not report it again,
+    /// unless names are not stored.
     #[must_use]
     pub fn told(&self, request: &str, (id, name): (&str, Option<&str>), names: bool) -> Statement {
         const NAME: &str = "iif(?7, coalesce(?6, iif(platform_account_id = ?5, platform_account_name, NULL)), NULL)";

@@ -75,14 +75,10 @@ impl Listed {
         self.last_used_day.map(Day::from_days)
     }
 
-    /// The day of the last use, in words. `unknown` for a key that is older than the recording of uses.
+    /// The day of the last use, in words.
     #[must_use]
     pub fn last_used_in_words(&self) -> String {
-        match self.last_used() {
-            Some(day) => day.to_string(),
-            None if self.uses_known_from.is_some() => "unknown".into(),
-            None => "never".into(),
-        }
+        self.last_used().map_or_else(|| "never".into(), |day| day.to_string())
     }
 
     /// The warnings about a key; none for a revoked one.
@@ -94,9 +90,8 @@ impl Listed {
                 let soon =
                     left.filter(|left| *left <= SOON_DAYS * DAY_MS).map(Warning::ExpiresSoon);
                 let made = Day::from(Moment::from_millis(self.row.created_at));
-                let known = self.uses_known_from.map(Day::from_days).max(Some(made));
-                let idle = self.last_used().or(known).map(|day| Day::from(now).since(day));
-                let unused = idle.filter(|days| *days >= UNUSED_DAYS).map(Warning::Unused);
+                let idle = Day::from(now).since(self.last_used().unwrap_or(made));
+                let unused = (idle >= UNUSED_DAYS).then_some(Warning::Unused(idle));
                 let forwarded = self.is_forwarded.then_some(Warning::Forwarded);
                 soon.into_iter().chain(unused).chain(forwarded).collect()
             }
@@ -144,7 +139,7 @@ mod tests {
             expires_at,
             revoked_at: None,
         };
-        Listed { row, last_used_day, uses_known_from: None, replaced_by: None, is_forwarded: false }
+        Listed { row, last_used_day, replaced_by: None, is_forwarded: false }
     }
 
     fn words(listed: &Listed) -> Vec<String> {
@@ -179,15 +174,9 @@ mod tests {
             (listed(old, None, Some(20_779)), None),
             (listed(old, None, Some(20_779 - 89)), None),
             (listed(old, None, Some(20_779 - 90)), Some("not used for 90 days")),
-            // Never used: counted from its creation, or from when uses began to be recorded.
+            // Never used: counted from its creation.
             (listed(NOW - 89 * DAY_MS, None, None), None),
             (listed(NOW - 90 * DAY_MS, None, None), Some("not used for 90 days")),
-            (Listed { uses_known_from: Some(20_700), ..listed(old, None, None) }, None),
-            (
-                Listed { uses_known_from: Some(20_600), ..listed(old, None, None) },
-                Some("not used for 179 days"),
-            ),
-            (Listed { uses_known_from: Some(20_000), ..listed(old, None, Some(20_779)) }, None),
         ] {
             assert_eq!(words(&listed), expected.into_iter().collect::<Vec<_>>(), "{listed:?}");
         }
@@ -203,8 +192,6 @@ mod tests {
         let used = listed(0, None, Some(20_779));
         assert_eq!(used.last_used_in_words(), "2026-11-22");
         assert_eq!(listed(0, None, None).last_used_in_words(), "never");
-        let older = Listed { uses_known_from: Some(20_779), ..listed(0, None, None) };
-        assert_eq!(older.last_used_in_words(), "unknown");
         let care = Care::of(&used, Moment::from_millis(NOW));
         assert_eq!(
             serde_json::to_value(care).unwrap(),

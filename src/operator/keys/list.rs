@@ -130,13 +130,7 @@ mod tests {
             expires_at,
             revoked_at: None,
         };
-        Listed {
-            row,
-            last_used_day: None,
-            uses_known_from: None,
-            replaced_by: None,
-            is_forwarded: false,
-        }
+        Listed { row, last_used_day: None, replaced_by: None, is_forwarded: false }
     }
 
     #[test]

@@ -145,13 +145,7 @@ mod tests {
     }
 
     fn listed(row: Row) -> Listed {
-        Listed {
-            row,
-            last_used_day: None,
-            uses_known_from: None,
-            replaced_by: None,
-            is_forwarded: false,
-        }
+        Listed { row, last_used_day: None, replaced_by: None, is_forwarded: false }
     }
 
     #[test]

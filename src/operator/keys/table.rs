@@ -53,8 +53,6 @@ pub struct Listed {
     pub row: Row,
     /// The day of its last use, in days since 1970-01-01 UTC; `None` when no use has been recorded.
     pub last_used_day: Option<i64>,
-    /// The day from which its uses are recorded, in days since 1970-01-01 UTC; `None` when that is all its life.
-    pub uses_known_from: Option<i64>,
     /// The id of the key that replaces it.
     pub replaced_by: Option<String>,
     /// Whether its secret names another database, from which its account has moved.
@@ -62,7 +60,7 @@ pub struct Listed {
     pub is_forwarded: bool,
 }
 
-const CARE_COLUMNS: &str = "last_used_day, uses_known_from, replaced_by";
+const CARE_COLUMNS: &str = "last_used_day, replaced_by";
 
 /// The SQL that inserts a key.
 fn insert(row: &Row, hash: &str) -> String {
@@ -291,12 +289,11 @@ mod tests {
         let json = serde_json::json!({
             "id": "a", "account": "acme", "environment": "test", "scopes": "catalog:read connections:read",
             "created_at": 1, "expires_at": null, "revoked_at": null,
-            "last_used_day": 20779, "uses_known_from": null, "replaced_by": "b",
+            "last_used_day": 20779, "replaced_by": "b",
         });
         let listed = Listed {
             row: row("a", "acme", 1),
             last_used_day: Some(20_779),
-            uses_known_from: None,
             replaced_by: Some("b".into()),
             is_forwarded: false,
         };
@@ -309,15 +306,12 @@ mod tests {
         db.execute_batch(&insert(&row("a", "acme", 1), &"a".repeat(64))).unwrap();
         let read = || {
             let mut statement = db.prepare(&find("a")).unwrap();
-            let row = |row: &rusqlite::Row<'_>| Ok((row.get(7)?, row.get(8)?, row.get(9)?));
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(7)?, row.get(8)?));
             statement.query_row([], row).unwrap()
         };
-        assert_eq!(read(), (None, None, None));
-        db.execute_batch(
-            "UPDATE api_keys SET last_used_day = 2, uses_known_from = 1, replaced_by = 'b'",
-        )
-        .unwrap();
-        assert_eq!(read(), (Some(2), Some(1), Some("b".to_owned())));
+        assert_eq!(read(), (None, None));
+        db.execute_batch("UPDATE api_keys SET last_used_day = 2, replaced_by = 'b'").unwrap();
+        assert_eq!(read(), (Some(2), Some("b".to_owned())));
     }
 
     /// Replaces the key `a` by `b` at time 100. Returns the rows of each statement.
