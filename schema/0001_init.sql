@@ -126,8 +126,8 @@ CREATE TABLE connections (
   state_reason     TEXT,
   -- When the connection entered its state. NULL: when it was created.
   state_since      INTEGER,
-  -- The request that connected the account last; NULL if none did. With it, the event trigger distinguishes "connected" from
-  -- other changes of state.
+  -- The request that connected the account last; NULL if none did. With it, the event trigger distinguishes "connected"
+  -- from other changes of state.
   connected_by          TEXT,
   -- The id and the name of the connected account at the platform; NULL if they are not known.
   platform_account_id   TEXT,

@@ -216,6 +216,14 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_the_project_s_schema_have_at_most_120_columns() {
+        let schema = Schema::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)).unwrap();
+        let lines = schema.files.iter().flat_map(|file| file.sql.lines());
+        let long: Vec<&str> = lines.filter(|line| line.chars().count() > 120).collect();
+        assert_eq!(long, [""; 0]);
+    }
+
+    #[test]
     fn the_project_s_schema_is_that_of_a_new_database() {
         let schema = Schema::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)).unwrap();
         let applied = schema.files.iter().map(|file| file.name.clone()).collect();
