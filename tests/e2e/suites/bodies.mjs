@@ -1,5 +1,5 @@
-// Bodies on their way through the real runtime: bytes arrive as they were sent, chunked or not, and one that is too large is
-// refused without being read. tests/api/answers.rs, update.rs and create.rs have the rules of what a body may contain.
+// Request bodies on the real runtime: bytes arrive unchanged, chunked or not, and a body that is too large is rejected without reading
+// it. tests/api/answers.rs, update.rs and create.rs have the rules of what a body may contain.
 import assert from "node:assert/strict";
 import { afterEach, before, beforeEach, describe, test } from "node:test";
 import { costOf, expectProblem } from "../support/expect.mjs";
@@ -14,7 +14,7 @@ const bytes = (...parts) => Buffer.concat(parts.map((part) => Buffer.from(part))
 const x = (count) => "x".repeat(count);
 const GOOD = { platform: "github", identity: "someone", identityType: "user" };
 
-/** Bodies that the edge could change on their way to the core, which refuses each as a whole. */
+/** Bodies that the runtime could change before the core rejects them as a whole. */
 const NO_OBJECT = {
   nothing: "",
   "a byte order mark": bytes(BOM, '{"tags":[]}'),
@@ -26,7 +26,7 @@ const NO_OBJECT = {
   "nested 10,000 deep": `{"tags":${"[".repeat(10_000)}${"]".repeat(10_000)}}`,
 };
 
-/** Each with the pointers of its faults. */
+/** Bodies with the pointers of their errors. */
 const FAULTY = {
   POST: [
     { ...GOOD, platform: "nothing", identity: "a,b", tags: [","], more: 1 },
@@ -48,7 +48,7 @@ export function bodies(world) {
     return problem;
   }
 
-  /** Asserts that exactly these pointers are faulty, each with a sentence that names its place. */
+  /** Asserts errors at exactly these pointers, each with a message that contains its location. */
   function expectFaults(answer, pointers) {
     const { errors, detail } = expectRefusal(answer, "invalid_body");
     assert.deepEqual(errors.map(({ pointer }) => pointer).sort(), pointers.toSorted(), answer.text.slice(0, 600));
@@ -78,17 +78,17 @@ export function bodies(world) {
     afterEach(async () => assert.equal(await all(), rows, "something was written"));
 
     for (const method of ["PATCH", "POST"]) {
-      test(`${method}: a body that is no JSON object is faulty as a whole`, async () => {
+      test(`${method}: a body that is not a JSON object is one error`, async () => {
         for (const body of Object.values(NO_OBJECT)) expectFaults(await send[method](body), [""]);
       });
 
-      test(`${method}: every fault of a body is named by its pointer`, async () => {
+      test(`${method}: every error of a body has its pointer`, async () => {
         const [body, pointers] = FAULTY[method];
         expectFaults(await send[method](body), pointers);
       });
     }
 
-    test("a body of 64 KiB is read, one of a byte more is not", async () => {
+    test("a body of 64 KiB is accepted, a larger one is rejected", async () => {
       const padded = (size) => `{"tags":["kept"]${" ".repeat(size - 17)}}`;
       for (const frame of [
         (text) => text,
@@ -106,8 +106,8 @@ export function bodies(world) {
           expectRefusal(await send[method](text.repeat(400_000)), "body_too_large", { detail: KIB });
     });
 
-    test("the answer to a body that is too large comes without reading on", async () => {
-      // Of these bodies the end is never sent.
+    test("a body that is too large is rejected before its end", async () => {
+      // The end of these bodies is never sent.
       for (const chunks of [
         [x(MOST), "x"],
         [x(30_000), x(30_000), x(30_000)],
@@ -119,7 +119,7 @@ export function bodies(world) {
       }
     });
 
-    test("a body is JSON by its media type, or 415", async () => {
+    test("a body needs a JSON media type, or the status is 415", async () => {
       const detail = "The body must be JSON: send it with `Content-Type: application/json`.";
       for (const method of ["PATCH", "POST"]) {
         const path = method === "POST" ? CONNECTIONS : one(id);
@@ -134,7 +134,7 @@ export function bodies(world) {
       }
     });
 
-    test("the service still answers, and has no fault", async () => {
+    test("the service still responds, without internal errors", async () => {
       expectConnection(await caller.read(id), { version: "1", tags: ["kept"] });
       assert.ok(world.server.alive);
       assert.ok(!/panicked|RuntimeError|internal request=| 500 /.test(world.server.output));

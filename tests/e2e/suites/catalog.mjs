@@ -1,4 +1,4 @@
-// Contract, parts 2 and 3: the two lists, walked to their ends, and every filter against a naive look at all rows.
+// The two lists of the catalog: all pages, and every filter compared with filtering all rows.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectPage } from "../support/expect.mjs";
@@ -32,7 +32,7 @@ export function catalogLists(world) {
   const get = (path) => world.server.send(path, { secret: world.keys.full.secret });
 
   describe("catalog", () => {
-    test("the connector list has the specification's fields, and is in order", async () => {
+    test("connectors have the documented members, and are sorted", async () => {
       const rows = await walk(get, CONNECTORS, 3);
       expectOrder(rows, "name");
       for (const row of rows) {
@@ -50,7 +50,7 @@ export function catalogLists(world) {
       assert.equal(new Set(rows.map((row) => row.id)).size, rows.length);
     });
 
-    test("every platform has as many actions as its connector states", async () => {
+    test("`tools` is the number of actions of a platform", async () => {
       for (const { platform, tools } of await walk(get, CONNECTORS)) {
         const rows = await walk(get, `/v1/available-actions/${platform}`);
         assert.equal(rows.length, tools, platform);
@@ -63,7 +63,7 @@ export function catalogLists(world) {
       }
     });
 
-    test("the connector list's filters agree with a look at every row", async () => {
+    test("filters of connectors agree with filtering all rows", async () => {
       const all = await walk(get, CONNECTORS);
       const filters = [
         ...all.flatMap((row) => [
@@ -89,7 +89,7 @@ export function catalogLists(world) {
       }
     });
 
-    test("authkit lists what the operator enabled", async () => {
+    test("`authkit` filters by the operator's setting", async () => {
       const platforms = async (filter) =>
         expectPage(await get(`${CONNECTORS}?${filter}`)).rows.map((row) => row.platform);
       assert.deepEqual(await platforms("authkit=true"), ["github"]);
@@ -97,7 +97,7 @@ export function catalogLists(world) {
       assert.equal((await platforms("authkit=false")).length, 8);
     });
 
-    test("an action list's filters agree with a look at every row", async () => {
+    test("filters of actions agree with filtering all rows", async () => {
       const path = "/v1/available-actions/github";
       const all = await walk(get, path);
       assert.ok(all.length > 500, "more than one page");
@@ -154,7 +154,7 @@ export function catalogLists(world) {
       });
     }
 
-    test("the best match comes first", async () => {
+    test("the best match is first", async () => {
       for (const [path, q, field, expected] of [
         [CONNECTORS, "github", "platform", "github"],
         [CONNECTORS, "pet", "platform", "petstore-swagger"],
@@ -166,7 +166,7 @@ export function catalogLists(world) {
       }
     });
 
-    test("an unknown platform is an ordinary filter of connectors", async () => {
+    test("an unknown platform is a valid filter of connectors", async () => {
       expectPage(await get(`${CONNECTORS}?platform=nothing`), { rows: [], total: 0, pages: 0 });
     });
   });

@@ -27,7 +27,7 @@ export function changes(world) {
   );
   const [owner, reader, writer, live, other] = Object.values(made).map((each) => new Caller(world, each));
   let last = 0;
-  /** A connection that no other test uses. */
+  /** Creates a connection that no other test uses. */
   const fresh = async (fields = {}) => {
     last += 1;
     const input = { platform: "github", identity: `someone-${last}`, identityType: "user", ...fields };
@@ -69,7 +69,7 @@ export function changes(world) {
       assert.equal(answer.header("location"), `http://127.0.0.1:${world.server.port}${one(connection.id)}`);
     });
 
-    test("the same key is free in another environment and for another account, under another label or platform", async () => {
+    test("a key is unique per account, environment, platform and label", async () => {
       const input = { platform: "github", identity: "same", identityType: "user" };
       const created = [];
       for (const [caller, more] of [
@@ -106,7 +106,7 @@ export function changes(world) {
     });
 
     for (const tags of TAGS) {
-      test(`tags come back exactly as sent: ${JSON.stringify(tags).slice(0, 60)}`, async () => {
+      test(`tags are returned exactly as sent: ${JSON.stringify(tags).slice(0, 60)}`, async () => {
         const {
           connection: { id },
         } = await fresh({ tags: ["before", "a"] });
@@ -118,7 +118,7 @@ export function changes(world) {
       });
     }
 
-    test("escapes in a body are what they stand for", async () => {
+    test("escapes in a body are decoded", async () => {
       const {
         connection: { id },
       } = await fresh();
@@ -129,7 +129,7 @@ export function changes(world) {
       });
     });
 
-    test("only the tags change, and every list sees it at once", async () => {
+    test("an update changes only the tags, and every list shows it immediately", async () => {
       const { connection } = await fresh({ tags: ["old", "both"], name: "Seen", state: "degraded", label: "seen" });
       const { id } = connection;
       const listed = async (filter) =>
@@ -155,25 +155,25 @@ export function changes(world) {
       }
     });
 
-    test("a PATCH that changes nothing keeps version and entity tag, and writes nothing of it", async () => {
+    test("a PATCH without changes keeps version and entity tag, and writes nothing", async () => {
       const tags = ["b", "a", "b"];
       const {
         connection: { id },
       } = await fresh({ tags });
       const before = expectConnection(await owner.read(id));
       const bodies = [{}, { tags }, " { } ", '{"tags":["b","\\u0061","b"]}'];
-      // Without a member, there is nothing to write.
+      // An empty object changes nothing.
       for (const [body, written] of bodies.map((body, at) => [body, (at % 2) * OF_AUDIT])) {
         const answer = await owner.patch(id, body);
         assert.deepEqual(expectConnection(answer), before);
         assert.equal(costOf(answer).rowsWritten, written);
       }
-      // Another order is another array.
+      // The order of tags counts.
       expectConnection(await owner.patch(id, { tags: ["a", "b", "b"] }), { version: "2", tags: ["a", "b", "b"] });
       assert.deepEqual(expectConnection(await owner.patch(id, {})).connection.tags, ["a", "b", "b"]);
     });
 
-    test("media types are compared by type, ignoring case and parameters", async () => {
+    test("media types are compared without case and parameters", async () => {
       const {
         connection: { id },
       } = await fresh();
@@ -188,7 +188,7 @@ export function changes(world) {
       }
     });
 
-    test("If-Match: the entity tag, one of several, or any", async () => {
+    test("If-Match accepts the entity tag, one of several, or `*`", async () => {
       let {
         connection: { id },
         etag,
@@ -244,7 +244,7 @@ export function changes(world) {
       assert.equal((await owner.remove(id, ifMatch(etag))).status, 204);
     });
 
-    test("a state and a name are set, counted and found, and only as they were read with If-Match", async () => {
+    test("setting state and name updates counters and filters, and respects If-Match", async () => {
       const { connection, etag } = await fresh({ tags: ["put"] });
       const { id } = connection;
       const failed = expectConnection(await owner.setState(id, { state: "failed", active: false, reason: "revoked" }), {
@@ -301,7 +301,7 @@ export function changes(world) {
       expectConnection(await reader.read(id, [["if-none-match", etag]]));
     });
 
-    test("what is deleted is gone from everywhere, and its key is free again", async () => {
+    test("a deleted connection disappears everywhere, and its key is free again", async () => {
       const { connection } = await fresh({ tags: ["short-lived"], name: "Short Lived", active: false });
       const { id } = connection;
       const total = async () => expectJson(await reader.summary(), 200).total;
@@ -329,6 +329,6 @@ export function changes(world) {
       assert.notEqual(reborn.connection.id, id);
     });
 
-    test("what is counted is what there is", () => expectTrueCounts(world.database));
+    test("counters are right", () => expectTrueCounts(world.database));
   });
 }

@@ -1,4 +1,4 @@
-// Many callers at once: no change is lost, none happens twice, and a key that is revoked is refused from then on.
+// Concurrent callers: no change is lost or applied twice, and a revoked key is rejected from then on.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { costOf, expectJson, expectProblem } from "../support/expect.mjs";
@@ -20,7 +20,7 @@ import {
 const MANY = 50;
 const REFUSED = "The API key is unknown, revoked or expired.";
 const times = (count, make) => Promise.all(Array.from({ length: count }, (_, i) => make(i)));
-/** How many answers have which status. */
+/** The number of responses by status. */
 function tally(answers) {
   const counts = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
@@ -34,10 +34,10 @@ export function concurrency(world) {
   const fresh = async (identity, more) =>
     expectConnection(await caller.create(input(identity, more)), {}, { status: 201 });
 
-  describe("many at once", () => {
+  describe("concurrent requests", () => {
     before(() => store(world.database, [made]));
 
-    test("50 PATCHes of one connection: each is done, one after the other", async () => {
+    test("50 PATCHes of one connection are all applied in sequence", async () => {
       const {
         connection: { id },
       } = await fresh("patched");
@@ -62,7 +62,7 @@ export function concurrency(world) {
         });
     });
 
-    test("50 PATCHes from the same entity tag: one is done", async () => {
+    test("of 50 PATCHes with the same entity tag, one succeeds", async () => {
       const {
         connection: { id },
         etag,
@@ -77,7 +77,7 @@ export function concurrency(world) {
       assert.deepEqual(expectConnection(await caller.read(id)), winner);
     });
 
-    test("workers that read, add a tag and write with If-Match lose none", async () => {
+    test("read-modify-write with If-Match loses no tag", async () => {
       const {
         connection: { id },
       } = await fresh("counted");
@@ -96,7 +96,7 @@ export function concurrency(world) {
       assert.ok(refused > 0, "they got into each other's way");
     });
 
-    test("30 POSTs of one key: one creates it, the others return its id", async () => {
+    test("of 30 POSTs with one key, one creates it, and the others return its id", async () => {
       const answers = await times(30, (i) =>
         caller.create(input("contested", { name: `try ${i}`, tags: [`try-${i}`] })),
       );
@@ -111,7 +111,7 @@ export function concurrency(world) {
       expectConnections(await caller.list({ identity: "contested" }), { total: 1, rows: [connection] });
     });
 
-    test("30 DELETEs of one connection: one deletes it", async () => {
+    test("of 30 DELETEs of one connection, one succeeds", async () => {
       const {
         connection: { id },
         etag,
@@ -120,7 +120,7 @@ export function concurrency(world) {
       assert.deepEqual(tally(answers), { 204: 1, 404: 29 });
     });
 
-    test("PATCH, DELETE and POST of one key at once leave it whole", async () => {
+    test("concurrent PATCH, DELETE and POST of one key keep it consistent", async () => {
       const {
         connection: { id },
       } = await fresh("mixed");
@@ -144,7 +144,7 @@ export function concurrency(world) {
       ["revoked", "revoked_at"],
       ["expired", "expires_at"],
     ]) {
-      test(`a key that is ${how} is refused from the next request on, and writes nothing`, async () => {
+      test(`a key that is ${how} is rejected from the next request on, and writes nothing`, async () => {
         const doomed = key({ account: "crowd" });
         await store(world.database, [doomed]);
         const late = new Caller(world, doomed);
@@ -183,7 +183,7 @@ export function concurrency(world) {
       });
     }
 
-    test("a key that expires while it writes: what was refused was not written", async () => {
+    test("writes that an expired key was rejected for did not happen", async () => {
       const {
         connection: { id },
       } = await fresh("until expired");
@@ -199,7 +199,7 @@ export function concurrency(world) {
       expectConnection(await caller.read(id), { version: String(answers.length - refused.length + 1) });
     });
 
-    test("a walk by Link meets once each connection that lives throughout", async () => {
+    test("paging by Link returns each connection that persists once", async () => {
       const tenant = key({ account: "walkers" });
       await store(world.database, [tenant]);
       const walker = new Caller(world, tenant);
@@ -207,7 +207,7 @@ export function concurrency(world) {
       const doomed = ids.filter((_, i) => i % 12 === 5);
       const patched = ids.filter((_, i) => i % 12 === 7);
       let created = 0;
-      // Between two pages, and while the next one is read: some die, some are changed, some are born.
+      // Between pages and while the next one is read, connections are deleted, changed and created.
       const disturb = () =>
         Promise.all([
           ...doomed.splice(-9).map((id) => walker.remove(id)),
@@ -234,7 +234,7 @@ export function concurrency(world) {
       for (const { answer } of pages) assert.ok(costOf(answer).rowsRead <= 164, answer.header("server-timing"));
     });
 
-    test("1,000 requests of all kinds at once are all answered", async () => {
+    test("1,000 concurrent requests of all kinds get responses", async () => {
       const {
         connection: { id, key: name },
       } = await fresh("busy");

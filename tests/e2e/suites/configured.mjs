@@ -1,4 +1,4 @@
-// Contract, part 5: what the operator configures. ALLOWED_ORIGINS, SECRET_HEADERS and the rate-limit binding.
+// Configuration: ALLOWED_ORIGINS, SECRET_HEADERS and the rate-limit binding.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { READ_METHODS, expectHeaders, expectProblem } from "../support/expect.mjs";
@@ -24,7 +24,7 @@ export function configured(world) {
   };
   const send = (path, options) => server.send(path, options);
 
-  describe("as configured", () => {
+  describe("configuration", () => {
     before(async () => {
       const state = (world.states.configured = world.states.small.copy("configured"));
       await state.use(({ vault }) => store(vault, Object.values(keys)));
@@ -42,7 +42,7 @@ export function configured(world) {
     after(() => server?.stop());
 
     for (const origin of ["https://a.example", "http://localhost:5173"]) {
-      test(`a page of ${origin} may call, and read the response`, async () => {
+      test(`a page of ${origin} can call, and read the response`, async () => {
         const headers = [["origin", origin]];
         const preflight = await send(CONNECTORS, {
           method: "OPTIONS",
@@ -74,13 +74,13 @@ export function configured(world) {
           },
           { vary },
         );
-        // Errors are for the page to read as well.
+        // The page can also read errors.
         expectProblem(await send(CONNECTORS, { headers }), "missing_key", { headers: allowed(origin), vary });
         expectProblem(await send("/nothing", { headers }), "route_not_found", { headers: allowed(origin), vary });
       });
     }
 
-    test("a page may change the vault, and read the headers that it needs", async () => {
+    test("an allowed page can change the vault, and read exposed headers", async () => {
       const origin = "https://a.example";
       const headers = [["origin", origin]];
       const caller = new Caller({ server }, keys.page);
@@ -143,7 +143,7 @@ export function configured(world) {
       "",
       "https://a.example, https://a.example",
     ]) {
-      test(`a page of "${origin}" may not call`, async () => {
+      test(`a page of "${origin}" cannot call`, async () => {
         const headers = [["origin", origin]];
         const preflight = await send(CONNECTORS, { method: "OPTIONS", headers });
         assert.deepEqual([preflight.status, preflight.body.length], [204, 0]);
@@ -152,7 +152,7 @@ export function configured(world) {
       });
     }
 
-    test("the key may come in the other header, but not in both", async () => {
+    test("the key can be in either header, but not in both", async () => {
       const { secret } = world.keys.full;
       const alias = (value) => [["x-alias-secret", value]];
       assert.equal((await send("/v1/whoami", { headers: alias(secret) })).json.account, "acme");
@@ -170,7 +170,7 @@ export function configured(world) {
       });
     });
 
-    /** Asks until the key's limit is reached, then asks for `path`; again when a minute ended between the two. */
+    /** Sends requests up to the rate limit, then requests `path`. Repeats if a new minute began in between. */
     async function beyondLimit(secret, path, method) {
       for (;;) {
         const minute = Math.floor(Date.now() / 60_000);
@@ -198,13 +198,13 @@ export function configured(world) {
       ]) {
         const answer = await beyondLimit(first.secret, path);
         expectProblem(answer, "too_many_requests", { detail, vary });
-        // Every operation describes it in the same way.
+        // Every operation documents it in the same way.
         description.expect("whoami", answer);
       }
       assert.equal((await send("/v1/whoami", { secret: second.secret })).status, 200);
     });
 
-    test("route, method and scope are checked before the rate, and use none of it up", async () => {
+    test("route, method and scope are checked before the rate limit, and do not count", async () => {
       const { first, narrow } = keys;
       expectProblem(await beyondLimit(first.secret, "/v1/nothing"), "route_not_found", { vary });
       expectProblem(await beyondLimit(first.secret, CONNECTORS, "POST"), "method_not_allowed", { vary });

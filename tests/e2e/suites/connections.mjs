@@ -1,5 +1,4 @@
-// Specification 4.3 and contract, part 2: the list of connections. What is sent comes back as it was sent, and every
-// filter agrees with a naive look at all rows.
+// The list of connections: values are returned unchanged, and every filter agrees with filtering all rows.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { costOf, expectJson } from "../support/expect.mjs";
@@ -76,7 +75,7 @@ const TAGS = [
   ["::", "a&b=c", "a+b", "a#b"],
 ];
 
-/** A connection to create; the nth of any number. */
+/** The nth connection to create. */
 const input = (n) => ({
   platform: PLATFORMS[n % 3],
   identity: IDENTITIES[n % IDENTITIES.length],
@@ -119,10 +118,10 @@ export function connections(world) {
     ].map(([name, row]) => [name, key({ account: "lists", ...row })]),
   );
   const [own, live, other, reader] = Object.values(keys).map((made) => new Caller(world, made));
-  /** All connections of the account's test environment, as they were answered when created, in list order. */
+  /** All connections of the account's test environment, from the responses to their creation, in list order. */
   let all;
 
-  /** Asserts that a filter leaves exactly the rows that a look at each one leaves. */
+  /** Asserts that a filter agrees with filtering all rows. */
   async function agree(filter) {
     const expected = all.filter((row) => holds(row, filter));
     const { next } = expectConnections(await own.list({ limit: "500", ...filter }), {
@@ -153,7 +152,7 @@ export function connections(world) {
         for (let n = 0; n < 4; n += 1) expectConnection(await caller.create(input(n)), {}, { status: 201 });
     });
 
-    test("what was created is read back byte for byte, by any spelling of its id", async () => {
+    test("a created connection is returned byte for byte, with its id in any case", async () => {
       for (const row of all) {
         assert.deepEqual(expectConnection(await own.read(row.id)).connection, row);
         assert.deepEqual(expectConnection(await reader.read(row.id.toUpperCase())).connection, row);
@@ -163,13 +162,13 @@ export function connections(world) {
       assert.equal(expectConnection(await own.read(encoded)).connection.id, id);
     });
 
-    test("without `active` only active ones are listed, in list order", async () => {
+    test("only active connections are listed by default, in order", async () => {
       assert.equal(await agree({}), 48);
       assert.equal(await agree({ active: "true" }), 48);
       assert.equal(await agree({ active: "false" }), 12);
     });
 
-    test("the answer to HEAD is that of GET without its body", async () => {
+    test("the response to HEAD is that of GET without its body", async () => {
       for (const path of [
         CONNECTIONS,
         `${CONNECTIONS}?limit=1`,
@@ -186,8 +185,8 @@ export function connections(world) {
     });
 
     for (const active of ["true", "false"]) {
-      test(`each filter alone agrees with a look at every row, active=${active}`, async () => {
-        // Each identity, name and set of tags is there twice.
+      test(`each filter agrees with filtering all rows, active=${active}`, async () => {
+        // Each identity, name and set of tags occurs twice.
         const rows = all.filter((row) => String(row.active) === active && row.key.includes("::default::"));
         const filters = new Map();
         const add = (filter) => filters.set(JSON.stringify(filter), filter);
@@ -227,7 +226,7 @@ export function connections(world) {
       });
     }
 
-    test("all filters that are given must hold", async () => {
+    test("filters are combined with AND", async () => {
       for (const row of all.filter((_, i) => i % 12 === 0)) {
         const { platform, platformVersion, identityType, identity, key } = row;
         const active = String(row.active);
@@ -256,7 +255,7 @@ export function connections(world) {
       }
     });
 
-    test("the most that may be named: 100 keys, 20 tags, 100 characters, everything together", async () => {
+    test("limits of filters: 100 keys, 20 tags, 100 characters, all together", async () => {
       const keys = [
         ...all.map((row) => row.key),
         ...Array.from({ length: 40 }, (_, i) => `test::github::none::${"x".repeat(200)}${i}`),
@@ -288,11 +287,11 @@ export function connections(world) {
         await agree({ tags, tagsMatch, platform, platformVersion, identityType });
         await agree({ tags, tagsMatch, identityType });
       }
-      // The same key a hundred times is one connection.
+      // The same key a hundred times matches one connection.
       assert.equal(await agree({ key: Array(100).fill(long.key).join(",") }), 1);
     });
 
-    test("another environment's or account's connections are never there", async () => {
+    test("connections of other environments or accounts are never listed", async () => {
       const [mine] = all;
       for (const [caller, total] of [
         [live, 3],
@@ -309,7 +308,7 @@ export function connections(world) {
       expectConnections(await live.list({ key: mine.key.replace("test::", "live::") }), { total: 0 });
     });
 
-    test("pages by number: each row in its place, none past the end, however deep", async () => {
+    test("pages by number contain each row at its position, and none past the end", async () => {
       const active = all.filter((row) => row.active);
       for (const limit of [1, 7, 48, 49]) {
         const pages = Math.ceil(48 / limit);
@@ -342,7 +341,7 @@ export function connections(world) {
       }
     });
 
-    test("pages by `Link`: with every filter, to the end, and each row once", async () => {
+    test("pages by `Link` return each row once, with every filter", async () => {
       for (const [n, filter] of [
         {},
         { platform: "GitHub" },
@@ -369,7 +368,7 @@ export function connections(world) {
       }
     });
 
-    test("`Link` keeps the filters as they were sent, and is good where it stands in quotes", async () => {
+    test("`Link` keeps the filters, and is safely escaped", async () => {
       for (const sent of [
         "limit=1&q=%61",
         "q=a&limit=1&page=1",
@@ -384,7 +383,7 @@ export function connections(world) {
       }
     });
 
-    test("the summary counts the key's own, whatever the state", async () => {
+    test("the summary counts the account's connections in any state", async () => {
       const counts = (rows, field, values) =>
         Object.fromEntries(values.map((value) => [value, rows.filter((row) => String(row[field]) === value).length]));
       const summary = expectJson(await reader.summary(), 200);

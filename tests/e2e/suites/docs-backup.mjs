@@ -1,4 +1,4 @@
-// Backup and restore, by the commands of docs/operating.md.
+// Backup and restore with the commands of docs/operating.md.
 import assert from "node:assert/strict";
 import { copyFileSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { folder, State, wranglerEnvironment } from "../support/workspace.mjs";
 
 const TIMEOUT_MS = 300_000;
 
-/** @param {{ migrated: State }} world of a storage that has all tables, and that this copies */
+/** @param {{ migrated: State }} world with a migrated storage, which is copied */
 export function backupAndRestore(world) {
   describe("backup and restore", () => {
     const [copy, fresh] = ["docs-backup", "docs-restored"].map((name) => join(folder, name));
@@ -25,13 +25,13 @@ export function backupAndRestore(world) {
     );
     const caller = key({ account: "many" });
     const revoked = key({ account: "many", revoked_at: 1 });
-    /** The commands of a block, as they are for local storage. */
+    /** The commands of a block, adapted to local storage. */
     const local = (kind) =>
       page("docs/operating.md")
         .marked(kind)
         .map(({ code }) => code.replaceAll("--remote", "--local"))
         .join("");
-    // A restored key is used here, which is written down.
+    // The tests use a restored key, so it must be known.
     const unused = ({ last_used_day: _, ...row }) => row;
     const tables = (database) =>
       Promise.all([
@@ -48,7 +48,7 @@ export function backupAndRestore(world) {
         ),
       ]);
 
-    /** What a whole database holds, and what is right about it. */
+    /** The content of a database, and its integrity checks. */
     async function look(from) {
       return from.use(async ({ vault }) => {
         await expectTrueCounts(vault);
@@ -56,14 +56,14 @@ export function backupAndRestore(world) {
       });
     }
 
-    /** Exports from the old database by wrangler. */
+    /** Exports the old database with wrangler. */
     const exported = async (file, ...how) => {
       const args = ["d1", "export", "VAULT", "--local", ...how, "--output", file];
       await run(wrangler, args, { cwd: copy, env: wranglerEnvironment, timeout: TIMEOUT_MS });
       return readFileSync(join(copy, file), "utf8");
     };
 
-    /** What SQLite says when it refuses statements, in a database in which others were run before. */
+    /** The error of SQLite for statements, in a database in which others were run before. */
     function refused(sql, ...before) {
       const database = new DatabaseSync(":memory:");
       try {
@@ -85,7 +85,7 @@ export function backupAndRestore(world) {
       await old.use(async ({ vault }) => {
         await store(vault, [caller, revoked]);
         await seeded(vault, "many", 300);
-        // What an SQL file has to write with care.
+        // Values that an SQL file must escape.
         const hard = {
           platform: "github",
           platformVersion: "v1",
@@ -146,14 +146,14 @@ export function backupAndRestore(world) {
       });
     });
 
-    test("the copy, put into a new database, is the same: connections, tags, counters, keys", async () => {
+    test("a restored copy has the same connections, tags, counters and keys", async () => {
       const before = await look(old);
       await new Shell(copy).run(local("sh backup"));
       const files = local("sh backup").match(/\S+\.sql/g);
       assert.deepEqual(local("sh restore").match(/\S+\.sql/g), files, "what was exported goes in, in this order");
 
       for (const file of files) copyFileSync(join(copy, file), join(fresh, file));
-      // As the page has it: the service runs already, and no client sees a partial vault.
+      // As documented: the service is already running, and no client sees a partial vault.
       const running = await Server.start(restored);
       try {
         const ask = (path) => running.send(path, { secret: caller.secret });
@@ -180,7 +180,7 @@ export function backupAndRestore(world) {
       assert.deepEqual(await look(restored), before);
     });
 
-    test("the restored vault counts on as before", async () => {
+    test("counters of the restored vault keep working", async () => {
       await restored.use(({ vault }) =>
         vault.batch([
           vault.prepare("DELETE FROM connections WHERE seq % 3 = 0"),
@@ -190,7 +190,7 @@ export function backupAndRestore(world) {
       await look(restored);
     });
 
-    test("a copy of everything does not go in again, nor do the rows of all tables", async () => {
+    test("a full dump, or the rows of all tables, cannot be restored", async () => {
       const migrations = readdirSync(join(root, "schema"))
         .sort()
         .map((name) => readFileSync(join(root, "schema", name), "utf8"));
@@ -198,7 +198,7 @@ export function backupAndRestore(world) {
       const all = ["connections", "connection_tags", "connection_counts"].flatMap((name) => ["--table", name]);
       const rows = await exported("rows.sql", "--no-schema", ...all);
       assert.match(refused(rows, ...migrations), /UNIQUE constraint failed: connection_tags/);
-      // What the page exports goes in.
+      // The documented export can be restored.
       const files = local("sh backup").match(/\S+\.sql/g);
       const [last, ...others] = files.map((file) => readFileSync(join(copy, file), "utf8")).reverse();
       assert.throws(() => refused(last, ...migrations, ...others.reverse()), /they were run/);

@@ -1,12 +1,12 @@
-// The connect window, with connectors of the catalog that `npm start` serves. None of these platforms has a request that
-// shows whether credentials work, so nothing leaves this machine.
+// The connect window with connectors of the catalog of `npm start`. None of these platforms has a `verify` request, so nothing leaves
+// this machine.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch, open } from "../support/browser.mjs";
 import { entered, heading } from "../support/connect.mjs";
 
 const IDENTITY = "somebody@example.com";
-/** By platform: its name, what its form asks for, and what the credentials then add to a request. */
+/** By platform: name, form fields, and what the credentials add to a request. */
 const PLATFORMS = {
   virustotal: {
     name: "VirusTotal",
@@ -21,14 +21,14 @@ const PLATFORMS = {
   "aws-lambda": {
     name: "AWS Lambda",
     fields: { accessKeyId: entered("id"), secretAccessKey: entered("secret"), region: "eu-west-1" },
-    // Each request is signed.
+    // Requests are signed.
     headers: () => ({}),
   },
 };
 
-/** @param {{ server: import("../support/server.mjs").Server }} world @param {{ KEY: string }} env of the key */
+/** @param {{ server: import("../support/server.mjs").Server }} world @param {{ KEY: string }} env with the key */
 export function connectingForReal(world, env) {
-  describe("connecting at real connectors", () => {
+  describe("connecting with real connectors", () => {
     let browser;
     before(async () => {
       browser = await launch();
@@ -45,7 +45,7 @@ export function connectingForReal(world, env) {
     };
 
     for (const [platform, { name, fields, headers }] of Object.entries(PLATFORMS)) {
-      test(`${platform}: entered in the window, and handed out`, async () => {
+      test(`${platform}: credentials are entered in the window and returned by the API`, async () => {
         const scopes = ["catalog:read", "connections:read", "connections:connect"];
         const { connectUrl } = await ask("POST", "/v1/sessions", { identity: IDENTITY, scopes });
         const address = new URL(connectUrl);
@@ -65,7 +65,7 @@ export function connectingForReal(world, env) {
           await close();
         }
         const { rows } = await ask("GET", `/v1/vault/connections?platform=${platform}&identity=${IDENTITY}`);
-        // These credentials were not used yet.
+        // These credentials were not used before.
         assert.deepEqual(
           rows.map(({ state, active }) => [state, active]),
           [["unknown", true]],

@@ -1,4 +1,4 @@
-// The figures in the documentation: counts, costs, sizes, tables of parameters and codes.
+// Checks the figures in the documentation: counts, costs, sizes, tables of parameters and codes.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { page } from "../support/docs.mjs";
 import { CODES } from "../support/reference.mjs";
 import { cli } from "../support/workspace.mjs";
 
-/** How many connectors and actions a catalog holds, and from how many files, as its report says. */
+/** The number of connectors, actions and files of a catalog, from its report. */
 export function held(catalog) {
   const report = readFileSync(join(catalog, "report.txt"), "utf8");
   return report
@@ -23,7 +23,7 @@ export function figures(world) {
   describe("figures", () => {
     const number = (text) => Number(text.replaceAll(/[$,*]/g, ""));
 
-    test("what the sample catalog holds", () => {
+    test("the size of the sample catalog is right", () => {
       const [connectors, actions, files] = held(world.catalog);
       const stated = `${connectors.toLocaleString("en")} connectors with ${actions.toLocaleString("en")} actions`;
       assert.ok(page("README.md").prose.includes(stated), stated);
@@ -33,7 +33,7 @@ export function figures(world) {
       assert.ok(page("README.md").prose.includes(`all ${ofDirectory} documents`), `${files}`);
     });
 
-    test("how many connectors have no actions", async () => {
+    test("the number of connectors without actions is right", async () => {
       const [stated] = page("README.md").prose.match(/([\d,]+) of them have no actions yet/);
       const counted = await cli("catalog", "find", "--without-actions", "--catalog", world.catalog);
       assert.equal(
@@ -42,14 +42,14 @@ export function figures(world) {
       );
     });
 
-    test("how many platforms have the logo of their brand", () => {
+    test("the number of platforms with a logo is right", () => {
       const file = readFileSync(join(root, "providers.toml"), "utf8");
       const [platforms, branded] = [/^\[platforms\.[^.\]]+\]$/gm, /^logo = /gm].map((line) => file.match(line).length);
       const stated = `${logosOf(file).size} icons, for ${branded} of its ${platforms} platforms`;
       assert.ok(page("docs/catalog.md").prose.includes(stated), stated);
     });
 
-    test("a month's costs add up", () => {
+    test("the monthly costs add up", () => {
       const bills = page("docs/operating.md").tables.filter(([heads]) => heads.at(-1) === "cost");
       assert.equal(bills.length, 2);
       for (const [, ...rows] of bills) {
@@ -67,7 +67,7 @@ export function figures(world) {
       }
     });
 
-    test("what the console and the window weigh", () => {
+    test("the sizes of the console and the connect window are right", () => {
       const prose = page("docs/benchmarks.md").prose.replaceAll(/\s+/g, " ");
       for (const [file, limit, stated] of [
         ["index.html", LIMIT_BYTES, /It weighs (\d+) KB gzipped in all, .* of the (\d+) KB that the build allows/],
@@ -83,20 +83,20 @@ export function figures(world) {
       }
     });
 
-    test("what a connection takes in the database", async () => {
+    test("the size of a connection in the database is right", async () => {
       const { prose, tables } = page("docs/scaling.md");
       const [, [count, bytes]] = tables
         .find(([[head]]) => head === "connections in the database")
         .map((row) => row.map(number));
       const sized = world.migrated.copy("docs-size");
-      /** The size of the database as D1 reports it, and averages of its connections. */
+      /** The size of the database in D1, and averages of its connections. */
       const look = async () => {
         const query =
           "SELECT count(*) AS n, avg(json_array_length(tags)) AS tags, avg(length(description)) AS text FROM connections";
         const { meta, results } = await sized.use(({ vault }) => vault.prepare(query).run());
         return { bytes: meta.size_after, ...results[0] };
       };
-      // The event of a creation and its entry in the audit are deleted after some time; a connection stays.
+      // Events and audit entries are deleted after some time, so they do not count.
       for (const trigger of ["connections_created_event", "connections_inserted_audit"])
         await sized.use(({ vault }) => vault.prepare(`DROP TRIGGER ${trigger}`).run());
       const empty = await look();
@@ -123,7 +123,7 @@ export function figures(world) {
         `${full.tags} tags, ${full.text} characters`,
       );
 
-      // Figures on other pages follow from the table.
+      // Figures on other pages are derived from the table.
       const [, stated, millions] = prose.match(
         /takes about \*\*([\d,]+) bytes\*\*, so a database holds some \*\*([\d.]+) million connections\*\*/,
       );

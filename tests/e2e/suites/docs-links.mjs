@@ -1,4 +1,4 @@
-// Links in the documentation, and the files that it names.
+// Checks links and file names in the documentation.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { SCRIPTS, words } from "../support/docs-commands.mjs";
 export function links() {
   describe("links", () => {
     for (const one of pages) {
-      test(`of ${one.name} lead somewhere`, () => {
+      test(`of ${one.name} have existing targets`, () => {
         for (const link of one.links) {
           if (/^https?:/.test(link)) {
             assert.ok(URL.canParse(link), link);
@@ -53,7 +53,7 @@ export function links() {
       }
     });
 
-    test("README leads to every page, and every source is there", () => {
+    test("README links to every page, and every source exists", () => {
       const led = page("README.md").links;
       assert.deepEqual(
         pages

@@ -1,4 +1,4 @@
-// `npm start`: what it prints and serves.
+// The output of `npm start`, and its service.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -14,12 +14,12 @@ import { State, folder, wranglerEnvironment } from "../support/workspace.mjs";
 
 const ADDRESS = "http://localhost:8787";
 
-/** The lines that are meant to be pasted. */
+/** The commands for pasting. */
 const pasted = (output) => (output.match(/^ {2}(?:KEY=|curl ).*$/gm) ?? []).map((line) => line.trim());
 
 /**
- * Runs `npm start` once, pastes what it prints, and ends it: { output, answers, key, shownAgain, isOwn, state }. `isOwn` is
- * whether it served a catalog of the operator's own, from .catalog; `state` is its storage.
+ * Runs `npm start` once with the printed commands: { output, answers, key, shownAgain, isOwn, state }. `isOwn` is whether it served a
+ * catalog of the operator from .catalog; `state` is its storage.
  */
 export async function start() {
   const state = new State("start");
@@ -35,15 +35,15 @@ export async function start() {
 
 export function npmStart(world) {
   describe("npm start", () => {
-    test("serves what it prints", () => {
+    test("the printed commands work", () => {
       const { output, answers, key, shownAgain, isOwn } = world.start;
       const lines = pasted(output);
       assert.ok(lines.length > 5, output);
       assert.equal(answers.length, lines.length - 1);
-      // Who has a catalog of their own in .catalog sees that one, which may lack GitHub.
+      // A catalog of the operator in .catalog may lack GitHub.
       for (const { status, url, text } of answers)
         assert.ok(status === "200" || (isOwn && JSON.parse(text).code === "platform_not_found"), `${url}: ${text}`);
-      // The key stays in view, whatever is asked, and is there to be had again.
+      // The key stays visible, and can be printed again.
       assert.ok(key, `something comes after the key:\n${output}`);
       assert.equal(lines[0], `KEY=${key}`);
       assert.equal(shownAgain, `${key}\n`);

@@ -1,4 +1,4 @@
-// Requests of those who mean no good: the service stays up, answers as promised, and serves the others.
+// Hostile requests: the service stays available, responds as documented, and serves other callers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectJson, expectPage, expectProblem } from "../support/expect.mjs";
@@ -11,7 +11,7 @@ export function hostile(world) {
   const get = (path, headers = []) => world.server.send(path, { secret: secret(), headers });
 
   describe("hostile requests", () => {
-    test("1,000 at once are all answered", async () => {
+    test("1,000 concurrent requests get responses", async () => {
       const paths = [
         CONNECTORS,
         "/v1/whoami",
@@ -30,7 +30,7 @@ export function hostile(world) {
       }
     });
 
-    test("a query of 60 KB is read like a short one", async () => {
+    test("a query of 60 KB is parsed like a short one", async () => {
       for (const name of ["a".repeat(60_000), "%61".repeat(20_000), "a".repeat(257)]) {
         expectProblem(await get(`${CONNECTORS}?name=${name}`), "invalid_parameter", {
           errors: [{ parameter: "name", detail: "`name` must have 1 to 256 characters" }],
@@ -43,7 +43,7 @@ export function hostile(world) {
       expectProblem(await get(`${CONNECTORS}?limit=${"9".repeat(32_000)}`), "invalid_parameter");
     });
 
-    test("headers of 30 KB change nothing", async () => {
+    test("headers of 30 KB have no effect", async () => {
       expectJson(await get("/v1/whoami", [["x-long", "a".repeat(30_000)]]), 200);
       expectJson(await get("/v1/whoami", [["origin", `https://${"a".repeat(20_000)}`]]), 200);
       expectPage(await get(CONNECTORS, [["if-none-match", '"a", '.repeat(5000)]]));
@@ -56,7 +56,7 @@ export function hostile(world) {
       );
     });
 
-    test("searches that cost most do not stop the others", async () => {
+    test("the most expensive searches do not block other requests", async () => {
       const long = "a ".repeat(50).trim();
       const [searched, ...others] = await Promise.all([
         get(`/v1/available-actions/microsoft-graph-beta?q=${encodeURIComponent(long)}`),
@@ -66,7 +66,7 @@ export function hostile(world) {
       for (const answer of others) expectJson(answer, 200);
     });
 
-    test("case folding is Unicode's, and no trap", async () => {
+    test("case folding follows Unicode, without traps", async () => {
       for (const text of ["İ", "ẞ", "ﬁ", "Σ", "\u0000", "\u{10ffff}", "e\u0301", "‮", "\ufeff", "𝔤𝔦𝔱"]) {
         const value = encodeURIComponent(text);
         expectPage(await get(`${CONNECTORS}?q=${value}`));
@@ -92,7 +92,7 @@ export function hostile(world) {
       ["%3Cscript%3E=1", "<script>"],
       ["%zz=1", "%zz"],
     ]) {
-      test(`?${query} names no parameter`, async () => {
+      test(`?${query} has no parameters`, async () => {
         const problem = expectProblem(await get(`${CONNECTORS}?${query}`), "unknown_parameter");
         assert.deepEqual(
           problem.errors.map((fault) => fault.parameter),
@@ -135,7 +135,7 @@ export function hostile(world) {
       }
     });
 
-    test("header values that are no UTF-8 are ordinary ones", async () => {
+    test("header values that are not UTF-8 are accepted", async () => {
       expectPage(
         await get(CONNECTORS, [
           ["if-none-match", '"\xff\xfe"'],
@@ -145,7 +145,7 @@ export function hostile(world) {
       expectProblem(await world.server.send(CONNECTORS, { secret: "\xff\xfe" }), "invalid_key");
     });
 
-    test("keys, tokens and paths of any length are refused like short ones", async () => {
+    test("long keys, tokens and paths are rejected like short ones", async () => {
       const long = "a".repeat(60_000);
       for (const bad of [long, `sk_test_${long}`, `st_test_${long}.${"a".repeat(43)}`, "🔑".repeat(10_000)])
         expectProblem(await world.server.send("/v1/whoami", { secret: bad }), "invalid_key");
@@ -162,7 +162,7 @@ export function hostile(world) {
       }
     });
 
-    test("a header that decides may be sent once", async () => {
+    test("repeated security headers are rejected", async () => {
       const twice = (name, value) => [
         [name, value],
         [name, value],
@@ -174,7 +174,7 @@ export function hostile(world) {
       expectProblem(await patch(twice("content-type", "application/json")), "unsupported_media_type");
     });
 
-    test("a body of 120 MB is not read to its end", async () => {
+    test("a body of 120 MB is not read completely", async () => {
       // The service closes the connection while the body is still sent, and the reset that follows may overtake its answer
       // (RFC 9112, section 9.6): then one asks again.
       const answerTo = async (options) => {
@@ -211,13 +211,13 @@ export function hostile(world) {
       ["a NUL in a header", "X-A: \0", [400]],
       ["a carriage return in a header", "X-A: 1\rContent-Length: 3", [400]],
     ]) {
-      test(`${what}: one answer at most`, async () => {
+      test(`${what}: at most one response`, async () => {
         const text = `POST /v1/vault/connections HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n0\r\n\r\n${smuggled}`;
         assert.deepEqual(await statusesOf(world.server.port, text), expected);
       });
     }
 
-    test("look-alikes of what is known are unknown", async () => {
+    test("similar names of parameters and paths are unknown", async () => {
       for (const platform of ["gіthub", "ｇｉｔｈｕｂ", "github\u200b", "GİTHUB", "git\u00adhub"])
         expectProblem(await get(`/v1/available-actions/${encodeURIComponent(platform)}`), "platform_not_found");
       for (const path of ["/v1/whоami", "/ｖ１/whoami", "/v1/whoami\u200b", "/v1∕whoami"])
@@ -226,7 +226,7 @@ export function hostile(world) {
       expectProblem(await get(`/v1/available-actions/${encodeURIComponent(`${twice}%20`)}`), "platform_not_found");
     });
 
-    test("no value that is reflected starts a header or a page", async () => {
+    test("reflected values cannot inject headers or HTML", async () => {
       const evil = "\r\nset-cookie: evil=1\r\n\r\n<script>evil</script>";
       const value = encodeURIComponent(evil);
       for (const path of [
@@ -250,14 +250,14 @@ export function hostile(world) {
         const answer = await get(path);
         assert.ok(!answer.headers.some(([, text]) => text.includes("evil=1")), path);
         const type = answer.header("content-type") ?? "";
-        // What is JSON stays JSON, whatever a browser would make of its content.
+        // JSON is always served as JSON, even if its content looks like HTML.
         if (type.startsWith("text/html")) assert.ok(!answer.text.includes("<script>evil"), `${path}: ${answer.text}`);
         else assert.match(type, /^application\/(problem\+)?json$/, path);
         assert.equal(answer.header("x-content-type-options"), "nosniff", path);
       }
     });
 
-    test("the service still answers", async () => {
+    test("the service still responds", async () => {
       expectPage(await get(CONNECTORS), { total: 8 });
       assert.ok(world.server.alive);
     });

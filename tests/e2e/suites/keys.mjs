@@ -1,4 +1,4 @@
-// Contract, part 5: API keys, and the commands that make and revoke them while the service runs.
+// API keys, and the commands that create and revoke them while the service runs.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { costOf, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
@@ -20,7 +20,7 @@ export function keys(world) {
   const send = (path, options) => world.server.send(path, options);
 
   describe("keys", () => {
-    test("no key", async () => {
+    test("a missing key is rejected", async () => {
       for (const headers of [
         [],
         [["authorization", `Bearer ${world.keys.full.secret}`]],
@@ -36,7 +36,7 @@ export function keys(world) {
       expectProblem(await send(`${CONNECTORS}?x-service-secret=x`), "missing_key");
     });
 
-    test("a malformed key is refused without touching storage", async () => {
+    test("a malformed key is rejected without a query", async () => {
       const good = secret();
       const body = good.slice(0, -6);
       const made = (text) => text + checksum(text);
@@ -69,12 +69,12 @@ export function keys(world) {
       }
     });
 
-    test("white space around a key is the header's, not the key's", async () => {
+    test("white space around a key is ignored", async () => {
       expectJson(await send("/v1/whoami", { secret: ` \t${world.keys.full.secret} ` }), 200);
     });
 
     for (const name of ["unknown", "revoked", "expired", "otherWorld"]) {
-      test(`a key is refused: ${name}`, async () => {
+      test(`a key is rejected: ${name}`, async () => {
         for (const path of ["/v1/whoami", CONNECTORS, CONNECTORS, "/v1/nothing"]) {
           const answer = await send(path, { secret: world.keys[name].secret });
           expectProblem(answer, "invalid_key", { detail: REFUSED });
@@ -83,7 +83,7 @@ export function keys(world) {
       });
     }
 
-    test("a key sent twice is refused, though it is valid", async () => {
+    test("a repeated key header is rejected", async () => {
       const twice = world.keys.full.secret;
       for (const headers of [
         [["x-service-secret", twice]],
@@ -97,14 +97,14 @@ export function keys(world) {
       }
     });
 
-    test("the error of a key without the scope names the scope", async () => {
+    test("a key without the scope is rejected with the name of the scope", async () => {
       for (const path of [CONNECTORS, "/v1/available-actions/github", "/v1/available-actions/nothing"]) {
         const answer = await send(path, { secret: world.keys.noCatalog.secret });
         expectProblem(answer, "insufficient_scope", { detail: "This API key lacks the scope `catalog:read`." });
       }
     });
 
-    test("a key that suffices is enough", async () => {
+    test("a key with only the required scope is accepted", async () => {
       for (const name of ["full", "live", "catalogOnly", "expiring"])
         expectPage(await send(CONNECTORS, { secret: world.keys[name].secret }));
     });
@@ -125,19 +125,19 @@ export function keys(world) {
       });
     }
 
-    test("a row that can't be understood is the service's fault", async () => {
+    test("an invalid key row is an internal error", async () => {
       const answer = await send("/v1/whoami", { secret: world.keys.damaged.secret });
       const problem = expectProblem(answer, "unavailable");
       await world.server.logged(problem.requestId, `api_keys row ${world.keys.damaged.row.id} is damaged`);
       assert.ok(!answer.text.includes("api_keys") && !answer.text.includes(world.keys.damaged.row.id));
     });
 
-    test("a warm catalog read asks the database nothing", async () => {
+    test("a warm catalog read sends no query to the database", async () => {
       await send(CONNECTORS, { secret: world.keys.full.secret });
       assert.deepEqual(costOf(await send(CONNECTORS, { secret: world.keys.full.secret })), NOTHING);
     });
 
-    test("concurrent requests write the day of a key's last use once a day", async () => {
+    test("concurrent requests write the day of a key's last use once", async () => {
       const [used, refused, idle] = [{}, { revoked_at: 1 }, {}].map((row) => key({ account: "last-use", ...row }));
       await store(world.database, [used, refused, idle]);
       const written = async (path, { secret }) => costOf(await send(path, { secret })).rowsWritten;
@@ -161,11 +161,11 @@ export function keys(world) {
       const parts = (await cli("keys", "list", ...place)).split(/\n(?=\S)/);
       const part = (made) => parts.find((text) => text.startsWith(made.row.id));
       assert.match(part(used), new RegExp(`  ${date}  `));
-      // Made in 1970, and never used since.
+      // Created in 1970, and never used since.
       assert.match(part(idle), / {2}never {2}.*\n(?: {2}.*\n)* {2}note +not used for \d+ days$/m);
     });
 
-    test("a key is rotated: the old one is valid for the overlap, and refused after it", async () => {
+    test("a rotated key is valid during the overlap, and rejected afterwards", async () => {
       const place = ["--local", "--persist-to", world.states.large.path];
       const list = async () => JSON.parse(await cli("keys", "list", "--account", "rotated", "--json", ...place));
       const whoami = async ({ secret }) => expectJson(await send("/v1/whoami", { secret }), 200);
@@ -201,7 +201,7 @@ export function keys(world) {
         new RegExp(`  note +expires in 1 hour\n  replaced by ${fresh.id}\n`),
       );
 
-      // What can't be rotated stays as it is.
+      // A key that can't be rotated is not changed.
       const rows = async () => (await world.database.prepare("SELECT * FROM api_keys ORDER BY id").all()).results;
       const all = await rows();
       const refuse = (id, message) =>
@@ -212,7 +212,7 @@ export function keys(world) {
       await refuse(world.keys.revoked.row.id, "is revoked");
       await refuse(world.keys.expired.row.id, "is expired");
       await refuse("00000000-0000-4000-8000-000000000000", "there is no key");
-      // Nor is there a new key when the old one can't be changed: it is both or none.
+      // Rotation is atomic: if the old key can't be changed, no new key is created.
       await world.database
         .prepare(
           "CREATE TRIGGER broken BEFORE UPDATE OF replaced_by ON api_keys BEGIN SELECT RAISE(ABORT, 'a broken trigger'); END",
@@ -239,7 +239,7 @@ export function keys(world) {
         ],
       );
 
-      // Without an overlap the old key is revoked at once; and the new one may have the given lifetime.
+      // Without an overlap the old key is revoked immediately, and the new one can have a lifetime.
       const last = await npmKeys("rotate", fresh.id, "--overlap", "0", "--expires", "never", ...place);
       assert.deepEqual([last.expiresAt, last.replaces.state], [null, "revoked"]);
       expectProblem(await send("/v1/whoami", { secret: fresh.secret }), "invalid_key", { detail: REFUSED });
@@ -250,7 +250,7 @@ export function keys(world) {
       );
     });
 
-    test("a key is made, used, listed and revoked while the service runs", async () => {
+    test("a key is created, used, listed and revoked while the service runs", async () => {
       const place = ["--local", "--persist-to", world.states.large.path];
       const asked = ["--account", "made-by-npm", "--environment", "live", "--scope", "catalog:read"];
       const made = await npmKeys("create", ...asked, ...place);
@@ -270,7 +270,7 @@ export function keys(world) {
       const revoked = JSON.parse(await cli("keys", "revoke", made.id, "--json", ...place));
       assert.equal(revoked.state, "revoked");
       expectProblem(await send("/v1/whoami", { secret: made.secret }), "invalid_key", { detail: REFUSED });
-      // The isolate that has seen the revocation does not trust its memory any longer.
+      // An isolate that has seen the revocation does not use its cache.
       expectProblem(await send(CONNECTORS, { secret: made.secret }), "invalid_key", { detail: REFUSED });
     });
   });

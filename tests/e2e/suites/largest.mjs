@@ -1,4 +1,4 @@
-// The largest platform there is, microsoft-graph-beta with more than 22,000 actions, in one 128 MiB isolate.
+// The largest platform, microsoft-graph-beta with more than 22,000 actions, in one isolate of 128 MiB.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { costOf, expectPage } from "../support/expect.mjs";
@@ -8,7 +8,7 @@ import { walk } from "../support/walk.mjs";
 const PATH = "/v1/available-actions/microsoft-graph-beta";
 const TOTAL = 22_361;
 const ISOLATE_BYTES = 128 * 2 ** 20;
-/** What 200 further requests may leave behind: remembered answers have a budget of 4 MiB. */
+/** The allowed memory growth of 200 requests: cached responses have a budget of 4 MiB. */
 const GROWTH_BYTES = 8 * 2 ** 20;
 
 export function largest(world) {
@@ -16,7 +16,7 @@ export function largest(world) {
   const sum = ({ wasm, heap, buffers }) => wasm + heap + buffers;
 
   describe("the largest platform", () => {
-    test("first page, last page, key, title and q take a request each", async () => {
+    test("first page, last page, key, title and q take one request each", async () => {
       const first = expectPage(await get(`${PATH}?limit=500`), { total: TOTAL, pages: 45, page: 1 });
       assert.equal(first.rows.length, 500);
       const last = expectPage(await get(`${PATH}?limit=500&page=45`), { total: TOTAL, page: 45 });
@@ -30,7 +30,7 @@ export function largest(world) {
       expectPage(await get(`${PATH}?limit=1&page=${TOTAL}`), { rows: [row], pages: TOTAL });
     });
 
-    test("the walk to the end agrees with every count and filter", async () => {
+    test("all pages agree with every count and filter", async () => {
       const all = await walk(get, PATH);
       assert.equal(all.length, TOTAL);
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
@@ -44,12 +44,12 @@ export function largest(world) {
       }
     });
 
-    test("once read, it is asked of storage no more", async () => {
+    test("it is cached after the first read", async () => {
       await get(PATH);
       assert.deepEqual(costOf(await get(`${PATH}?page=7`)), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
     });
 
-    test("200 requests stay within the isolate, and leave nothing behind", async () => {
+    test("200 requests stay within the memory of the isolate, and do not leak", async () => {
       const warm = await isolateBytes(world.server);
       for (let i = 0; i < 200; i += 1) {
         const q = `${String.fromCharCode(97 + (i % 26))}${i % 10}`;

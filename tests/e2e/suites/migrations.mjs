@@ -1,4 +1,4 @@
-// How databases get their tables, and which ones are refused: those that an earlier commit has created.
+// Migrations of databases, and rejection of databases of earlier commits.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export function migrations(world) {
       await state.use(async ({ vault }) => assert.deepEqual(await applied(vault), files));
     });
 
-    test("a command creates missing tables in this machine's database by itself", async () => {
+    test("commands migrate the local database automatically", async () => {
       const state = new State("without-tables");
       assert.deepEqual(JSON.parse(await cli("keys", "list", "--json", "--local", "--persist-to", state.path)), []);
       await state.use(async ({ vault }) => assert.deepEqual(await applied(vault), files));
@@ -40,7 +40,7 @@ export function migrations(world) {
       ["files that are no more", "UPDATE d1_migrations SET name = '0001_api_keys.sql'"],
       ["another version of the file", "DROP INDEX api_keys_by_account"],
     ])
-      test(`a database of ${what} is refused and not changed, with the command that resets it`, async () => {
+      test(`a database of ${what} is rejected unchanged, with the command to reset it`, async () => {
         const state = new State(`earlier-${change.length}`);
         await state.migrate();
         const owner = key({ account: "earlier" });

@@ -1,4 +1,4 @@
-// The OpenAPI document: open to everybody, and true of what the real service takes and answers.
+// The OpenAPI document: public, and consistent with the requests and responses of the real service.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const CALLS = /^(runAction|proxy)/;
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const PLATFORM = "github";
 const ACTION = "issuesCreate";
-/** What only a service with a rate limit, a fault, or broken or full storage answers: other suites look at most of it. */
+/** Statuses of a service with a rate limit, an internal error, or unavailable or full storage. Other suites test most of them. */
 const ELSEWHERE = ["429", "500", "502", "503", "504", "507"];
 /** The operations on one webhook. */
 const KEYS = /^(rotate|revoke)Key$/;
@@ -54,7 +54,7 @@ export function openapi(world) {
   };
   const byToken = (token = "example-token") => connecting({ authMethod: "token", fields: { token } });
 
-  /** Creates a webhook, in place of those that there are. */
+  /** Creates a webhook, and deletes all others. */
   async function hook(more = {}) {
     const options = { secret: keys.full.secret, headers: [JSON_TYPE] };
     for (const { id } of (await send("/v1/webhooks", options)).json.rows)
@@ -70,7 +70,7 @@ export function openapi(world) {
 
   const agents = () => new Agents(world.server, keys.full.secret);
 
-  /** The id of something that the operation is about. */
+  /** The id of a resource for the operation. */
   async function subject(operationId) {
     if (operationId === "getAttempt") {
       const body = JSON.stringify(connecting({ authMethod: "oauth2" }));
@@ -88,9 +88,9 @@ export function openapi(world) {
     return id;
   }
 
-  /** A request that the operation answers well, as `send` takes it. */
+  /** A successful request to the operation, for `send`. */
   async function good({ operationId, path, method, requestBody, security }) {
-    // Storing it again replaces it.
+    // Repeating the request replaces the resource.
     if (operationId === "createWebhook") await hook();
     if (operationId === "createKey")
       await world.database.prepare("DELETE FROM api_keys WHERE created_by IS NOT NULL").run();
@@ -114,7 +114,7 @@ export function openapi(world) {
       createAgentGrant: { request, identity: "ann", access: "read" },
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
-    // The only operation that needs a parameter of the query.
+    // The only operation with a required query parameter.
     const needed = operationId === "searchActions" ? "?q=user" : "";
     return {
       path: path.replace("{id}", id).replace("{platform}", PLATFORM).replace("{key}", ACTION) + needed,
@@ -125,7 +125,7 @@ export function openapi(world) {
     };
   }
 
-  /** Requests that the operation refuses, or answers without a body: each a good one with something else in it. */
+  /** Requests that the operation rejects, or responds to without a body: variations of a successful one. */
   async function others(operation) {
     const request = await good(operation);
     const { path, headers } = request;
@@ -153,7 +153,7 @@ export function openapi(world) {
     return others.map((other) => ({ ...request, ...other }));
   }
 
-  /** Requests that only one operation refuses, or answers with another status. */
+  /** Requests that only one operation rejects, or responds to with another status. */
   async function own(id, { path, ...request }) {
     const as = (body) => ({ body: JSON.stringify(body) });
     if (id === "createConnection") {
@@ -219,7 +219,7 @@ export function openapi(world) {
       description = new Description((await send(PATH)).json);
     });
 
-    test("is open to everybody, and to pages of every origin", async () => {
+    test("is public, also for pages of every origin", async () => {
       const file = readFileSync(join(root, "www", "public", PATH));
       for (const headers of [[], [["origin", "https://a.example"]], [["x-service-secret", "sk_test_mistyped"]]]) {
         const answer = await send(PATH, { headers });
@@ -261,7 +261,7 @@ export function openapi(world) {
       assert.ok((await send("/v1/%6fpenapi.json")).body.equals(file), "segments are decoded once, as everywhere");
     });
 
-    test("opens nothing else below /v1", async () => {
+    test("is the only public resource below /v1", async () => {
       for (const path of [`${PATH}/`, `${PATH}x`, "/v1/openapi", "/v1//openapi.json", "/v1", "/v1/", "/v1/whoami"]) {
         expectProblem(await send(path), "missing_key");
       }
@@ -269,9 +269,9 @@ export function openapi(world) {
       expectProblem(await send("/_headers"), "route_not_found");
     });
 
-    test("describes every answer of every operation", async () => {
+    test("describes every response of every operation", async () => {
       for (const [id, operation] of description.operations) {
-        // They answer as a platform does: `calls.test.mjs` has one.
+        // They return platform responses, which `calls.test.mjs` tests.
         if (CALLS.test(id)) continue;
         const seen = new Set();
         const ask = async (request) => {
@@ -358,7 +358,7 @@ export function openapi(world) {
     test("has the limits of every parameter", async () => {
       const text = (length) => "x".repeat(length);
       const list = (length) => Array.from({ length }, (_, n) => `x${n}`).join();
-      /** Texts that a parameter takes, and texts that it does not take. */
+      /** Valid and invalid values of a parameter. */
       const tried = ({ type, format, enum: names, items, minimum, maximum, maxLength, maxItems, pattern }) => {
         if (type === "boolean")
           return [
@@ -399,7 +399,7 @@ export function openapi(world) {
             description.expect(operation.operationId, answer);
             return answer.status;
           };
-          // The response for an unfinished attempt takes as long as `wait`.
+          // The response for a pending attempt takes as long as `wait`.
           const allowed = name === "wait" ? taken.slice(0, 1) : taken;
           for (const value of allowed) assert.equal(await status(value), 200, `${path}?${name}=${value}`);
           for (const value of [...refused, ""]) assert.equal(await status(value), 400, `${path}?${name}=${value}`);
@@ -409,7 +409,7 @@ export function openapi(world) {
       assert.equal(parameters, 10 + 5 + 6 + 2 + 16 + 1 + 5 + 1 + 2 + 5 + 8 + 3 + 2 + 3);
     });
 
-    test("takes the bodies that the service takes, and no others", async () => {
+    test("accepts the same bodies as the service", async () => {
       const long = (count) => "é".repeat(count);
       const cases = [
         {},

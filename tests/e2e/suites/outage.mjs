@@ -1,4 +1,4 @@
-// Storage that fails under the vault: a constant 503, the cause in the log only, nothing half written, nothing in part.
+// Failing storage of the vault: a constant 503, the cause only in the log, and no partial writes or reads.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { expectProblem } from "../support/expect.mjs";
@@ -15,7 +15,7 @@ import {
 } from "../support/vault.mjs";
 
 const DETAIL = "The service can't reach its storage. Try again shortly.";
-/** What the log of a failure must not contain. */
+/** Data that the log of a failure must not contain. */
 const PRIVATE = "private-matter";
 
 export function outage(world) {
@@ -25,10 +25,10 @@ export function outage(world) {
   const input = { platform: "github", identity: `${PRIVATE}-identity`, identityType: "user", name: `${PRIVATE} name` };
   const run = (sql) => world.database.prepare(sql).run();
 
-  /** Asserts 503, that the log has the cause under the request's id, and that neither reveals more than it should. */
+  /** Asserts 503, that the log has the cause with the request id, and that neither contains other data. */
   async function expectUnavailable(answer, cause) {
     const { requestId } = expectProblem(answer, "unavailable", { detail: DETAIL });
-    // Every operation describes it in the same way.
+    // Every operation documents it in the same way.
     description.expect("listConnections", answer);
     const line = await world.server.logged(`unavailable request=${requestId}`, cause);
     assert.ok(!line.includes(PRIVATE), line);
@@ -42,9 +42,9 @@ export function outage(world) {
       id = expectConnection(await caller.create({ ...input, tags: ["kept"] }), {}, { status: 201 }).connection.id;
     });
 
-    test("a write that fails in its middle leaves nothing behind", async () => {
+    test("a failing write is rolled back", async () => {
       const rows = await stored(world.database, "outage");
-      // The connection's own row is written by then, and some of its tags.
+      // At this point the connection's row and some of its tags are written.
       await run(
         "CREATE TRIGGER broken AFTER INSERT ON connection_tags WHEN NEW.tag = 'boom' BEGIN SELECT RAISE(ABORT, 'a broken trigger'); END",
       );
@@ -60,7 +60,7 @@ export function outage(world) {
       expectConnection(await caller.patch(id, { tags: ["kept", "boom"] }), { version: "2" });
     });
 
-    test("a table is lost, then there again", async () => {
+    test("a missing table causes 503 until it is restored", async () => {
       const list = () => caller.list({ platform: "github" });
       const all = [
         list,
@@ -69,7 +69,7 @@ export function outage(world) {
         () => caller.remove(id),
         () => caller.create({ ...input, identity: `${PRIVATE}-3` }),
       ];
-      // A renamed table takes its triggers along, so that changes do not miss the counters.
+      // A renamed table keeps its triggers, so that counters stay right.
       for (const [table, asked] of [
         ["connections", all],
         ["connection_counts", [list, () => caller.summary()]],
@@ -91,7 +91,7 @@ export function outage(world) {
       await expectTrueCounts(world.database);
     });
 
-    test("what was sent in bodies is nowhere in the log", () => {
+    test("the log contains no request bodies", () => {
       assert.ok(world.server.output.includes("unavailable request="));
       assert.ok(!world.server.output.includes(PRIVATE));
     });

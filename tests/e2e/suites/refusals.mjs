@@ -1,5 +1,4 @@
-// Contract, parts 1, 2 and 5 against the vault: whatever is wrong with a request gets the promised answer, costs one
-// call at most, and changes nothing.
+// Rejected requests to the vault: each error has the documented response, costs at most one query, and changes nothing.
 import assert from "node:assert/strict";
 import { afterEach, before, beforeEach, describe, test } from "node:test";
 import { OF_AUDIT, READ_METHODS, costOf, expectHeaders, expectProblem } from "../support/expect.mjs";
@@ -45,7 +44,7 @@ export function refusals(world) {
   const etags = {};
   let rows;
   const all = () => stored(world.database, "refusals", "refusals-other");
-  /** One request of every kind that the vault takes: [method, path, headers, body]. */
+  /** One request of every kind: [method, path, headers, body]. */
   const every = () => [
     ["GET", CONNECTIONS],
     ["HEAD", CONNECTIONS],
@@ -67,7 +66,7 @@ export function refusals(world) {
   const ask = (method, path, secret, headers = [], body = "") =>
     world.server.send(path, { method, secret, headers, body });
 
-  /** Asserts a problem that cost at most `calls` calls and wrote nothing but who asked. */
+  /** Asserts a problem that cost at most `calls` calls and only wrote the actor. */
   function expectRefusal(answer, code, more = {}, calls = 1, written = 0) {
     const cost = costOf(answer);
     assert.ok(cost.calls <= calls, answer.header("server-timing"));
@@ -75,7 +74,7 @@ export function refusals(world) {
     return expectProblem(answer, code, more);
   }
 
-  describe("refusals of the vault", () => {
+  describe("rejected requests to the vault", () => {
     before(async () => {
       await store(world.database, Object.values(made));
       for (const [name, caller] of [
@@ -95,7 +94,7 @@ export function refusals(world) {
     });
     afterEach(async () => assert.equal(await all(), rows, "something was written"));
 
-    test("401 without a valid key, whatever is asked", async () => {
+    test("every request without a valid key gets 401", async () => {
       const good = made.owner.secret;
       const malformed = `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}`;
       for (const [method, path, headers = [], body] of every().filter(([method]) => method !== "HEAD")) {
@@ -126,7 +125,7 @@ export function refusals(world) {
       }
     });
 
-    test("403 names the scope that the key lacks", async () => {
+    test("403 contains the missing scope", async () => {
       for (const [method, path, headers, body] of every()) {
         const isRead = method === "GET" || method === "HEAD";
         const scope = `connections:${isRead ? "read" : "write"}`;
@@ -157,7 +156,7 @@ export function refusals(world) {
       `${one(UNKNOWN)}/tags`,
       "/v1/vault/connections%2Fa",
     ]) {
-      test(`${path} is no path, for any method`, async () => {
+      test(`${path} is not a route, for any method`, async () => {
         for (const method of ["GET", "POST", "PATCH", "DELETE", "PUT"]) {
           expectRefusal(await ask(method, path, made.owner.secret, JSON_TYPE, '{"tags":[]}'), "route_not_found", {
             detail: "The service has no such path.",
@@ -167,7 +166,7 @@ export function refusals(world) {
       });
     }
 
-    test("an id that the key can't see has one answer at one cost, whatever it is", async () => {
+    test("ids outside the key's access have the same response and cost as unknown ones", async () => {
       const { own } = ids;
       const unseen = [
         UNKNOWN,
@@ -221,7 +220,7 @@ export function refusals(world) {
       }
     });
 
-    test("405 with the path's methods, to every other one", async () => {
+    test("405 with the allowed methods, for every other method", async () => {
       for (const [path, allow, wrong] of [
         [CONNECTIONS, LIST_METHODS, ["PATCH", "DELETE"]],
         [one(ids.own), ONE_METHODS, ["POST"]],
@@ -260,7 +259,7 @@ export function refusals(world) {
       }
     });
 
-    test("parameters of the list: all faults at once, and what was meant", async () => {
+    test("errors of list parameters are reported together, with suggestions", async () => {
       const range = (name, most) => [name, `\`${name}\` must be a whole number from 1 to ${most}`];
       const empty = (name) => [name, `\`${name}\` is empty: give it a value, or leave it out`];
       const boolean = ["active", "`active` must be `true` or `false`"];
@@ -349,7 +348,7 @@ export function refusals(world) {
       assert.equal(expectProblem(await owner.list("tagz=a"), "unknown_parameter").errors[0].suggestion, "tags");
     });
 
-    test("a cursor is good for its own list, limit and key only", async () => {
+    test("a cursor is only valid for its list, limit and key", async () => {
       for (const n of [1, 2, 3]) expectConnection(await owner.create(input(`cursor-${n}`)), {}, { status: 201 });
       rows = await all();
       const { next, total } = expectConnections(await owner.list({ limit: 1 }));
@@ -380,7 +379,7 @@ export function refusals(world) {
       expectConnections(await owner.send("GET", next), { page: 2, total });
     });
 
-    test("the other requests take no parameters", async () => {
+    test("the other requests accept no parameters", async () => {
       for (const [method, path, headers, body] of every().filter(
         ([method, path]) => method !== "HEAD" && !path.includes("?") && !(path === CONNECTIONS && method === "GET"),
       )) {
@@ -397,7 +396,7 @@ export function refusals(world) {
       }
     });
 
-    test("checks come in order: parameters, body, resource, precondition", async () => {
+    test("the order of checks is parameters, body, resource, precondition", async () => {
       const bad = [["if-match", '"x"']];
       for (const [path, headers, body, code] of [
         [`${one(UNKNOWN)}?a=1`, [], "[", "unknown_parameter"],

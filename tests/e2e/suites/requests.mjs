@@ -1,4 +1,4 @@
-// Contract, part 1: routes, methods, headers, order of checks; part 6: the error envelope.
+// Routes, methods, headers, order of checks, and problem documents.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -25,19 +25,19 @@ export function requests(world) {
   const full = () => world.keys.full.secret;
 
   describe("requests", () => {
-    test("health is open and asks storage nothing", async () => {
+    test("/health is public and does not query storage", async () => {
       const answer = await send("/health");
       assert.deepEqual(expectJson(answer, 200), { status: "ok" });
       assert.deepEqual(costOf(answer), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
     });
 
-    test("every request has an id of its own", async () => {
+    test("every request has a unique id", async () => {
       const ids = [];
       for (let i = 0; i < 20; i += 1) ids.push((await send("/health")).header("x-request-id"));
       assert.equal(new Set(ids).size, ids.length);
     });
 
-    test("a request's own id is not taken over", async () => {
+    test("a request id of the client is ignored", async () => {
       const id = "11111111-1111-4111-8111-111111111111";
       assert.notEqual((await send("/health", { headers: [["x-request-id", id]] })).header("x-request-id"), id);
     });
@@ -62,7 +62,7 @@ export function requests(world) {
     });
 
     for (const path of ["/health", ...READS, "/v1/available-actions/nothing", "/v1/nothing", `${CONNECTORS}?limit=0`]) {
-      test(`HEAD ${path} has status and headers of GET and no body`, async () => {
+      test(`HEAD ${path} has the status and headers of GET without a body`, async () => {
         await send(path, { secret: full() });
         const get = await send(path, { secret: full() });
         const head = await send(path, { secret: full(), method: "HEAD" });
@@ -74,7 +74,7 @@ export function requests(world) {
     }
 
     for (const path of ["/health", ...READS]) {
-      test(`${path} answers 405 to every other method`, async () => {
+      test(`${path} responds with 405 to every other method`, async () => {
         for (const method of OTHER_METHODS) {
           const answer = await send(path, { method, secret: full() });
           expectProblem(answer, "method_not_allowed", { detail: `This path supports only ${READ_METHODS}.` });
@@ -92,7 +92,7 @@ export function requests(world) {
       expectProblem(await send(`${CONNECTORS}?_method=DELETE`, { secret: full() }), "unknown_parameter");
     });
 
-    test("a body does not matter to a read", async () => {
+    test("the body of a read is ignored", async () => {
       expectPage(await send(CONNECTORS, { secret: full(), body: "{".repeat(100_000) }));
       expectProblem(await send(CONNECTORS, { secret: full(), method: "POST", body: "{}" }), "method_not_allowed");
     });
@@ -136,7 +136,7 @@ export function requests(world) {
       [`/v1/${"%25".repeat(4000)}`, "much encoding"],
       [`/v1${"/a".repeat(4000)}`, "deep"],
     ]) {
-      test(`GET ${path.slice(0, 60)} is no path: ${why}`, async () => {
+      test(`GET ${path.slice(0, 60)} is not a route: ${why}`, async () => {
         expectProblem(await send(path, { secret: full() }), "route_not_found", {
           detail: "The service has no such path.",
         });
@@ -155,7 +155,7 @@ export function requests(world) {
       "/%00",
       "/problems/nothing",
     ]) {
-      test(`GET ${path} is no path, and no key is asked for`, async () => {
+      test(`GET ${path} is not a route, and needs no key`, async () => {
         expectProblem(await send(path), "route_not_found");
         expectProblem(await send(path, { method: "POST" }), "route_not_found");
       });
@@ -172,7 +172,7 @@ export function requests(world) {
       ["'%20OR%201=1--", "' OR 1=1--", undefined],
       ["x".repeat(5000), `${"x".repeat(64)}…`, undefined],
     ]) {
-      test(`platform ${platform.slice(0, 40)} is decoded once and not known`, async () => {
+      test(`platform ${platform.slice(0, 40)} is decoded once and unknown`, async () => {
         const answer = await send(`/v1/available-actions/${platform}`, { secret: full() });
         const problem = expectProblem(answer, "platform_not_found");
         assert.ok(problem.detail.startsWith(`The catalog has no platform \`${shown}\``), problem.detail);
@@ -181,7 +181,7 @@ export function requests(world) {
       });
     }
 
-    test("checks come in order: key, route and method, scope, parameters, resource", async () => {
+    test("the order of checks is key, route and method, scope, parameters, resource", async () => {
       const { noCatalog } = world.keys;
       const wrong = "?limit=0&nothing=1";
       for (const [method, path, secret, code] of [
@@ -205,7 +205,7 @@ export function requests(world) {
       }
     });
 
-    test("without ALLOWED_ORIGINS no page of another origin may call", async () => {
+    test("without ALLOWED_ORIGINS, cross-origin pages cannot call", async () => {
       const headers = [["origin", "https://a.example"]];
       const own = { allow: READ_METHODS, "cache-control": "private, no-store" };
       expectPage(await send(CONNECTORS, { secret: full(), headers }));
@@ -220,7 +220,7 @@ export function requests(world) {
       expectProblem(await send("/nothing", { method: "OPTIONS", headers }), "route_not_found");
     });
 
-    test("If-None-Match is answered by 304 without a body", async () => {
+    test("a matching If-None-Match returns 304 without a body", async () => {
       for (const path of [CONNECTORS, `${CONNECTORS}?limit=2`, ACTIONS, `${ACTIONS}?q=pet`]) {
         const etag = (await send(path, { secret: full() })).header("etag");
         for (const [value, status] of [
@@ -245,7 +245,7 @@ export function requests(world) {
       }
     });
 
-    test("an entity tag stands for one answer only", async () => {
+    test("different responses have different entity tags", async () => {
       const paths = [
         CONNECTORS,
         `${CONNECTORS}?limit=2`,

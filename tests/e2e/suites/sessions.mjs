@@ -1,4 +1,4 @@
-// Tokens on the real Worker: made from a key, used in every call, and gone with time, with their key, with their secret.
+// Short-lived tokens on the real Worker: creation, use in every call, and invalidation by expiry, key and signing secret.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { OF_AUDIT, costOf, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
@@ -26,7 +26,7 @@ const OTHER = "acme-store";
 const NEXT_SECRET = "what the end-to-end tests sign with next";
 const ORIGIN = "https://app.example";
 
-/** A token made without the service, as its format is. */
+/** Creates a token without the service. */
 const forge = (claims, secret = SESSION_SECRET, environment = "test") => signedToken(claims, secret, environment);
 
 export function sessions(world) {
@@ -70,7 +70,7 @@ export function sessions(world) {
       }
     });
 
-    test("are made from a key that may", async () => {
+    test("are created by keys with the scope", async () => {
       const asked = {
         identity: "ann",
         identityType: "user",
@@ -99,7 +99,7 @@ export function sessions(world) {
         );
     });
 
-    test("open every call, for their identity only", async () => {
+    test("are accepted by every call, for their identity only", async () => {
       const ann = await as({ identity: "ann", scopes: ALL });
       const own = [rows[`ann ${OTHER}`], rows[`ann ${PLATFORM}`]];
       for (const filter of [{}, { identity: "ann" }, { tags: "x" }, { q: "a" }]) {
@@ -148,7 +148,7 @@ export function sessions(world) {
       });
     });
 
-    test("open some platforms only, when they name any", async () => {
+    test("are restricted to their platforms", async () => {
       const some = await as({ identity: "ann", platforms: [PLATFORM], scopes: ALL });
       expectConnections(await some.list(), { total: 1 });
       expectProblem(await some.read(rows[`ann ${OTHER}`].id), "connection_not_found");
@@ -180,14 +180,14 @@ export function sessions(world) {
       assert.equal(suggestions, undefined, "nothing resembles it");
     });
 
-    test("cost the catalog no storage", async () => {
+    test("need no query for the catalog", async () => {
       const caller = await as({ identity: "new user", platforms: [PLATFORM] });
       await caller.send("GET", CONNECTORS);
       for (const path of [CONNECTORS, `/v1/available-actions/${PLATFORM}`])
         assert.equal(costOf(await caller.send("GET", path)).calls, 0);
     });
 
-    test("are walked with from one to the next", async () => {
+    test("can be replaced during an iteration", async () => {
       const seen = [];
       for (let n = 0; n < 5; n += 1)
         expectConnection(await owner.create(input("walker", PLATFORM, { label: `n${n}` })), {}, { status: 201 });
@@ -202,7 +202,7 @@ export function sessions(world) {
       expectProblem(await owner.send("GET", next), "invalid_parameter");
     });
 
-    test("expire, and are what is signed and nothing else", async () => {
+    test("expire, and are rejected if altered", async () => {
       const claims = (more) => ({ v: 1, k: keys.maker.row.id, s: 3, e: Date.now() + 60_000, i: "ann", ...more });
       const good = [WHOAMI, CONNECTORS, CONNECTIONS];
       for (const path of good)
@@ -228,7 +228,7 @@ export function sessions(world) {
           assert.deepEqual(costOf(answer), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
         }
       }
-      // Of a key that is not there, or of the other environment, only the vault knows.
+      // Only the vault detects tokens of an unknown key or of another environment.
       for (const secret of [forge(claims({ k: "nobody" })), forge(claims(), SESSION_SECRET, "live")]) {
         assert.deepEqual(
           await Promise.all(good.map(async (path) => (await world.server.send(path, { secret })).status)),
@@ -237,7 +237,7 @@ export function sessions(world) {
       }
     });
 
-    test("end with their key, in the vault at once", async () => {
+    test("are invalid after their key is revoked, in the vault immediately", async () => {
       const caller = await as({ identity: "ann", scopes: ALL }, keys.revoked);
       expectConnections(await caller.list());
       await world.database.prepare("UPDATE api_keys SET revoked_at = 1 WHERE id = ?").bind(keys.revoked.row.id).run();
@@ -255,7 +255,7 @@ export function sessions(world) {
       expectConnection(await owner.read(rows[`ann ${PLATFORM}`].id));
     });
 
-    test("are good on their pages and the service's own only", async () => {
+    test("are only accepted from their origins and the service's own", async () => {
       const own = `http://127.0.0.1:${world.server.port}`;
       const caller = await as({ identity: "ann", origins: [ORIGIN] });
       for (const [headers, status] of [
@@ -283,7 +283,7 @@ export function sessions(world) {
       );
     });
 
-    test("of another account see that one", async () => {
+    test("of another account see only that account", async () => {
       const caller = await as({ identity: "ann" }, keys.other);
       expectConnections(await caller.list(), { total: 0 });
       expectProblem(await caller.read(rows[`ann ${PLATFORM}`].id), "connection_not_found");
@@ -291,7 +291,7 @@ export function sessions(world) {
     });
   });
 
-  describe("tokens and their secrets", () => {
+  describe("tokens and signing secrets", () => {
     const servers = {};
     let state;
 
@@ -308,7 +308,7 @@ export function sessions(world) {
 
     after(() => Promise.all(Object.values(servers).map((server) => server.stop())));
 
-    test("are taken until both have changed", async () => {
+    test("are accepted until both secrets have changed", async () => {
       const [old, next] = [
         await token({ identity: "ann" }),
         await token({ identity: "ann" }, keys.maker, servers.next),
@@ -318,7 +318,7 @@ export function sessions(world) {
       assert.deepEqual([await status(world.server, old), await status(world.server, next)], [200, 401]);
     });
 
-    test("let a page of another origin do the whole round", async () => {
+    test("let a cross-origin page run all calls", async () => {
       const secret = await token({ identity: "ann", origins: [ORIGIN], scopes: ALL }, keys.maker, servers.next);
       const headers = [["origin", ORIGIN]];
       const preflight = await servers.next.send(CONNECTIONS, { method: "OPTIONS", headers });
@@ -336,7 +336,7 @@ export function sessions(world) {
       expectProblem(refused, "invalid_key");
     });
 
-    test("are not there without one", async () => {
+    test("cannot be created without a signing secret", async () => {
       await servers.next.stop();
       servers.none = await Server.start(state, { name: "sessions-none", secrets: { SESSION_SECRET: "too short" } });
       const { detail } = expectProblem(await ask({ identity: "ann" }, keys.maker, servers.none), "unavailable");

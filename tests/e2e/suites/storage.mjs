@@ -1,5 +1,5 @@
-// Storage that is missing, damaged or broken, and what becomes of it: 503, a line in the log that names the cause, not
-// a word of it in the answer, and service again as soon as storage is whole. Nothing restarts but where it says so.
+// Missing, damaged or unavailable storage: 503, the cause in the log but not in the response, and recovery as soon as storage works
+// again, without a restart unless stated.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { expectJson, expectPage, expectProblem } from "../support/expect.mjs";
@@ -19,7 +19,7 @@ export function storage(world) {
   const full = () => world.keys.full.secret;
   const get = (path, secret = full()) => server.send(path, { secret });
 
-  /** Asserts 503, that the log names `cause` with the request's id, and that the answer does not. */
+  /** Asserts 503, that the log has `cause` with the request id, and that the response does not have it. */
   async function expectUnavailable(path, cause, secret) {
     const answer = await get(path, secret);
     const problem = expectProblem(answer, "unavailable", { detail: DETAIL });
@@ -36,7 +36,7 @@ export function storage(world) {
       opened = await state.open();
       await store(opened.vault, Object.values(keys));
       await opened.catalog.delete("current");
-      // No room for a segment: each one is read from storage whenever it is asked for.
+      // Disables the cache of segments.
       server = await Server.start(state, {
         name: "storage",
         variables: { SEGMENT_CACHE_BYTES: "1", ALLOWED_ORIGINS: "*" },
@@ -48,7 +48,7 @@ export function storage(world) {
       await opened?.close();
     });
 
-    test("`current` is missing, damaged, of another format, then there", async () => {
+    test("`current` is missing, damaged, of another format, then restored", async () => {
       const { record } = world.catalogs.small;
       const current = (value) => opened.catalog.put("current", value);
       await expectUnavailable(CONNECTORS, "no catalog is published: `current` is missing");
@@ -89,10 +89,10 @@ export function storage(world) {
       ["is text", () => Buffer.from("<!doctype html>")],
       ["is another segment", (_bytes, other) => other],
     ]) {
-      test(`a segment ${what}, then is whole again`, async () => {
+      test(`a segment ${what}, then is restored`, async () => {
         const { small } = world.catalogs;
         const [pack, connectors] = [
-          // The search over all platforms has its actions, too.
+          // The search over all platforms also needs its actions.
           small.segmentWith('acme-store{"id"'),
           small.segmentWith("\napi::acme-store::"),
         ];
@@ -118,7 +118,7 @@ export function storage(world) {
       });
     }
 
-    test("the database has lost its table, then has it again", async () => {
+    test("a missing table causes 503 until it is restored", async () => {
       const { fresh, further } = keys;
       assert.equal((await get(CONNECTORS)).status, 200);
       await opened.vault.prepare("ALTER TABLE api_keys RENAME TO lost").run();
@@ -132,7 +132,7 @@ export function storage(world) {
       expectAny(await get(CONNECTORS, fresh.secret));
     });
 
-    test("with ALLOWED_ORIGINS = * every page may call", async () => {
+    test("with ALLOWED_ORIGINS = *, every page can call", async () => {
       for (const origin of ["https://any.example", "null"]) {
         const answer = await server.send("/health", { headers: [["origin", origin]] });
         assert.deepEqual([answer.status, answer.json], [200, { status: "ok" }]);
@@ -141,7 +141,7 @@ export function storage(world) {
       }
     });
 
-    test("another catalog and a revocation hold in the next isolate at the latest", async () => {
+    test("a new catalog and a revocation apply at the latest in the next isolate", async () => {
       const { toRevoke } = keys;
       const before = await get(CONNECTORS, toRevoke.secret);
       const etag = expectAny(before);
@@ -163,7 +163,7 @@ export function storage(world) {
     });
   });
 
-  /** Asserts a page of this server, whatever is on it, and returns its entity tag. */
+  /** Asserts a page of any content from this server, and returns its entity tag. */
   function expectAny(answer) {
     assert.equal(answer.status, 200, answer.text);
     expectPage(answer);

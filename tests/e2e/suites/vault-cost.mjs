@@ -1,5 +1,5 @@
-// The cost of requests to the vault, from `server-timing`: one call each, and rows within bounds that do not depend on
-// how many connections there are.
+// The cost of requests to the vault, from `server-timing`: one call each, and bounds of rows that do not depend on the number of
+// connections.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { OF_AUDIT, costOf, expectJson, expectProblem } from "../support/expect.mjs";
@@ -9,20 +9,20 @@ import { Caller, expectConnection, expectConnections, follow } from "../support/
 
 const LIMITS = [1, 20, 100, 500];
 const SIZES = { small: 4000, large: 20_000 };
-/** At these limits the small vault is asked as well. */
+/** The limits that are also tested with the small vault. */
 const COMPARED = [20, 500];
 const ROOM = 64;
 
 const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 const keyOf = (row) => `test::${row.platform}::default::${row.identity}`;
 const begins = (text, q) => text?.toLowerCase().startsWith(q.toLowerCase());
-/** Of how many connections the name, and of how many the identity begins with this: one where both do counts twice. */
+/** The number of connections whose name, plus those whose identity starts with this. Both count twice. */
 const prefixed = (q) => (rows) =>
   rows.filter(({ name }) => begins(name, q)).length + rows.filter(({ identity }) => begins(identity, q)).length;
 const having = (name, value) => (rows) => rows.filter((row) => row[name] === value).length;
 const none = () => 0;
 
-/** Filters; rows that each row of a page may cost; how many matches the filter names, each of which may cost three. */
+/** Filters; allowed rows read per row of a page; the number of values in the filter, each of which can cost three. */
 const LISTS = [
   [{}, 1, none],
   [{ active: "false" }, 1, none],
@@ -64,7 +64,7 @@ export function vaultCost(world) {
   const writers = key({ account: "cost-writes" });
   const writer = new Caller(world, writers);
 
-  /** Asserts that an answer cost one call, wrote nothing, and read at most `most` rows; gives what it read. */
+  /** Asserts that a response cost one call, wrote nothing, and read at most `most` rows. Returns the rows read. */
   function expectReads(answer, most, what) {
     const { calls, rowsRead, rowsWritten } = costOf(answer);
     assert.deepEqual([calls, rowsWritten], [1, 0], what);
@@ -86,7 +86,7 @@ export function vaultCost(world) {
     });
 
     for (const [filter, each, matches] of LISTS) {
-      test(`a page of ${JSON.stringify(filter)} costs the same in a small vault and in a large one`, async () => {
+      test(`a page of ${JSON.stringify(filter)} costs the same in small and large vaults`, async () => {
         for (const limit of LIMITS) {
           const read = {};
           for (const size of COMPARED.includes(limit) ? ["small", "large"] : ["large"]) {
@@ -95,7 +95,7 @@ export function vaultCost(world) {
             read[size] = [];
             const note = (page, what) =>
               read[size].push([page.rows.length, expectReads(page.answer, most, `${size}, limit ${limit}, ${what}`)]);
-            // The first pages by Link, and one deep down, which its number has led to.
+            // The first pages by Link, and a deep one by its number.
             let ask = `/v1/vault/connections?${new URLSearchParams({ ...filter, limit })}`;
             for (let page = 1; page <= 3 && ask; page += 1) {
               const answer = await callers[size].send("GET", ask);
@@ -115,7 +115,7 @@ export function vaultCost(world) {
               ask = list.next;
             }
           }
-          // Pages with as many rows cost the same, give or take a block of the index.
+          // Pages with the same number of rows cost the same, except for a block of the index.
           const pages = Math.min(read.small?.length ?? 0, read.large.length);
           for (let page = 0; page < pages; page += 1) {
             const [[fewer, small], [more, large]] = [read.small[page], read.large[page]];
@@ -129,7 +129,7 @@ export function vaultCost(world) {
       });
     }
 
-    test("every page of a walk to the end costs what the first one does", async () => {
+    test("every page costs as much as the first one", async () => {
       for (const [filter, each] of [
         [{}, 1],
         [{ tags: "third" }, 2],
@@ -160,7 +160,7 @@ export function vaultCost(world) {
       }
     });
 
-    test("a page number past the end costs no walk", async () => {
+    test("a page number past the end does not read the pages before", async () => {
       for (const filter of [
         {},
         { platform: "platform-7" },
@@ -176,7 +176,7 @@ export function vaultCost(world) {
       }
     });
 
-    test("the summary reads 600 rows at most, of sixty platforms and of hundreds of tags", async () => {
+    test("the summary reads at most 600 rows, with sixty platforms and hundreds of tags", async () => {
       const costs = {};
       for (const size of Object.keys(SIZES)) {
         const answer = await callers[size].summary();
@@ -191,10 +191,10 @@ export function vaultCost(world) {
       assert.ok(Math.abs(costs.large - costs.small) <= 2, JSON.stringify(costs));
     });
 
-    test("several tags cost their walks, or those of the rarest one", async () => {
+    test("several tags cost the rows of all, or those of the rarest one", async () => {
       for (const [filter, most] of [
         [{ tags: "all,third" }, 100_000],
-        // Beside the walk: the counters of each way, by which the cheapest one is chosen.
+        // Plus the counters of each query plan, by which the cheapest one is chosen.
         [{ tags: "all,rare-50" }, 80 + 30 * 4],
         [{ tags: "third,rare-50", platformVersion: "v2" }, 80 + 30 * 6],
         [{ tags: "t-1,t-2,t-3", tagsMatch: "any" }, 64 + 3 * 200 + 40],
@@ -207,10 +207,10 @@ export function vaultCost(world) {
       }
     });
 
-    test("what would read too much is refused before it is read", async () => {
+    test("queries that would read too much are rejected before reading", async () => {
       for (const [filter, names, most] of [
         [{ tags: "all,third", tagsMatch: "any", identityType: "user" }, ["tags", "identityType"], ROOM],
-        // There is no counter for this prefix: the walk ends where it has read enough.
+        // There is no counter for this prefix: the query stops at its limit.
         [{ q: "group", state: "failed" }, ["q"], 100_000],
       ]) {
         const answer = await callers.large.list(filter);
@@ -219,7 +219,7 @@ export function vaultCost(world) {
           expectProblem(answer, "query_too_broad").errors.map(({ parameter }) => parameter),
           names,
         );
-        // Of fewer connections the same is answered.
+        // With fewer matches, the same query succeeds.
         expectConnections(await callers.small.list({ ...filter, platform: "platform-7" }));
       }
     });
@@ -301,7 +301,7 @@ export function vaultCost(world) {
       }
     });
 
-    test("a write in a large vault costs what it costs in a small one", async () => {
+    test("a write costs the same in small and large vaults", async () => {
       const costs = {};
       for (const size of Object.keys(SIZES)) {
         const caller = callers[size];
