@@ -4,10 +4,11 @@ use crate::audit::statements::select;
 use crate::audit::{AuditFilter, AuditId, Entry};
 use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::paging::Paging;
 use crate::http::problem::Problem;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::terms::AuditAction;
 use crate::util::json;
 use crate::util::rfc3339;
@@ -20,7 +21,7 @@ const LOOKED_AT: u64 = 1000;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let actions: Vec<AuditAction> = query.names("actions", &AuditAction::NAMES);
     query.finish()?;
@@ -44,7 +45,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let found = statements.ask::<Entry>(select);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let found = results.all(found)?;
         let (mut rows, mut looked_at) = (Vec::new(), 0_usize);
         for entry in found.iter().take(most) {

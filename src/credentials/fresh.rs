@@ -73,7 +73,7 @@ impl AskedHeld {
     ///
     /// # Errors
     /// `connection_not_found`.
-    pub fn connection(self, results: &Results<'_>) -> Result<Connection, Problem> {
+    pub fn connection(self, results: &Results) -> Result<Connection, Problem> {
         results.first(self.connection)?.ok_or_else(Problem::no_connection)
     }
 
@@ -83,7 +83,7 @@ impl AskedHeld {
     /// `connection_not_found`, `credentials_not_found`.
     pub fn rows(
         self,
-        results: &Results<'_>,
+        results: &Results,
     ) -> Result<(Connection, HeldRow, Option<OauthClient>), Problem> {
         let connection = self.connection(results)?;
         let row = results.first(self.held)?.ok_or_else(none_held)?;
@@ -99,7 +99,7 @@ impl AskedHeld {
         self,
         context: &Context<'_>,
         principal: &Principal,
-        results: &Results<'_>,
+        results: &Results,
         catalog: &Catalog<'_, Metered<'_, P>>,
         ports: &Metered<'_, P>,
         refresh: bool,

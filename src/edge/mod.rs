@@ -16,9 +16,10 @@ use worker::Env;
 
 use crate::auth::Shard;
 use crate::http::config::Variables;
-use crate::http::handle::{MAX_FORWARDS, Reads, handle, is_mcp};
+use crate::http::handle::{MAX_FORWARDS, handle};
 use crate::http::message::MAX_BODY;
 use crate::http::problem::Problem;
+use crate::http::service::{Reads, is_mcp};
 use crate::http::{Config, Service};
 use crate::jobs::schedule;
 use ports::{EdgePorts, is_bound};

@@ -6,6 +6,7 @@ use super::endpoint::Keyed;
 use super::message::Request;
 use super::problem::Problem;
 use super::query::QueryReader;
+use super::service::Service;
 use crate::auth::Caller;
 use crate::auth::statements::Guard;
 use crate::connections::model::ConnectionId;
@@ -22,6 +23,8 @@ pub struct Context<'a> {
     pub arguments: &'a [String],
     /// The holder of a well-formed key, or of a token signed here. Whether the key is valid is not yet known.
     pub caller: &'a Caller,
+    /// The caches of the isolate.
+    pub service: &'a Service,
     /// The operator's settings.
     pub config: &'a Config,
     /// Why the database takes nothing more; `None` while it does.

@@ -144,6 +144,16 @@ impl Response {
         self.headers.push((name, value.into()));
     }
 
+    /// Drops the body, as a response to `HEAD` must, and states its length.
+    pub(super) fn drop_body(&mut self) {
+        let kept = self.kept.take().map(|body| body.size());
+        let size = kept.unwrap_or(self.body.len());
+        if size > 0 {
+            self.add("content-length", size.to_string());
+            self.body.clear();
+        }
+    }
+
     /// The value of a header. `name` must be in lower case. Returns `None` when the response has no such header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {

@@ -1,6 +1,7 @@
 //! The HTTP contract, pure: from a request's plain parts to a response's plain parts. Knows all modules of the core,
 //! and neither Cloudflare nor the browser.
 
+mod authorizer;
 pub mod body;
 pub mod condition;
 pub mod config;
@@ -10,16 +11,18 @@ pub mod endpoint;
 pub mod etag;
 pub mod fields;
 pub mod handle;
+pub mod handler;
+mod handlers;
 pub mod message;
 mod open;
 pub mod page;
 pub mod paging;
 pub mod parameters;
-pub mod plan;
 pub mod problem;
 pub mod query;
 pub mod route;
+pub mod service;
 
 pub use config::Config;
-pub use handle::Service;
 pub use message::{Request, Response};
+pub use service::Service;

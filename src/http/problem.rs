@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::message::{NO_STORE, Response};
 use crate::auth::Shard;
 use crate::auth::error::AuthenticationError;
 use crate::ports::{RetryAfter, StorageError};
@@ -458,6 +459,27 @@ impl Problem {
             suggestions,
             connection_id,
         })
+    }
+
+    /// The response; `base` is as in [`Self::to_json`].
+    pub(super) fn into_response(self, base: &str, request_id: &str) -> Response {
+        let (status, code, _) = self.code.facts();
+        let mut response = Response::empty(status);
+        response.body = self.to_json(base, request_id);
+        response.moved_to = self.moved_to;
+        response.add("cache-control", NO_STORE);
+        response.add("content-type", "application/problem+json");
+        if status == 401 {
+            response.add("www-authenticate", "ApiKey");
+        }
+        if let Some(allow) = self.allow {
+            response.add("allow", allow);
+        }
+        if let Some(seconds) = self.retry_after {
+            response.add("retry-after", seconds.to_string());
+        }
+        response.log = self.cause.map(|cause| format!("{code} request={request_id}: {cause}"));
+        response
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::connect::endpoints::revoke::revoke_due;
 use crate::credentials::reseal::{Progress, reseal};
-use crate::http::handle::Service;
+use crate::http::service::Service;
 use crate::oauth::revocation::Outcome;
 use crate::ports::{Ports, StorageError};
 use crate::storage::metering::Metered;

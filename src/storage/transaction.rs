@@ -4,8 +4,6 @@ use std::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
 
-use crate::auth::Principal;
-use crate::http::message::Response;
 use crate::http::problem::Problem;
 use crate::ports::{ResultSet, Statement, StorageError};
 
@@ -50,14 +48,14 @@ impl Statements {
 
 /// The results of a plan's statements.
 #[derive(Debug)]
-pub struct Results<'a> {
+pub struct Results {
     /// The result sets, in the order of the statements.
-    pub sets: &'a [ResultSet],
+    pub sets: Vec<ResultSet>,
     /// Whether the statements may have run before, because the answer to an earlier try was lost.
     pub repeated: bool,
 }
 
-impl Results<'_> {
+impl Results {
     /// All rows of a statement.
     ///
     /// # Errors
@@ -74,26 +72,5 @@ impl Results<'_> {
     /// When storage gave something else than rows.
     pub fn first<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Option<T>, Problem> {
         Ok(self.all(rows)?.into_iter().next())
-    }
-}
-
-/// Statements whose results are all that the response needs.
-pub struct Transaction<'a> {
-    /// The statements.
-    pub statements: Statements,
-    /// Renders the response.
-    pub render: Box<Render<'a>>,
-}
-
-/// Renders the response from the statements' results and the principal for whom they ran.
-type Render<'a> = dyn FnOnce(&Results<'_>, &Principal) -> Result<Response, Problem> + 'a;
-
-impl<'a> Transaction<'a> {
-    /// Statements, and the function that renders their results.
-    pub fn new(
-        statements: Statements,
-        render: impl FnOnce(&Results<'_>, &Principal) -> Result<Response, Problem> + 'a,
-    ) -> Self {
-        Self { statements, render: Box::new(render) }
     }
 }

@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use crate::credentials::check::all;
 use crate::events::{Event, EventId};
-use crate::http::handle::Service;
 use crate::http::problem::Problem;
+use crate::http::service::Service;
 use crate::oauth::answer::moment::retry_after;
 use crate::ports::{
     Clock, Db, Http, HttpError, Outgoing, Payload, Ports, Random, Statement, all_rows, first_row,

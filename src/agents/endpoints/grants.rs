@@ -15,12 +15,13 @@ use crate::auth::limits::platforms_of;
 use crate::connections::model::ConnectionId;
 use crate::http::body::{BodyReader, refusal};
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::paging::Paging;
 use crate::http::problem::{Code, Problem};
 use crate::ports::{Ports, Random as _};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::util::json;
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
@@ -29,7 +30,7 @@ use crate::util::rfc3339::rfc3339;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let (identity, before) = (query.text("identity"), query.text("before"));
@@ -45,7 +46,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let mut asked = Statements::default();
     let rows = asked.ask::<Grant>(select);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         let mut rows = results.all(rows)?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
@@ -65,12 +66,12 @@ struct Id {}
 ///
 /// # Errors
 /// When the request has a query.
-pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let id = ConnectionId::parse(context.argument(0)).unwrap_or_default();
     let mut asked = Statements::default();
     let deleted = asked.ask::<Id>(statements::delete_grant(&context.guard(), id.as_str()));
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(Problem::new(Code::AgentGrantNotFound, "There is no such grant."));
         }
@@ -85,7 +86,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> 
 pub fn create<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &Metered<'_, P>,
-) -> Result<Transaction<'a>, Problem> {
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     let (platforms, actions) = reach(&mut body);
@@ -132,7 +133,7 @@ pub fn create<'a, P: Ports>(
     };
     asked.run(statements::prune(now));
     let url = format!("{}/continue?grant={secret}", address(base, &request.endpoint));
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         results.first(created)?.ok_or_else(refused)?;
         let expires_at = rfc3339(now.saturating_add(CONTINUE_MS));
         let document = json!({"continueUrl": url, "expiresAt": expires_at});

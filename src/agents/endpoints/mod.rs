@@ -30,9 +30,9 @@ use crate::auth::statements::{arrive, select_forward};
 use crate::auth::token::SessionSecrets;
 use crate::connect::endpoints::pages::Page;
 use crate::http::endpoint::Open;
-use crate::http::handle::Service;
 use crate::http::message::{Body, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
+use crate::http::service::Service;
 use crate::ports::{Db as _, Param, Ports, RateLimit as _, ResultSet, Statement, first_row};
 use crate::storage::metering::Metered;
 

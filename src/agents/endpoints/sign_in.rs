@@ -10,12 +10,13 @@ use crate::auth::{Principal, Shard};
 use crate::connect::endpoints::{no_vault_keys, sealing};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
-use crate::http::handle::Service;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
+use crate::http::service::Service;
 use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::targets::origin;
 
 /// The service can't say where it is.
@@ -34,11 +35,11 @@ fn not_configured() -> Problem {
 ///
 /// # Errors
 /// When the request has a query; when the service does not know its own address.
-pub fn read<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut asked = Statements::default();
     let endpoint = asked.ask::<Endpoint>(statements::select_own(&context.guard()));
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         let endpoint = results.first(endpoint)?.filter(|endpoint| endpoint.r#type.is_some());
         let endpoint = endpoint.ok_or_else(not_configured)?;
         let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
@@ -54,13 +55,13 @@ struct Id {}
 ///
 /// # Errors
 /// When the request has a query.
-pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut asked = Statements::default();
     let [endpoint, grants] = statements::delete_sign_in(&context.guard());
     let deleted = asked.ask::<Id>(endpoint);
     asked.run(grants);
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(not_configured());
         }

@@ -9,12 +9,13 @@ use crate::auth::key::ApiKey;
 use crate::auth::{Principal, Shard};
 use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::paging::Paging;
 use crate::http::problem::{Code, Problem};
 use crate::ports::{Db as _, Ports, Random as _};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::terms::{KeyState, Scopes};
 use crate::util::json;
 use crate::util::nearest::shown;
@@ -24,7 +25,7 @@ use crate::util::rfc3339::{self, rfc3339};
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let before = query.text("before").and_then(|text| parse_id(&text));
@@ -33,7 +34,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let page = select_page(&context.guard(), before.as_deref(), limit.saturating_add(1));
     let rows = statements.ask::<Key>(page);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Transaction::new(statements, move |results, principal| {
+    Ok(Handler::render(statements, move |results, principal| {
         let mut rows = results.all(rows)?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
@@ -53,7 +54,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
 pub fn create<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &Metered<'_, P>,
-) -> Result<Transaction<'a>, Problem> {
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     let name = body.text("name");
@@ -70,7 +71,7 @@ pub fn create<'a, P: Ports>(
     let mut statements = Statements::default();
     statements.run(insert(&guard, &new));
     let created = statements.ask::<Key>(select(&guard, &id));
-    Ok(Transaction::new(statements, move |results, principal| {
+    Ok(Handler::render(statements, move |results, principal| {
         if let Some(created) = results.first(created)? {
             return Ok(Response { status: 201, ..with_secret(&created, &key, principal, now) });
         }
@@ -98,7 +99,7 @@ pub fn create<'a, P: Ports>(
 pub fn rotate<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &Metered<'_, P>,
-) -> Result<Transaction<'a>, Problem> {
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let old_id = key_id(context);
     let (id, key) = (ports.uuid(), generate(context, ports));
@@ -109,7 +110,7 @@ pub fn rotate<'a, P: Ports>(
     }
     let created = statements.ask::<Key>(select(&guard, &id));
     let old = statements.ask::<Key>(select(&guard, &old_id));
-    Ok(Transaction::new(statements, move |results, principal| {
+    Ok(Handler::render(statements, move |results, principal| {
         if let Some(created) = results.first(created)? {
             return Ok(with_secret(&created, &key, principal, now));
         }
@@ -132,14 +133,14 @@ pub fn rotate<'a, P: Ports>(
 ///
 /// # Errors
 /// When the request has a query.
-pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, id) = (context.guard(), key_id(context));
     let mut statements = Statements::default();
     // Selected before it is revoked: a key that revokes itself sees nothing afterwards.
     let found = statements.ask::<Key>(select(&guard, &id));
     statements.run(revoke(&guard, &id, context.now));
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         results.first(found)?.ok_or_else(|| no_key(context))?;
         Ok(Response::no_content())
     }))

@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use crate::auth::limits::Access;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::terms::{Environment, IdentityType, Scopes};
 use crate::util::json;
 use crate::util::name_set::Names;
@@ -41,7 +42,7 @@ struct Confined<'a> {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let confinement = context.caller.token().map(|token| Confined {
         identity: &token.confinement.identity,
@@ -52,7 +53,7 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Transaction<'a>, Problem> {
         connections: token.confinement.connections.as_ref(),
         origins: token.origins.as_ref(),
     });
-    Ok(Transaction::new(Statements::default(), move |_, principal| {
+    Ok(Handler::render(Statements::default(), move |_, principal| {
         let document = Whoami {
             account: &principal.account,
             environment: principal.environment,

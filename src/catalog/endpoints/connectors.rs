@@ -7,23 +7,14 @@ use crate::catalog::filter::ConnectorFilter;
 use crate::catalog::search::Query;
 use crate::connect::statements::select_platforms_with_client;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::paging::Paging;
-use crate::http::plan::Plan;
 use crate::http::problem::Problem;
-use crate::storage::transaction::{Results, Rows, Statements};
+use crate::ports::Ports;
+use crate::storage::metering::Metered;
+use crate::storage::transaction::Statements;
 use crate::util::case_fold::fold;
 use crate::util::name_set::Names;
-
-/// A list of connectors that depends on which platforms have an OAuth client.
-#[derive(Debug)]
-pub struct ByClients<'a> {
-    context: &'a Context<'a>,
-    filter: ConnectorFilter,
-    paging: Paging,
-    clients: Rows<Client>,
-    asks_connectable: bool,
-    asks_client: bool,
-}
 
 /// The platform of an OAuth client.
 #[derive(Debug, Deserialize)]
@@ -35,7 +26,10 @@ struct Client {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
+pub fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let folded = |parameter| query.text(parameter).map(|text| fold(&text));
@@ -53,35 +47,35 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Plan<'a>, Problem> {
     };
     let paging = Paging::read(&query);
     let (asks_connectable, asks_client) = (is_true("connectable"), is_true("hasOauthClient"));
+    let catalog = context.service.catalog();
     if !asks_connectable && !asks_client {
-        return Ok(Plan::Catalog(answer(context, filter, paging)));
+        return Ok(Handler::catalog(answer(context, filter, paging).answer(catalog, ports)));
     }
     let mut statements = Statements::default();
-    let clients = statements.ask(select_platforms_with_client(&context.guard()));
-    let asked = ByClients { context, filter, paging, clients, asks_connectable, asks_client };
-    Ok(Plan::ByClients((asked, statements)))
+    let clients = statements.ask::<Client>(select_platforms_with_client(&context.guard()));
+    Ok(Handler::new(statements, move |results, _| async move {
+        let clients = results.all(clients)?.into_iter().map(|client| client.platform).collect();
+        let filter = with_clients(filter, clients, asks_connectable, asks_client);
+        answer(context, filter, paging).answer(catalog, ports).await
+    }))
 }
 
-impl<'a> ByClients<'a> {
-    /// The answer of the catalog, now that it is known which platforms have an OAuth client.
-    ///
-    /// # Errors
-    /// When storage gave something else than rows.
-    pub fn known(self, results: &Results<'_>) -> Result<CatalogAnswer<'a>, Problem> {
-        let Self { context, mut filter, paging, clients, asks_connectable, asks_client } = self;
-        let clients = results.all(clients)?.into_iter().map(|client| client.platform);
-        let clients: Vec<String> = clients.collect();
-        if asks_connectable {
-            filter.connectable = Some(Names::new(&clients));
-        }
-        if asks_client {
-            let is_seen =
-                |name: &&String| filter.platforms.as_ref().is_none_or(|seen| seen.has(name));
-            let seen: Vec<String> = clients.iter().filter(is_seen).cloned().collect();
-            filter.platforms = Some(Names::new(&seen));
-        }
-        Ok(answer(context, filter, paging))
+/// The filter, now that the platforms with an OAuth client are known.
+fn with_clients(
+    mut filter: ConnectorFilter,
+    clients: Vec<String>,
+    asks_connectable: bool,
+    asks_client: bool,
+) -> ConnectorFilter {
+    if asks_connectable {
+        filter.connectable = Some(Names::new(&clients));
     }
+    if asks_client {
+        let is_seen = |name: &&String| filter.platforms.as_ref().is_none_or(|seen| seen.has(name));
+        let seen: Vec<String> = clients.iter().filter(is_seen).cloned().collect();
+        filter.platforms = Some(Names::new(&seen));
+    }
+    filter
 }
 
 fn answer<'a>(

@@ -91,7 +91,7 @@ impl AskedAttempt<'_> {
     /// `attempt_not_found` when the caller sees no such attempt.
     pub async fn answer<P: Ports>(
         self,
-        results: &Results<'_>,
+        results: &Results,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let mut left = self.wait.saturating_mul(1000);
@@ -108,7 +108,7 @@ impl AskedAttempt<'_> {
             let mut statements = Statements::default();
             let (asked, connected) = ask(self.context, &self.id, &mut statements);
             let sets = ports.batch(statements.into_vec()).await?;
-            let results = Results { sets: &sets, repeated: false };
+            let results = Results { sets, repeated: false };
             attempt = results.first(asked)?;
             connection = results.first(connected)?;
         }

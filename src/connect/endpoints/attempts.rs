@@ -7,10 +7,11 @@ use crate::connect::attempt::{Attempt, Status};
 use crate::connect::statements::{AskedAttempts, select_attempts};
 use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::paging::Paging;
 use crate::http::problem::Problem;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::terms::{AttemptStatus, IdentityType};
 use crate::util::case_fold::fold;
 use crate::util::json;
@@ -40,7 +41,7 @@ struct Row<'a> {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let statuses: Vec<AttemptStatus> = query.names("status", &AttemptStatus::NAMES);
     query.finish()?;
@@ -59,7 +60,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let mut statements = Statements::default();
     let found = statements.ask::<Attempt>(select_attempts(&guard, &asked, most));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let found = results.all(found)?;
         let mut left = u64::try_from(found.len()).unwrap_or(u64::MAX);
         let (mut rows, mut last) = (Vec::new(), None);

@@ -13,13 +13,14 @@ use crate::connect::method::objection;
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::paging::Paging;
 use crate::http::problem::{Code, Fault, Place, Problem};
 use crate::oauth::assertion::PrivateKey;
 use crate::ports::{Db, Ports, StorageError, first_row};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Statements as Asked, Transaction};
+use crate::storage::transaction::Statements as Asked;
 use crate::util::case_fold::fold;
 use crate::util::json;
 use crate::util::patterns::Matcher;
@@ -37,7 +38,7 @@ struct Count {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let paging = Paging::read(&query);
@@ -45,7 +46,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let (guard, mut asked) = (context.guard(), Asked::default());
     let rows = asked.ask::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
     let count = asked.ask::<Count>(statements::count_clients(&guard));
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
         let rows = results.all(rows)?;
         let rows = rows.iter().map(|client| document(client, &redirect_uri, &[]));
@@ -59,12 +60,12 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
 ///
 /// # Errors
 /// When the request has a query.
-pub fn read<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, mut asked) = (context.guard(), Asked::default());
     let platform = fold(context.argument(0));
     let client = asked.ask::<OauthClient>(statements::select_client(&guard, &platform));
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
         Ok(Response::json(
             document(&client, &redirect_uri(&context.request.origin), &[])?,
@@ -77,12 +78,12 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
 ///
 /// # Errors
 /// When the request has a query.
-pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, mut asked) = (context.guard(), Asked::default());
     let platform = fold(context.argument(0));
     let deleted = asked.ask::<OauthClient>(statements::delete_client(&guard, &platform));
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_client(&platform));
         }

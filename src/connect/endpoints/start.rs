@@ -223,7 +223,7 @@ impl NewConnect<'_> {
     pub async fn answer<P: Ports>(
         self,
         principal: &Principal,
-        results: &Results<'_>,
+        results: &Results,
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {

@@ -7,9 +7,10 @@ use crate::connections::revision::Precondition;
 use crate::connections::statements::one::{self, Write};
 use crate::http::condition::Condition;
 use crate::http::context::Context;
+use crate::http::handler::Render;
 use crate::http::problem::{Code, Problem};
 use crate::ports::Statement;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 
 /// The connection is not at the version that `If-Match` names.
 pub(super) fn precondition_failed() -> Problem {
@@ -24,7 +25,7 @@ pub(super) fn plan<'a>(
     context: &'a Context<'a>,
     condition: Option<Condition<'_>>,
     update: impl FnOnce(&Write<'_>) -> Option<Statement>,
-) -> Transaction<'a> {
+) -> (Statements, Box<Render<'a>>) {
     let (guard, id) = (context.guard(), context.connection_id());
     let precondition = Precondition::of(condition, id.as_str());
     let request = context.request_id;
@@ -35,7 +36,7 @@ pub(super) fn plan<'a>(
         statements.run(update);
     }
     let connection = statements.ask::<Connection>(one::select(&guard, &id));
-    Transaction::new(statements, move |results, _| {
+    let render: Box<Render<'a>> = Box::new(move |results, _| {
         let found = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         // Either this request (perhaps an earlier try) wrote this version, or the version that it named is unchanged.
         if found.written_by == request || precondition.holds(found.version) {
@@ -43,5 +44,6 @@ pub(super) fn plan<'a>(
         } else {
             Err(precondition_failed())
         }
-    })
+    });
+    (statements, render)
 }

@@ -15,10 +15,11 @@ use crate::connections::statements::one;
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::endpoint::Keyed;
+use crate::http::handler::Handler;
 use crate::http::problem::{Code, Extension, Problem};
 use crate::ports::{Ports, Random, StorageError};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::terms::State;
 use crate::util::case_fold::fold;
 use crate::util::json;
@@ -49,7 +50,7 @@ pub async fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     catalog: &CatalogCache,
     ports: &Metered<'_, P>,
-) -> Result<OfPlatform<'a, Transaction<'a>>, Problem> {
+) -> Result<OfPlatform<'a, Handler<'a>>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     // Lower case, as the catalog writes it: `GitHub` means `github`.
@@ -79,7 +80,7 @@ pub async fn plan<'a, P: Ports>(
         &new.label,
         &new.identity,
     ));
-    let transaction = Transaction::new(statements, move |results, _| {
+    let transaction = Handler::render(statements, move |results, _| {
         let holder = results.first(holder)?;
         let holder = holder.ok_or_else(|| no_place(context.caller))?;
         if holder.id != new.id {

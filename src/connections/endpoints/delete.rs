@@ -54,7 +54,7 @@ impl Deletion<'_> {
     /// `connection_not_found`, `precondition_failed`.
     pub async fn answer<P: Ports>(
         self,
-        results: &Results<'_>,
+        results: &Results,
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {

@@ -11,12 +11,13 @@ use crate::connections::key::ConnectionKey;
 use crate::connections::model::Connection;
 use crate::connections::statements::list::{ListStatements, in_order, list, skipped};
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Request, Response};
 use crate::http::paging::Paging;
 use crate::http::parameters::NO_CURSOR;
 use crate::http::problem::Problem;
 use crate::http::query::QueryReader;
-use crate::storage::transaction::{Results, Rows, Statements, Transaction};
+use crate::storage::transaction::{Results, Rows, Statements};
 use crate::terms::Environment;
 use crate::util::case_fold::fold;
 use crate::util::percent::decode_form;
@@ -115,7 +116,7 @@ fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (request, caller) = (context.request, context.caller);
     let secrets = caller.cursor_secrets(&context.config.sessions);
     let cursor = |text: &str, list: &str| {
@@ -129,7 +130,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let (rows, most) = (paging.limit.saturating_add(1), context.config.max_rows_read);
     let mut statements = Statements::default();
     let asked = ask(&mut statements, list(&context.guard(), &filter, &start, rows, most));
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let found = gather(results, &asked, &start, rows, most)?;
         if let Some(excess) = found.excess {
             let is_token = caller.confinement().is_some();
@@ -219,7 +220,7 @@ fn ask(statements: &mut Statements, list: ListStatements) -> Asked {
 
 /// Combines the results of the statements.
 fn gather(
-    results: &Results<'_>,
+    results: &Results,
     asked: &Asked,
     start: &Start,
     rows: u64,

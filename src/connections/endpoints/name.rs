@@ -3,17 +3,19 @@
 use super::change;
 use crate::connections::statements::one;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::problem::Problem;
-use crate::storage::transaction::Transaction;
 
 /// Plans the request.
 ///
 /// # Errors
 /// With all faults of the request.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
     let name = body.text("name");
-    Ok(change::plan(context, condition, |write| Some(one::set_name(write, name.as_deref()))))
+    let (statements, render) =
+        change::plan(context, condition, |write| Some(one::set_name(write, name.as_deref())));
+    Ok(Handler::Render { statements, render })
 }

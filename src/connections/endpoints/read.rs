@@ -6,20 +6,21 @@ use crate::connections::revision::entity_tag;
 use crate::connections::statements::one;
 use crate::http::context::Context;
 use crate::http::etag;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 
 /// Plans the request.
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let id = context.connection_id();
     let connection = statements.ask::<Connection>(one::select(&context.guard(), &id));
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         let tag = entity_tag(&connection.id, connection.version);
         let known = context.request.header("if-none-match");

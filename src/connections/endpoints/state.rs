@@ -7,14 +7,14 @@ use crate::connect::statements::select_held;
 use crate::connections::draft::NewState;
 use crate::connections::statements::one;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::problem::{Code, Problem};
-use crate::storage::transaction::Transaction;
 
 /// Plans the request.
 ///
 /// # Errors
 /// With all faults of the request.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
@@ -24,11 +24,11 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
         now: context.now,
         reason: body.text("reason"),
     });
-    let change = change::plan(context, condition, |write| Some(one::set_state(write, &new?)));
-    let Transaction { mut statements, render } = change;
+    let (mut statements, render) =
+        change::plan(context, condition, |write| Some(one::set_state(write, &new?)));
     let held = statements
         .ask::<Map<String, Value>>(select_held(&context.guard(), &context.connection_id()));
-    Ok(Transaction::new(statements, move |results, principal| {
+    Ok(Handler::render(statements, move |results, principal| {
         if results.first(held)?.is_some() {
             let detail =
                 "The vault holds this connection's credentials, so it determines the state itself.";

@@ -7,9 +7,10 @@ use crate::connections::model::PlatformAccount;
 use crate::credentials::lifecycle::machine::actor;
 use crate::credentials::lifecycle::row::HeldRow;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::terms::State;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
@@ -55,14 +56,14 @@ struct Reason<'a> {
 ///
 /// # Errors
 /// When the request has a query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, id, mut statements) =
         (context.guard(), context.connection_id(), Statements::default());
     let state = statements.ask::<StateRow>(select_state(&guard, &id));
     let held = statements.ask::<HeldRow>(select_held(&guard, &id));
     let names = context.config.account_names;
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let row = results.first(state)?.ok_or_else(Problem::no_connection)?;
         let held = results.first(held)?;
         let time = |at: Option<u64>| at.and_then(rfc3339);

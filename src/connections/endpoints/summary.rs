@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::connections::statements::summary;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::terms::{IdentityType, State};
 use crate::util::json;
 
@@ -50,12 +51,12 @@ impl Serialize for Counts {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let counters = statements.ask::<Counter>(summary::counters(&guard));
     let platforms = statements.ask::<Counter>(summary::platforms(&guard));
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let body = render(&results.all(counters)?, &results.all(platforms)?);
         Ok(Response::json(body, NO_STORE))
     }))

@@ -3,18 +3,20 @@
 use super::change;
 use crate::connections::statements::one;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::problem::Problem;
-use crate::storage::transaction::Transaction;
 use crate::util::json;
 
 /// Plans the request.
 ///
 /// # Errors
 /// With all faults of the request.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
     let tags = body.texts("tags").map(|tags| json::text(&tags));
-    Ok(change::plan(context, condition, |write| Some(one::set_tags(write, &tags?))))
+    let (statements, render) =
+        change::plan(context, condition, |write| Some(one::set_tags(write, &tags?)));
+    Ok(Handler::Render { statements, render })
 }

@@ -45,7 +45,7 @@ impl AskedCheck<'_> {
     pub async fn answer<P: Ports>(
         self,
         principal: &Principal,
-        results: &Results<'_>,
+        results: &Results,
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {

@@ -106,7 +106,7 @@ impl NewCredentials<'_> {
     pub async fn answer<P: Ports>(
         self,
         principal: &Principal,
-        results: &Results<'_>,
+        results: &Results,
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {

@@ -4,12 +4,13 @@ use crate::connections::model::ConnectionId;
 use crate::events::statements::{Asked, select};
 use crate::events::{Event, EventId};
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::paging::Paging;
 use crate::http::parameters::NEWEST_FIRST;
 use crate::http::problem::Problem;
 use crate::ports::StorageError;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::terms::EventType;
 use crate::util::json;
 
@@ -21,7 +22,7 @@ const LOOKED_AT: u64 = 1000;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let types: Vec<EventType> = query.names("types", &EventType::NAMES);
     query.finish()?;
@@ -37,7 +38,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
     let events = statements.ask::<Event>(select(&context.guard(), &asked));
     let oldest = context.now.saturating_sub(context.config.event_ms);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let mut rows = Vec::new();
         let mut next = after;
         for event in results.all(events)? {

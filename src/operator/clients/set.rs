@@ -10,13 +10,12 @@ use zeroize::Zeroizing;
 use super::{Of, base, secret, url};
 use crate::audit::statements::by_operator;
 use crate::auth::{Caller, Principal, Shard};
-use crate::catalog::cache::CatalogCache;
 use crate::connect::endpoints::oauth_clients;
-use crate::http::Config;
 use crate::http::context::Context;
 use crate::http::endpoint::Keyed;
 use crate::http::message::{Body, Request, Response};
 use crate::http::problem::{Extension, Problem};
+use crate::http::{Config, Service};
 use crate::operator::keys::create::{fresh_id, generate};
 use crate::operator::ports::{OperatorPorts, wait};
 use crate::operator::shards::Shards;
@@ -125,7 +124,7 @@ pub fn set(args: &Set) -> Result<()> {
     let secret = if reads { Some(secret::read()?) } else { None };
     let body = Zeroizing::new(args.body(secret.as_ref().map(|text| text.as_str())).to_string());
 
-    let config = Config { vault_keys, ..Config::default() };
+    let service = Service::new(Config { vault_keys, ..Config::default() });
     let ports = OperatorPorts(Shards::of(storage).place(account)?);
     let request = Request {
         method: "PUT".into(),
@@ -141,7 +140,8 @@ pub fn set(args: &Set) -> Result<()> {
         arguments: std::slice::from_ref(platform),
         // The operator needs no key. This one is never used.
         caller: &Caller::Key(key),
-        config: &config,
+        service: &service,
+        config: service.config(),
         full: None,
         now: ports.now(),
         request_id: &id,
@@ -182,10 +182,9 @@ fn put(
     principal: &Principal,
     ports: &OperatorPorts,
 ) -> Result<Response, Problem> {
-    let cache = CatalogCache::new(context.config.segment_bytes);
     let metered = Metered::new(ports);
     metered.set_actor(by_operator());
-    wait(oauth_clients::put(context)?.answer(principal, &cache, &metered))
+    wait(oauth_clients::put(context)?.answer(principal, context.service.catalog(), &metered))
 }
 
 /// An error as shown in a terminal, with all faults.

@@ -69,7 +69,7 @@ impl AskedApproval {
         self,
         context: &Context<'_>,
         (connection, key): (&str, &str),
-        results: &Results<'_>,
+        results: &Results,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let mut found = results.first(self.row)?;

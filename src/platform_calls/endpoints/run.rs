@@ -254,7 +254,7 @@ impl RunAction<'_> {
     pub async fn answer<P: Ports>(
         self,
         principal: &Principal,
-        results: &Results<'_>,
+        results: &Results,
         cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {

@@ -3,11 +3,12 @@
 use super::{document, no_webhook, response};
 use crate::events::EventId;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::paging::Paging;
 use crate::http::problem::Problem;
 use crate::ports::StorageError;
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::util::json;
 use crate::webhooks::statements::{AskedDeliveries, select, select_all, select_deliveries};
 use crate::webhooks::{Delivery, Webhook};
@@ -16,11 +17,11 @@ use crate::webhooks::{Delivery, Webhook};
 ///
 /// # Errors
 /// When the request has a query.
-pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let rows = statements.ask::<Webhook>(select_all(&context.guard()));
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let rows = results.all(rows)?;
         let rows = rows.iter().map(|webhook| document(webhook, None));
         let rows = rows.collect::<Result<Vec<_>, _>>()?.join(&b',');
@@ -33,11 +34,11 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
 ///
 /// # Errors
 /// When the request has a query.
-pub fn one<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn one<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (id, mut statements) = (context.argument(0), Statements::default());
     let webhook = statements.ask::<Webhook>(select(&context.guard(), id));
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         response(&webhook, None)
     }))
@@ -47,7 +48,7 @@ pub fn one<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let state = query.text("state").and_then(|text| text.parse().ok());
@@ -59,7 +60,7 @@ pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Probl
     let asked = AskedDeliveries { state, before, most };
     let rows = statements.ask::<Delivery>(select_deliveries(&guard, id, asked));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Transaction::new(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         let mut rows = results.all(rows)?;
         let has_more = rows.len() > limit;

@@ -95,7 +95,7 @@ impl SignedWebhook<'_> {
     pub async fn answer<P: Ports>(
         self,
         principal: &Principal,
-        results: &Results<'_>,
+        results: &Results,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let Self { context, asked } = self;

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::{check_url, no_webhook, response};
 use crate::events::EventId;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
-use crate::storage::transaction::{Statements, Transaction};
+use crate::storage::transaction::Statements;
 use crate::util::json;
 use crate::webhooks::Webhook;
 use crate::webhooks::statements::{self, Changes, Replay};
@@ -19,7 +20,7 @@ const MAX_REPLAYED: u64 = 1000;
 ///
 /// # Errors
 /// With all faults of the body.
-pub fn update<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     let clears = body.is_null("description");
@@ -40,7 +41,7 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> 
     let mut asked = Statements::default();
     let update = statements::update(&guard, id, &changes, context.now, context.request_id);
     let webhook = asked.ask::<Webhook>(update);
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         response(&webhook, None)
     }))
@@ -54,11 +55,11 @@ struct Id {}
 ///
 /// # Errors
 /// When the request has a query.
-pub fn delete<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (id, mut asked) = (context.argument(0), Statements::default());
     let deleted = asked.ask::<Id>(statements::delete(&context.guard(), id));
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_webhook(id));
         }
@@ -85,7 +86,7 @@ struct Queued {
 ///
 /// # Errors
 /// With all faults of the body.
-pub fn replay<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> {
+pub fn replay<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     body.finish()?;
@@ -96,7 +97,7 @@ pub fn replay<'a>(context: &'a Context<'a>) -> Result<Transaction<'a>, Problem> 
     let replay = Replay { from, to, most: MAX_REPLAYED };
     let rows = asked.ask::<Replayed>(statements::select_replayed(&guard, id, replay));
     asked.run(statements::replay(&guard, id, replay, context.now));
-    Ok(Transaction::new(asked, move |results, _| {
+    Ok(Handler::render(asked, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         if webhook.active == 0 {
             let detail = "The webhook is not active: enable it first.";

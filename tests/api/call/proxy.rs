@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use connector_vault::catalog::action::unit::Units;
-use connector_vault::http::handle::Reads;
 use connector_vault::http::message::Body;
+use connector_vault::http::service::Reads;
 use connector_vault::ports::HttpError;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};

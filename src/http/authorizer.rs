@@ -1,0 +1,91 @@
+//! Authentication and authorization by the caller's row in storage.
+
+use super::endpoint::Keyed;
+use super::problem::Problem;
+use super::service::Service;
+use crate::auth::authenticate::{moved_to, owner};
+use crate::auth::statements::{arrive, name_of, select_key};
+use crate::auth::{Caller, Principal};
+use crate::ports::{Db, Ports};
+use crate::storage::metering::Metered;
+use crate::storage::transaction::{Results, Statements};
+use crate::terms::Scopes;
+
+/// Authenticates and authorizes the caller of one request.
+pub(super) struct KeyAuthorizer<'a, P> {
+    pub service: &'a Service,
+    pub ports: &'a Metered<'a, P>,
+    pub caller: &'a Caller,
+    /// The requested endpoint, or why the request leads to none.
+    pub endpoint: &'a Result<Keyed, Problem>,
+    /// Whether the caller is already authorized by what the isolate has cached.
+    pub is_known: bool,
+    pub now: u64,
+}
+
+impl<P: Ports> KeyAuthorizer<'_, P> {
+    /// Queries storage only for a caller that is not cached.
+    ///
+    /// # Errors
+    /// As [`Self::authorize_and_run`].
+    pub async fn ensure_authorized(&self) -> Result<(), Problem> {
+        if !self.is_known {
+            self.authorize_and_run(Statements::default()).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs the statements in one batch with the one that selects the key's row. A refused caller gets no result of them.
+    ///
+    /// # Errors
+    /// When the key is not valid, the path or method does not exist, the scope is missing, or storage can't answer.
+    pub async fn authorize_and_run(
+        &self,
+        statements: Statements,
+    ) -> Result<(Principal, Results), Problem> {
+        let mut batch = Vec::new();
+        if self.ports.was_forwarded() {
+            batch.extend(arrive(&name_of(self.caller)));
+        }
+        let first = batch.len();
+        batch.push(select_key(self.caller));
+        batch.append(&mut statements.into_vec());
+        let (principal, sets) = loop {
+            let mut sets = self.ports.batch(batch.clone()).await?;
+            sets.drain(..first.min(sets.len()));
+            if let Some(shard) = moved_to(sets.first())? {
+                return Err(Problem { moved_to: Some(shard), ..self.caller.refused().into() });
+            }
+            let principal = owner(self.caller, sets.first(), self.now);
+            if principal.is_err() && self.ports.is_near() {
+                // A replica may not have a new key yet.
+                self.ports.leave_copies();
+                continue;
+            }
+            sets.drain(..1.min(sets.len()));
+            break (principal, sets);
+        };
+        // A replica's row may be out of date, and the cache also serves callers that did not allow replicas.
+        if let Caller::Key(key) = self.caller
+            && !self.ports.is_near()
+        {
+            self.service.keys().remember(key, principal.as_ref().ok(), self.now);
+        }
+        let principal = principal?;
+        authorize(self.endpoint, self.caller, principal.scopes)?;
+        Ok((principal, Results { sets, repeated: self.ports.was_repeated() }))
+    }
+}
+
+/// The endpoint. Fails when the request leads to none, or when the caller lacks its scope.
+pub(super) fn authorize(
+    endpoint: &Result<Keyed, Problem>,
+    caller: &Caller,
+    scopes: Scopes,
+) -> Result<Keyed, Problem> {
+    let endpoint = endpoint.clone()?;
+    match endpoint.access().scope() {
+        Some(scope) if !scopes.contains(scope) => Err(Problem::lacks(caller.noun(), scope)),
+        _ => Ok(endpoint),
+    }
+}

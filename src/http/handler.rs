@@ -1,0 +1,69 @@
+//! What an endpoint makes of a request: the statements to run, and the code that turns their results into a response.
+//!
+//! A handler is prepared before the caller is authenticated, so that its statements and the key's row need one round
+//! trip. Its statements carry the caller's guard, and its code runs only for an authorized caller.
+
+use std::pin::Pin;
+
+use super::message::Response;
+use super::problem::Problem;
+use crate::auth::Principal;
+use crate::storage::transaction::{Results, Statements};
+
+/// The response that a handler is still working on.
+type Responding<'a> = Pin<Box<dyn Future<Output = Result<Response, Problem>> + 'a>>;
+
+/// Turns the results into a response without further input or output.
+pub type Render<'a> = dyn FnOnce(&Results, &Principal) -> Result<Response, Problem> + 'a;
+
+/// Turns the results into a response, with calls to storage or to other services.
+type Respond<'a> = dyn FnOnce(Results, Principal) -> Responding<'a> + 'a;
+
+/// What an endpoint does for one request.
+pub enum Handler<'a> {
+    /// Reads the catalog. Changes nothing and needs no row of the vault, so a caller whose scopes are cached costs no
+    /// query.
+    Catalog(Responding<'a>),
+    /// Runs statements and renders their results.
+    Render {
+        /// Run together with the key's row.
+        statements: Statements,
+        /// Called with their results.
+        render: Box<Render<'a>>,
+    },
+    /// Runs statements and continues with calls to storage or to other services.
+    Async {
+        /// Run together with the key's row.
+        statements: Statements,
+        /// Called with their results.
+        respond: Box<Respond<'a>>,
+    },
+}
+
+impl<'a> Handler<'a> {
+    /// A handler that only reads the catalog.
+    pub fn catalog(response: impl Future<Output = Result<Response, Problem>> + 'a) -> Self {
+        Self::Catalog(Box::pin(response))
+    }
+
+    /// A handler whose statements give all that the response needs.
+    pub fn render(
+        statements: Statements,
+        render: impl FnOnce(&Results, &Principal) -> Result<Response, Problem> + 'a,
+    ) -> Self {
+        Self::Render { statements, render: Box::new(render) }
+    }
+
+    /// A handler that continues asynchronously.
+    pub fn new<F>(
+        statements: Statements,
+        respond: impl FnOnce(Results, Principal) -> F + 'a,
+    ) -> Self
+    where
+        F: Future<Output = Result<Response, Problem>> + 'a,
+    {
+        let respond =
+            move |results, principal| -> Responding<'a> { Box::pin(respond(results, principal)) };
+        Self::Async { statements, respond: Box::new(respond) }
+    }
+}

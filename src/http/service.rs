@@ -1,0 +1,153 @@
+//! The state of an isolate: configuration and caches.
+
+use super::config::Config;
+use super::cors;
+use super::endpoint::{Endpoint, Open};
+use super::message::Request;
+use super::route::Route;
+use crate::agents::endpoints as agents;
+use crate::agents::endpoints::documents::Documents;
+use crate::auth::authenticate::KeyCache;
+use crate::auth::caller::shard_of;
+use crate::auth::error::AuthenticationError;
+use crate::auth::usage::Usage;
+use crate::auth::{Caller, Shard};
+use crate::catalog::cache::CatalogCache;
+use crate::connect::endpoints::callback::Starts;
+use crate::connect::endpoints::link::shard_of_browser;
+use crate::mcp;
+use crate::storage::capacity::Room;
+
+/// What an isolate keeps from one request to the next.
+#[derive(Debug)]
+pub struct Service {
+    config: Config,
+    vary: String,
+    keys: KeyCache,
+    usage: Usage,
+    catalog: CatalogCache,
+    documents: Documents,
+    room: Room,
+    starts: Starts,
+}
+
+/// The parts of a request that the Worker must read before it calls `handle`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Only the headers in [`Config`].
+    Nothing,
+    /// Also the body.
+    Body,
+    /// All headers and the body, because the request is forwarded to a platform.
+    All,
+}
+
+impl Service {
+    /// A service with empty caches.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
+        let (keys, usage) = (KeyCache::default(), Usage::default());
+        let room = Room::new(config.max_database_bytes);
+        let (documents, starts) = (Documents::default(), Starts::default());
+        Self { config, vary, keys, usage, catalog, documents, room, starts }
+    }
+
+    pub(crate) const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The value of the `vary` header, the same for every response.
+    pub(super) const fn vary(&self) -> &String {
+        &self.vary
+    }
+
+    pub(super) const fn keys(&self) -> &KeyCache {
+        &self.keys
+    }
+
+    pub(super) const fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    pub(crate) const fn catalog(&self) -> &CatalogCache {
+        &self.catalog
+    }
+
+    /// The cached metadata documents of OAuth clients and of OpenID providers.
+    pub(crate) const fn documents(&self) -> &Documents {
+        &self.documents
+    }
+
+    pub(crate) const fn room(&self) -> &Room {
+        &self.room
+    }
+
+    pub(crate) const fn starts(&self) -> &Starts {
+        &self.starts
+    }
+
+    /// The secrets of a request.
+    pub(super) fn secrets<'a>(&self, request: &'a Request) -> Vec<&'a str> {
+        let sent = self.config.secret_headers.iter().filter_map(|name| request.header(name));
+        // MCP clients send the secret as a bearer token.
+        let bearer = mcp::bearer(request).filter(|_| is_mcp(&request.path));
+        sent.chain(bearer).filter(|secret| !secret.is_empty()).collect()
+    }
+
+    /// The caller that a request's secret names. Whether the secret is still valid is not checked here.
+    pub(crate) fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
+        let secrets = self.secrets(request);
+        if secrets.is_empty() && request.header("authorization").is_some() {
+            return Err(AuthenticationError::InAuthorization);
+        }
+        let caller = Caller::of(&secrets, &self.config.sessions)?;
+        // An access token is valid at its own MCP endpoint only, and no other secret is valid there.
+        let endpoint = request.endpoint.as_deref().or_else(|| agents::endpoint_at(&request.path));
+        let own = caller.grant().map(|grant| grant.endpoint.as_str());
+        if own == endpoint { Ok(caller) } else { Err(AuthenticationError::BadToken) }
+    }
+
+    /// The shard that the request's secret names. The secret is not verified: another shard's database does not know it.
+    #[must_use]
+    pub fn shard(&self, request: &Request) -> Shard {
+        shard_of_browser(request).unwrap_or_else(|| match self.secrets(request).as_slice() {
+            [secret] => shard_of(secret),
+            _ => agents::shard_of(&request.path).unwrap_or_default(),
+        })
+    }
+
+    /// Whether pages of an origin may call the API.
+    pub(crate) fn allows(&self, origin: &str) -> bool {
+        self.config.allows(origin)
+    }
+
+    /// What must be read of a request in addition to the headers that any response may depend on.
+    #[must_use]
+    pub fn reads(&self, request: &Request) -> Reads {
+        let Route::To(resource) = Route::of(&request.path) else { return Reads::Nothing };
+        let reads = match resource.endpoint(&request.method) {
+            // Agents and browsers that sign in have no secret yet.
+            Some(Endpoint::Open(open)) if open != Open::AgentMcp && agents::is_own(open) => {
+                return if request.method == "POST" { Reads::Body } else { Reads::Nothing };
+            }
+            Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => Reads::All,
+            // Browsers come without a key.
+            Some(Endpoint::Open(Open::ConnectReturn)) => return Reads::Body,
+            Some(endpoint)
+                if endpoint.facts().body.is_some()
+                    || matches!(endpoint, Endpoint::Open(Open::Mcp | Open::AgentMcp)) =>
+            {
+                Reads::Body
+            }
+            _ => return Reads::Nothing,
+        };
+        if self.caller(request).is_ok() { reads } else { Reads::Nothing }
+    }
+}
+
+/// Whether a path is an MCP endpoint.
+#[must_use]
+pub fn is_mcp(path: &str) -> bool {
+    path == "/mcp" || agents::endpoint_at(path).is_some()
+}
