@@ -28,7 +28,7 @@ pub struct Call {
 impl Call {
     /// A call of an endpoint; `arguments` replace the parameters of its path.
     fn to(endpoint: Keyed, arguments: &[&str]) -> Self {
-        let method = endpoint.facts().method;
+        let method = endpoint.spec().method;
         Self { method, address: endpoint.address(arguments), body: None }
     }
 
@@ -49,7 +49,7 @@ impl Call {
 
 /// Checks a body against the endpoint's fields and returns it. `body` is sent, `parsed` is its value.
 fn checked(endpoint: Keyed, body: String, parsed: &JsValue) -> Result<String, Failure> {
-    body::check(&body, parsed, endpoint.facts().body.unwrap_or_default())?;
+    body::check(&body, parsed, endpoint.spec().body.unwrap_or_default())?;
     Ok(body)
 }
 
@@ -89,7 +89,7 @@ fn action_segment<'a>(platform: &str, key: &'a str) -> Result<&'a str, Failure> 
 
 /// Reads a query against the endpoint's parameters.
 fn read(endpoint: Keyed, query: &str) -> QueryReader<'_> {
-    QueryReader::new(query, endpoint.facts().query)
+    QueryReader::new(query, endpoint.spec().query)
 }
 
 #[wasm_bindgen]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
-use crate::http::problem::{Code, Fault, Place, Problem};
+use crate::http::problem::{Code, Fault, Location, Problem};
 
 /// The problem that the service would answer with, found without asking it.
 #[derive(Debug, Clone)]
@@ -22,9 +22,9 @@ impl Failure {
     /// An argument that can't be used; `detail` says why.
     #[must_use]
     pub fn argument(name: &str, detail: String) -> Self {
-        let place = Place::Parameter(name.to_owned());
+        let location = Location::Parameter(name.to_owned());
         let code = Code::InvalidParameter;
-        Self(Problem::of_fault(Fault { code, place, detail, suggestion: None }))
+        Self(Problem::of_fault(Fault { code, location, detail, suggestion: None }))
     }
 }
 

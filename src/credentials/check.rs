@@ -26,10 +26,10 @@ use crate::storage::metering::Metered;
 use crate::terms::{CredentialType, Environment, State};
 
 /// How long nobody else gets a connection that was handed over, in milliseconds. Longer than any check takes.
-pub const HANDED_MS: u64 = 10 * 60 * 1000;
+pub const CLAIM_MS: u64 = 10 * 60 * 1000;
 /// How many connections one run checks: with their statements, catalog reads and requests to platforms it stays below the
 /// 50 subrequests of Cloudflare's free plan.
-pub const AT_ONCE: usize = 8;
+pub const BATCH_SIZE: usize = 8;
 /// When a check is repeated that this service itself could not make, in milliseconds.
 const LATER_MS: u64 = 60 * 60 * 1000;
 

@@ -7,7 +7,7 @@ use js_sys::Uint8Array;
 
 use crate::ports::Blob;
 
-/// A value in JavaScript's memory, where it arrives; only what is read gets copied.
+/// A value in JavaScript's memory. Only the ranges that are read are copied.
 #[derive(Debug)]
 pub struct Buffer(pub Uint8Array);
 

@@ -1,4 +1,4 @@
-//! Converts requests and responses between the platform's form and the core's.
+//! Converts requests and responses between the platform's types and the core's.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ use crate::http::{Config, Request, Response};
 use crate::platform_calls::headers::RETRIES;
 use crate::storage::read_replica::BOOKMARK;
 
-/// The headers that the core reads, besides those that carry the secret.
+/// The headers that the core reads, in addition to those with the secret.
 const READ: [&str; 10] = [
     "accept",
     "origin",
@@ -37,16 +37,16 @@ extern "C" {
     fn respond_cached(status: u16, head: &str, body: &Uint8Array) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(catch)]
     fn file(request: &web_sys::Request, env: &JsValue, head: &str) -> Result<Promise, JsValue>;
-    /// A promise of the bytes of a message's body; of null when there are more than `most`.
+    /// Resolves to the bytes of a message's body; to null when there are more than `most`.
     #[wasm_bindgen(catch)]
     pub fn bytes(message: &JsValue, most: u32) -> Result<Promise, JsValue>;
     /// All headers of a message.
     pub fn lines(message: &JsValue) -> String;
     #[wasm_bindgen(catch, js_name = "respondProxied")]
     fn respond_proxied(status: u16, head: &str, answer: &JsValue) -> Result<JsValue, JsValue>;
-    /// Ends the transfer of an answer.
+    /// Ends the transfer of a response.
     pub fn discard(answer: &JsValue);
-    /// A promise of another service's answer, as soon as it begins.
+    /// Resolves to another service's response as soon as it begins.
     #[wasm_bindgen(catch)]
     pub fn open(
         method: &str,
@@ -56,7 +56,7 @@ extern "C" {
         request: &JsValue,
         deadline_ms: u32,
     ) -> Result<Promise, JsValue>;
-    /// A promise of another service's answer.
+    /// Resolves to another service's whole response.
     #[wasm_bindgen(catch)]
     pub fn send(
         method: &str,
@@ -66,23 +66,23 @@ extern "C" {
         deadline_ms: u32,
         most: u32,
     ) -> Result<Promise, JsValue>;
-    /// A promise of what a database answers to statements, a JSON array: a line for each, after one with the bookmark of the
-    /// session that begins at `since`.
+    /// Runs statements, a JSON array. Resolves to a line for each, after one with the bookmark of the session that starts at
+    /// `since`.
     #[wasm_bindgen(catch)]
     pub fn batch(
         database: &JsValue,
         statements: &str,
         since: Option<&str>,
     ) -> Result<Promise, JsValue>;
-    /// A promise of whether there is a queue, which then has the messages and hands them over after so many seconds.
+    /// Sends messages to the queue, to be delivered after this many seconds. Resolves to false when there is no queue.
     #[wasm_bindgen(catch)]
     pub fn enqueue(env: &JsValue, messages: &Array, seconds: u32) -> Result<Promise, JsValue>;
-    /// A promise of the inflated bytes; of null when they are damaged.
+    /// Resolves to the inflated bytes; to null when they are corrupt.
     #[wasm_bindgen(catch)]
     pub fn inflate(bytes: &[u8], env: &JsValue) -> Result<Promise, JsValue>;
-    /// The text of bytes in a charset; null when it is unknown, or they are no text in it.
+    /// Decodes bytes of a charset; null when the charset is unknown, or the bytes are invalid in it.
     pub fn decode(charset: &str, bytes: &[u8]) -> Option<String>;
-    /// A promise of whether the holder of a public key has signed a message.
+    /// Resolves to whether a message's signature is valid for a public key.
     #[wasm_bindgen(catch)]
     pub fn verify(
         algorithm: &str,
@@ -90,10 +90,10 @@ extern "C" {
         message: &[u8],
         signature: &[u8],
     ) -> Result<Promise, JsValue>;
-    /// A promise of the signature of a message by a private key; of `null` for a key that can't be used.
+    /// Resolves to the signature of a message with a private key; to null for an unusable key.
     #[wasm_bindgen(catch)]
     pub fn sign(algorithm: &str, key: &str, message: &[u8]) -> Result<Promise, JsValue>;
-    /// Whether a text matches a pattern.
+    /// Whether a string matches a pattern.
     #[wasm_bindgen(js_name = "isMatch")]
     pub fn is_match(pattern: &str, text: &str) -> bool;
     type Pause;
@@ -105,7 +105,7 @@ extern "C" {
     fn end(this: &Pause);
 }
 
-/// Ends a pause when nobody waits for it any more.
+/// Cancels a pause when its future is dropped.
 struct Ending(Pause);
 
 impl Drop for Ending {
@@ -120,26 +120,20 @@ pub async fn sleep(milliseconds: u32) -> bool {
     JsFuture::from(pause.0.over()).await.is_ok()
 }
 
-/// The body of a request. A body of more than `most` bytes is read only until that shows.
-///
-/// # Errors
-/// When the caller disconnects while sending it.
+/// The body of a request, read up to `most` bytes. Fails when the caller disconnects while sending it.
 pub async fn read_body(request: &web_sys::Request, most: usize) -> Result<Body, JsValue> {
     let most = u32::try_from(most).unwrap_or(u32::MAX);
     let bytes = JsFuture::from(bytes(request, most)?).await?;
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
 }
 
-/// The body of a request that is passed on: read when it says that it is short, else left to arrive.
-///
-/// # Errors
-/// As [`read_body`].
+/// The body of a forwarded request: read when its declared length is short, otherwise streamed.
 pub async fn passed_body(
     request: &web_sys::Request,
     headers: &[(String, String)],
 ) -> Result<Body, JsValue> {
     if matches!(request.method().as_str(), "GET" | "HEAD") && request.body().is_some() {
-        // Whether it has any byte: with these methods, a body is not passed on.
+        // Only whether there is a body matters: with these methods, none is forwarded.
         return read_body(request, 0).await;
     }
     let has_body = request.body().is_some();
@@ -148,11 +142,11 @@ pub async fn passed_body(
     match length {
         _ if !has_body => Ok(Body::default()),
         Some(length) if length <= MAX_HELD => read_body(request, MAX_HELD).await,
-        _ => Ok(Body::Arriving),
+        _ => Ok(Body::Stream),
     }
 }
 
-/// An answer of another service. Dropping it ends the transfer, unless it was passed on.
+/// A response of another service. Dropping it ends the transfer, unless it is proxied to the caller.
 #[derive(Debug)]
 pub struct Answer(pub RefCell<Option<JsValue>>);
 
@@ -164,10 +158,7 @@ impl Drop for Answer {
     }
 }
 
-/// The site's static file that a request asks for, as the platform serves it, with the headers of `response` besides.
-///
-/// # Errors
-/// When the Worker has no site, or the platform fails.
+/// The site's static file for a request, with these headers added. Fails when the Worker has no site, or the platform fails.
 pub async fn site_file(
     request: &web_sys::Request,
     env: &JsValue,
@@ -176,7 +167,7 @@ pub async fn site_file(
     JsFuture::from(file(request, env, &head(own))?).await
 }
 
-/// A line `name:value` for each header.
+/// The headers, one line `name:value` each.
 pub fn head<N: AsRef<str>>(headers: &[(N, String)]) -> String {
     let mut head = String::with_capacity(512);
     for (name, value) in headers {
@@ -195,7 +186,7 @@ pub fn names(config: &Config) -> Array {
     config.secret_headers.iter().map(String::as_str).chain(READ).map(JsValue::from_str).collect()
 }
 
-/// Headers from their lines.
+/// Parses headers from their lines.
 pub fn headers(lines: &str) -> Vec<(String, String)> {
     let headers = lines.split('\n').filter_map(|line| line.split_once(':'));
     headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
@@ -233,17 +224,17 @@ fn split(url: &str) -> (&str, &str, &str) {
     (origin, path, query)
 }
 
-/// Converts a response to the platform's form.
+/// Converts a response to the platform's type.
 pub fn response(response: &Response) -> Result<JsValue, JsValue> {
     let own = head(&response.headers);
-    if let Some(passed) = &response.passed {
+    if let Some(passed) = &response.proxied {
         let answer = passed.body.downcast_ref::<Answer>().and_then(|answer| answer.0.take());
-        // Of two headers of one name, the last one counts.
+        // The last header of a name counts.
         let all = head(&passed.headers) + "\n" + &own;
         return respond_proxied(response.status, &all, &answer.unwrap_or_default());
     }
     let head = own;
-    match response.kept.as_ref().and_then(|kept| kept.as_any().downcast_ref::<Buffer>()) {
+    match response.cached.as_ref().and_then(|kept| kept.as_any().downcast_ref::<Buffer>()) {
         Some(Buffer(kept)) => respond_cached(response.status, &head, kept),
         None => respond(response.status, &head, &response.body),
     }

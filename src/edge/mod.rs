@@ -1,4 +1,4 @@
-//! The Cloudflare Worker, the only code that uses the Workers API. It converts, and decides nothing.
+//! The Cloudflare Worker, the only code that uses the Workers API. It only converts between the platform and the core.
 
 mod buffer;
 mod http;
@@ -21,12 +21,12 @@ use crate::http::message::MAX_BODY;
 use crate::http::problem::Problem;
 use crate::http::service::{Reads, is_mcp};
 use crate::http::{Config, Service};
-use crate::jobs::schedule;
+use crate::jobs;
 use ports::{EdgePorts, is_bound};
 
 #[wasm_bindgen]
 extern "C" {
-    /// What the platform passes with each request.
+    /// The execution context that the platform passes with each request.
     #[derive(Debug, Clone)]
     pub type Context;
     /// Keeps the isolate alive until the promise has settled.
@@ -52,7 +52,7 @@ fn isolate(env: &Env) -> Rc<Isolate> {
 
 impl Isolate {
     fn new(env: &Env) -> Self {
-        // What is not there, or no text, is absent: nothing that a deployment can set makes this fail.
+        // Invalid variables are treated as absent, so no configuration can make this fail.
         let variables: Variables =
             serde_wasm_bindgen::from_value(env.clone().into()).unwrap_or_default();
         let config = Config::from(&variables);
@@ -64,61 +64,57 @@ impl Isolate {
     }
 }
 
-/// Answers a request. Returns a `Response` when nothing had to be awaited, as for most catalog reads, else a promise of
-/// one: creating a promise costs a warm request about as much as everything else.
-///
-/// # Errors
-/// When the platform rejects the response's parts, which no request can cause.
+/// Handles a request. Returns a `Response` when nothing had to be awaited, as for most catalog reads, otherwise a promise of
+/// one: creating a promise takes a warm request about as long as everything else. Fails when the platform rejects the
+/// response's parts, which no request can cause.
 #[wasm_bindgen]
 pub fn fetch(request: &web_sys::Request, env: Env, context: Context) -> Result<JsValue, JsValue> {
     begin(isolate(&env), request, env, Some(context))
 }
 
-/// Answers a request like `fetch`, with an isolate state created for this request only. `rehearsal.js` uses it.
-///
-/// # Errors
-/// As [`fetch`]; also whenever a response has to be created while the isolate is still starting.
+/// Handles a request like `fetch`, with an isolate state created for this request only. `rehearsal.js` uses it. Also fails
+/// when a response must be created while the isolate is still starting.
 #[wasm_bindgen]
 pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue> {
     begin(Rc::new(Isolate::new(&env)), request, env, None)
 }
 
-/// Does what is due in the database of this number. Each minute, the platform calls this. The promise is rejected when
-/// storage can't answer.
+/// Runs the jobs that are due in this shard. The platform calls this every minute. The promise is rejected when storage is
+/// unavailable.
 #[wasm_bindgen]
 pub fn scheduled(number: u16, env: Env) -> Promise {
     let isolate = isolate(&env);
     future_to_promise(async move {
         let shard = Shard::new(number).unwrap_or_default();
         let ports = EdgePorts::of(&env, shard);
-        log(shard, schedule::run(&isolate.service, &ports).await)
+        log(shard, jobs::run_minute(&isolate.service, &ports).await)
     })
 }
 
-/// Does what a message of the queue says. The promise is rejected when it could not be done, so that the platform hands it
-/// over again; the cause is in the log.
+/// Processes a message of the queue. The promise is rejected on failure, so that the platform delivers the message again; the
+/// cause is logged.
 #[wasm_bindgen]
 pub fn consume(message: String, env: Env) -> Promise {
     let isolate = isolate(&env);
     future_to_promise(async move {
         let (shard, message) = Shard::of_message(&message);
         let ports = EdgePorts::of(&env, shard);
-        log(shard, schedule::consume(&isolate.service, &ports, message).await)
+        log(shard, jobs::consume(&isolate.service, &ports, message).await)
     })
 }
 
-/// Sends what is due to webhooks, after the response that made it due. The promise is rejected when storage can't answer;
-/// what was not sent stays due.
+/// Sends webhook deliveries after the response that made them due. The promise is rejected when storage is unavailable; what
+/// was not sent stays due.
 fn deliver(isolate: Rc<Isolate>, env: Env, shard: Shard) -> Promise {
     future_to_promise(async move {
         let ports = EdgePorts::of(&env, shard);
-        log(shard, schedule::deliver_due(&isolate.service, &ports).await)
+        log(shard, jobs::deliver_due(&isolate.service, &ports).await)
     })
 }
 
-/// Writes what went wrong to the log.
+/// Logs errors.
 fn log(shard: Shard, outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
-    // The first database is the only one in most deployments.
+    // Most deployments have only the first shard, so it is not named.
     let named = |text: &str| match shard {
         Shard::FIRST => text.to_owned(),
         other => other.binding() + ": " + text,
@@ -147,7 +143,7 @@ fn begin(
         // The promise's task polls it again, with its own waker.
         Poll::Pending => {
             let promise = future_to_promise(answer);
-            // A user who closes the page has approved the call all the same: what came of it is stored.
+            // A user who closes the page has still approved the call, so its result must be stored.
             if let Some(context) = approves {
                 context.wait_until(&promise)?;
             }
@@ -156,7 +152,7 @@ fn begin(
     }
 }
 
-/// Whether a request may decide about a call of an agent.
+/// Whether a request may be a user's decision about a call of an agent.
 fn is_decision(request: &web_sys::Request) -> bool {
     request.method() == "POST" && request.url().ends_with("/approval")
 }
@@ -172,7 +168,7 @@ fn answer(
         request.headers = http::headers(&http::lines(sent));
     }
     let reads = isolate.service.reads(&request);
-    // In the first database, a secret of one that is not there is as unknown as any other.
+    // A secret that names an unbound shard is looked up in the first one, where it is unknown.
     let shard = Some(isolate.service.shard(&request)).filter(|shard| is_bound(&env, *shard));
     let shard = shard.unwrap_or_default();
     let sent = Clone::clone(sent);
@@ -208,8 +204,8 @@ fn answer(
         if let Some(context) = context.filter(|_| response.has_deliveries) {
             context.wait_until(&deliver(Rc::clone(&isolate), env.clone(), shard))?;
         }
-        if response.is_file {
-            return http::site_file(&sent, &env, &response.file_headers()).await;
+        if response.is_asset {
+            return http::site_file(&sent, &env, &response.asset_headers()).await;
         }
         http::response(&response)
     }

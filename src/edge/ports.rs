@@ -1,4 +1,4 @@
-//! Cloudflare's storage as an implementation of the core's ports.
+//! The core's ports, implemented with Cloudflare's services.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -17,16 +17,16 @@ use super::buffer::Buffer;
 use super::{Context, http};
 use crate::auth::Shard;
 use crate::ports::{
-    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
-    MAX_ANSWER, Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet,
-    RetryAfter, Signatures, Statement, StorageError,
+    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
+    MAX_ANSWER, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
+    Signatures, Statement, StorageError, StreamingRequest, StreamingResponse,
 };
 use crate::util::json;
 
-/// The Workers KV namespace that holds the catalog.
+/// The Workers KV namespace of the catalog.
 const CATALOG: &str = "CATALOG";
-/// In seconds, the longer of the two periods that a rate-limit binding supports. The binding itself says only yes or
-/// no.
+/// The `Retry-After` of the rate limit, in seconds: the longer of the two periods that a rate-limit binding supports. The binding
+/// itself reports no time.
 const RATE_PERIOD: RetryAfter = RetryAfter(60);
 
 /// The Worker's bindings.
@@ -34,18 +34,18 @@ const RATE_PERIOD: RetryAfter = RetryAfter(60);
 pub struct EdgePorts<'a> {
     /// The bindings as the platform passes them.
     pub env: &'a Env,
-    /// The database of keys and connections.
+    /// The shard whose database is used.
     pub shard: Shard,
-    /// Whether another database has said that the account is in this one.
+    /// Whether the request was forwarded here, because the account has moved.
     pub was_forwarded: bool,
-    /// The request that is being answered; `None` for work of another kind.
+    /// The request; `None` for jobs.
     pub request: Option<&'a web_sys::Request>,
-    /// What keeps the isolate running after the response; `None` for work of another kind.
+    /// The request's execution context, which keeps the isolate alive after the response; `None` for jobs.
     pub context: Option<&'a Context>,
 }
 
 impl<'a> EdgePorts<'a> {
-    /// The ports for work of another kind than a request.
+    /// The ports for jobs.
     pub const fn of(env: &'a Env, shard: Shard) -> Self {
         Self { env, shard, was_forwarded: false, request: None, context: None }
     }
@@ -58,7 +58,7 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     fn get(this: &KvNamespace, key: &str, kind: &str) -> Result<Promise, JsValue>;
 
-    /// The bindings that every request looks at.
+    /// The bindings.
     type Bindings;
     #[wasm_bindgen(method, getter, js_name = "RATE_LIMITER")]
     fn rate_limiter(this: &Bindings) -> Option<RateLimiter>;
@@ -69,7 +69,7 @@ extern "C" {
     fn limit(this: &RateLimiter, options: &JsValue) -> Result<Promise, JsValue>;
 }
 
-/// The binding of this name. A missing one is an error, never a panic.
+/// The binding of this name. Fails when it is missing.
 fn binding(env: &Env, name: &str) -> Result<JsValue, JsValue> {
     let value = Reflect::get(env, &name.into())?;
     if value.is_object() {
@@ -79,7 +79,7 @@ fn binding(env: &Env, name: &str) -> Result<JsValue, JsValue> {
     }
 }
 
-/// Whether there is a database for this shard.
+/// Whether this shard has a database binding.
 pub fn is_bound(env: &Env, shard: Shard) -> bool {
     shard == Shard::FIRST || binding(env, &shard.binding()).is_ok()
 }
@@ -135,8 +135,8 @@ impl Db for EdgePorts<'_> {
     }
 }
 
-impl Later for EdgePorts<'_> {
-    fn later(&self, statement: Statement) {
+impl Background for EdgePorts<'_> {
+    fn run_in_background(&self, statement: Statement) {
         let (env, shard) = (self.env.clone(), self.shard);
         let work = future_to_promise(async move {
             if let Err(error) = batch(&env, shard, &[statement], None).await {
@@ -150,7 +150,7 @@ impl Later for EdgePorts<'_> {
     }
 }
 
-/// Runs statements in one transaction; in a session if `since` says from when on, whose bookmark is then returned.
+/// Runs statements in one transaction. With `since`, they run in a session, whose bookmark is returned.
 async fn batch(
     env: &Env,
     shard: Shard,
@@ -186,7 +186,7 @@ impl Serialize for Bound<'_> {
     }
 }
 
-/// What D1 answers to a statement: three numbers and the rows, with a space after each number.
+/// Parses D1's result of a statement: three numbers and the rows, with a space after each number.
 fn result_set(line: &str) -> ResultSet {
     let mut parts = line.splitn(4, ' ');
     let mut number = || parts.next().and_then(|text| text.parse().ok()).unwrap_or_default();
@@ -240,7 +240,11 @@ impl Http for EdgePorts<'_> {
         })
     }
 
-    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+    async fn open(
+        &self,
+        request: StreamingRequest<'_>,
+        deadline_ms: u32,
+    ) -> Result<StreamingResponse, HttpError> {
         self.opened(request, deadline_ms).await
     }
 
@@ -265,11 +269,15 @@ impl Http for EdgePorts<'_> {
 }
 
 impl EdgePorts<'_> {
-    async fn opened(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+    async fn opened(
+        &self,
+        request: StreamingRequest<'_>,
+        deadline_ms: u32,
+    ) -> Result<StreamingResponse, HttpError> {
         let head = http::head(request.headers);
         let bytes = match request.payload {
             Payload::Bytes(bytes) => Some(bytes),
-            Payload::Arriving => None,
+            Payload::Stream => None,
         };
         let arriving = self.request.map_or(JsValue::UNDEFINED, JsValue::from);
         let sent = http::open(request.method, request.url, &head, bytes, &arriving, deadline_ms);
@@ -282,7 +290,7 @@ impl EdgePorts<'_> {
                 _ => HttpError::Unreachable,
             });
         };
-        Ok(Incoming {
+        Ok(StreamingResponse {
             status: response.status(),
             headers: http::headers(&http::lines(&answer)),
             body: Rc::new(http::Answer(RefCell::new(Some(answer)))),
@@ -361,7 +369,7 @@ impl RateLimit for EdgePorts<'_> {
         match is_allowed(&limiter, caller).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(RATE_PERIOD),
-            // A broken limiter must not take the service down.
+            // The service must stay available without the limiter.
             Err(error) => {
                 worker::console_error!("rate limiter: {}", describe(&error));
                 Ok(())
@@ -370,13 +378,11 @@ impl RateLimit for EdgePorts<'_> {
     }
 }
 
-/// What the limiter is asked.
 #[derive(Serialize)]
 struct Limited<'a> {
     key: &'a str,
 }
 
-/// What the limiter answers.
 #[derive(Deserialize)]
 struct Outcome {
     success: bool,

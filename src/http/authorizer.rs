@@ -25,9 +25,6 @@ pub(super) struct KeyAuthorizer<'a, P> {
 
 impl<P: Ports> KeyAuthorizer<'_, P> {
     /// Queries storage only for a caller that is not cached.
-    ///
-    /// # Errors
-    /// As [`Self::authorize_and_run`].
     pub async fn ensure_authorized(&self) -> Result<(), Problem> {
         if !self.is_known {
             self.authorize_and_run(Statements::default()).await?;
@@ -36,9 +33,7 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
     }
 
     /// Runs the statements in one batch with the one that selects the key's row. A refused caller gets no result of them.
-    ///
-    /// # Errors
-    /// When the key is not valid, the path or method does not exist, the scope is missing, or storage can't answer.
+    /// Fails when the key is invalid, the path or method does not exist, the scope is missing, or storage is unavailable.
     pub async fn authorize_and_run(
         &self,
         statements: Statements,
@@ -57,9 +52,9 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
                 return Err(Problem { moved_to: Some(shard), ..self.caller.refused().into() });
             }
             let principal = owner(self.caller, sets.first(), self.now);
-            if principal.is_err() && self.ports.is_near() {
+            if principal.is_err() && self.ports.allows_replica() {
                 // A replica may not have a new key yet.
-                self.ports.leave_copies();
+                self.ports.use_primary();
                 continue;
             }
             sets.drain(..1.min(sets.len()));
@@ -67,7 +62,7 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
         };
         // A replica's row may be out of date, and the cache also serves callers that did not allow replicas.
         if let Caller::Key(key) = self.caller
-            && !self.ports.is_near()
+            && !self.ports.allows_replica()
         {
             self.service.keys().remember(key, principal.as_ref().ok(), self.now);
         }

@@ -1,16 +1,13 @@
-//! JSON bodies: every fault of a body is found and named, and nothing is guessed.
+//! JSON bodies. The reader reports every fault of a body, and never guesses.
 
 use std::collections::BTreeMap;
 
 use super::message::{Body, MAX_BODY, Request};
-use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem, joined};
+use super::problem::{Code, Fault, Location, MAX_FAULTS, Problem, joined};
 use crate::util::json::{self, Value};
 use crate::util::nearest::{nearest, shown};
 
-/// Requires the media type of the body to be JSON.
-///
-/// # Errors
-/// `unsupported_media_type` when it is not.
+/// Fails unless the request declares its body as JSON.
 pub(crate) fn require_json(request: &Request) -> Result<(), Problem> {
     let media_type = request.header("content-type").and_then(|value| value.split(';').next());
     if media_type
@@ -25,24 +22,24 @@ pub(crate) fn require_json(request: &Request) -> Result<(), Problem> {
 /// A field of a request body.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// The field's name.
+    /// The name.
     pub name: &'static str,
-    /// Which values it accepts.
+    /// The accepted values.
     pub check: FieldCheck,
-    /// Whether a body must have it.
+    /// Whether the field is required.
     pub required: bool,
 }
 
-/// Checks a string. Returns `None` when it is valid, else what is wrong, completing a sentence that begins with the
-/// field's name.
+/// Checks a string. Returns `None` when it is valid, otherwise an error that completes a sentence beginning with the field's
+/// name.
 pub type Rule = fn(&str) -> Option<&'static str>;
 
-/// Which values a field accepts.
+/// The values that a field accepts.
 #[derive(Debug, Clone, Copy)]
 pub enum FieldCheck {
     /// A string that the rule accepts.
     Text(Rule),
-    /// As [`Self::Text`], or null, which means the same as absent.
+    /// As [`Self::Text`], or null, which is treated as absent.
     TextOrNull(Rule),
     /// True or false.
     Boolean,
@@ -50,43 +47,37 @@ pub enum FieldCheck {
     OneOf(&'static [&'static str]),
     /// An array of at most this many strings, each accepted by the rule.
     Texts(usize, Rule),
-    /// An array of these names, at most as many as there are.
+    /// An array of these names, at most as many items as names.
     Names(&'static [&'static str]),
-    /// Whatever the function notes no fault of. A check that only some bodies need is so left out of modules that never
-    /// use it.
+    /// Values for which the function reports no fault. Checks that only some bodies need are functions, so that modules which
+    /// do not use them do not contain them.
     Own(OwnCheck),
 }
 
-/// Checks a field's value and notes its faults.
+/// Checks a field's value and adds its faults.
 pub type OwnCheck = fn(&mut BodyReader, &'static str, &Value);
 
-/// The most members of an object of strings.
+/// The maximum number of members of an object of strings.
 pub const MAX_MEMBERS: usize = 50;
 
 /// Reads one JSON object against an endpoint's fields, collecting all faults.
 #[derive(Debug)]
 pub struct BodyReader {
-    /// What was sent; `None` once it is taken out.
+    /// The sent values; `None` once taken.
     fields: Vec<(&'static str, Option<Value>)>,
     faults: Vec<Fault>,
 }
 
 impl BodyReader {
-    /// Parses the body of `request` and checks each field; `known` lists the endpoint's fields.
-    ///
-    /// # Errors
-    /// When the body is not declared as JSON, is too large, or is not a JSON object. Faults of fields are reported by
-    /// [`Self::finish`].
+    /// Parses the body of `request` and checks each field; `known` lists the endpoint's fields. Fails when the body is not
+    /// declared as JSON, is too large, or is not a JSON object. [`Self::finish`] reports faults of fields.
     pub fn new(request: &Request, known: &[Field]) -> Result<Self, Problem> {
         require_json(request)?;
         let Body::Whole(bytes) = &request.body else { return Err(too_large()) };
         Self::of(parse(bytes).map_err(whole)?, known)
     }
 
-    /// As [`Self::new`], for a body that has been parsed already.
-    ///
-    /// # Errors
-    /// When it is not an object.
+    /// As [`Self::new`], for a parsed body.
     pub fn of(body: Value, known: &[Field]) -> Result<Self, Problem> {
         let Value::Object(members) = body else {
             return Err(whole("The body must be a JSON object.".into()));
@@ -114,7 +105,8 @@ impl BodyReader {
         let Some(field) = known.iter().find(|field| field.name == name) else {
             let (code, what) = (Code::InvalidBody, "a field of this body");
             let known: Vec<&str> = known.iter().map(|field| field.name).collect();
-            return self.note(&[name], |place| Fault::unknown(code, place, name, what, &known));
+            return self
+                .note(&[name], |location| Fault::unknown(code, location, name, what, &known));
         };
         if self.has(name) {
             return self.invalid(&[name], "is given more than once");
@@ -122,14 +114,12 @@ impl BodyReader {
         self.fields.push((field.name, Some(value)));
     }
 
-    /// Whether a field was sent, whether or not it has been taken out.
-    #[must_use]
+    /// Whether a field was sent, even if its value has been taken.
     pub fn was_sent(&self, field: &str) -> bool {
         self.fields.iter().any(|(name, _)| *name == field)
     }
 
-    /// Whether a field was sent, and has not been taken out.
-    #[must_use]
+    /// Whether a field was sent and its value has not been taken.
     pub fn has(&self, field: &str) -> bool {
         self.get(field).is_some()
     }
@@ -151,7 +141,9 @@ impl BodyReader {
             FieldCheck::OneOf(names) => {
                 if !text.is_some_and(|text| names.contains(&text)) {
                     let code = Code::InvalidBody;
-                    self.note(&[name], |place| Fault::none_of(code, place, name, text, names));
+                    self.note(&[name], |location| {
+                        Fault::none_of(code, location, name, text, names)
+                    });
                 }
                 None
             }
@@ -193,7 +185,7 @@ impl BodyReader {
         None
     }
 
-    /// Notes what is wrong with a set: an array of one to `most` distinct strings, each accepted by the rule.
+    /// Checks a set: an array of one to `most` distinct strings, each accepted by the rule.
     pub fn check_set(&mut self, field: &str, value: &Value, most: usize, rule: Rule) {
         let items = if let Value::Array(items) = value { items.as_slice() } else { &[] };
         let objection = self.check_items(field, value, most, rule);
@@ -202,25 +194,25 @@ impl BodyReader {
             self.invalid(&[field], what);
         }
         for (nth, item) in items.iter().enumerate() {
-            // An array that is too long has its fault already; comparing all its items would take long.
+            // An array that is too long already has its fault, and comparing all items would be slow.
             if items.iter().take(nth.min(most)).any(|other| other == item) {
                 self.invalid(&[field, &format!("{nth}")], "is a duplicate");
             }
         }
     }
 
-    /// Notes what is wrong with a set of some of these names, and for each other one what may have been meant.
+    /// Checks a set of names, and suggests one for each unknown item.
     pub fn check_set_of(&mut self, field: &str, value: &Value, names: &[&str]) {
         self.check_set(field, value, names.len(), |_| None);
         self.check_names(field, value, names);
     }
 
-    /// Notes each string of an array that is none of the names.
+    /// Adds a fault for each string of an array that is not one of the names.
     fn check_names(&mut self, field: &str, value: &Value, names: &[&str]) {
         let Value::Array(items) = value else { return };
         for (nth, item) in items.iter().enumerate() {
             let text = item.as_text().filter(|text| !names.contains(text));
-            // Comparing all of many strings would take long.
+            // Comparing many strings would be slow.
             if let Some(text) = text.filter(|_| self.faults.len() < MAX_FAULTS) {
                 let what = format!("must be one of {}", joined(names, ", "));
                 let suggestion = nearest(text, names.iter().copied(), 1).pop();
@@ -229,7 +221,7 @@ impl BodyReader {
         }
     }
 
-    /// Notes what is wrong with an object whose values are strings. The rule gets each name with its value.
+    /// Checks an object whose values are strings. The rule gets each name and value.
     pub fn check_texts(
         &mut self,
         field: &str,
@@ -258,77 +250,76 @@ impl BodyReader {
         }
     }
 
-    /// Notes each member that an object in the value has twice: of two readers, one may take the first and one the last.
+    /// Adds a fault for each duplicate member in the value, at any depth: parsers disagree on which one counts.
     pub fn check_repeated(&mut self, path: &[&str], value: &Value) {
-        value.each_repeated(path, &mut |place| self.invalid(place, "is given more than once"));
+        value
+            .each_repeated(path, &mut |location| self.invalid(location, "is given more than once"));
     }
 
-    /// Notes a fault unless the value is a whole number from `least` to `most`.
+    /// Checks that the value is a whole number from `least` to `most`.
     pub fn check_integer(&mut self, field: &str, value: &Value, least: u64, most: u64) {
         if !value.as_integer().is_some_and(|number| least <= number && number <= most) {
             self.invalid(&[field], &format!("must be a whole number from {least} to {most}"));
         }
     }
 
-    /// Notes a fault, unless [`MAX_FAULTS`] have been noted already.
-    fn note(&mut self, path: &[&str], fault: impl FnOnce(Place) -> Fault) {
+    /// Adds a fault, up to [`MAX_FAULTS`].
+    fn note(&mut self, path: &[&str], fault: impl FnOnce(Location) -> Fault) {
         if self.faults.len() < MAX_FAULTS {
-            let fault = fault(Place::Pointer(pointer(path)));
+            let fault = fault(Location::Pointer(pointer(path)));
             self.faults.push(fault);
         }
     }
 
-    /// Notes that the value at `path` can't be used; `what` completes a sentence that begins with its name.
+    /// Adds a fault of the value at `path`; `what` completes a sentence that begins with its name.
     pub fn invalid(&mut self, path: &[&str], what: &str) {
         self.invalid_like(path, what, None);
     }
 
-    /// As [`Self::invalid`], with a suggestion of what may have been meant.
+    /// As [`Self::invalid`], with a suggestion.
     pub fn invalid_like(&mut self, path: &[&str], what: &str, suggestion: Option<String>) {
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(invalid(path, what, suggestion));
         }
     }
 
-    /// Takes a field's value out. Returns `None` when it was not sent.
+    /// Takes a field's value. Returns `None` when it was not sent.
     fn value(&mut self, field: &str) -> Option<Value> {
         self.fields.iter_mut().find(|(name, _)| *name == field)?.1.take()
     }
 
-    /// Takes a string out. Returns `None` when it was not sent or is null.
+    /// Takes a string. Returns `None` when it was not sent or is null.
     pub fn text(&mut self, field: &str) -> Option<String> {
         self.value(field)?.into_text()
     }
 
-    /// A string that is not taken out. Returns `None` when it was not sent or is something else.
-    #[must_use]
+    /// Borrows a string without taking it. Returns `None` when it was not sent or is something else.
     pub fn peek(&self, field: &str) -> Option<&str> {
         self.get(field)?.as_text()
     }
 
-    /// Takes a boolean out. Returns `None` when it was not sent.
+    /// Takes a boolean. Returns `None` when it was not sent.
     pub fn boolean(&mut self, field: &str) -> Option<bool> {
         if let Value::Boolean(value) = self.value(field)? { Some(value) } else { None }
     }
 
-    /// Takes an array of strings out. Returns `None` when it was not sent.
+    /// Takes an array of strings. Returns `None` when it was not sent.
     pub fn texts(&mut self, field: &str) -> Option<Vec<String>> {
         let Value::Array(items) = self.value(field)? else { return None };
         Some(items.into_iter().filter_map(Value::into_text).collect())
     }
 
-    /// The strings among an array's items, each with its position. The field is not taken out.
-    #[must_use]
+    /// The strings among an array's items, each with its index. Does not take the field.
     pub fn texts_at(&self, field: &str) -> Vec<(usize, String)> {
         let Some(Value::Array(items)) = self.get(field) else { return Vec::new() };
         let text = |(at, item): (usize, &Value)| Some((at, item.as_text()?.to_owned()));
         items.iter().enumerate().filter_map(text).collect()
     }
 
-    /// Takes an object of strings out. Returns `None` when it was not sent.
+    /// Takes an object of strings. Returns `None` when it was not sent.
     pub fn text_members(&mut self, field: &str) -> Option<BTreeMap<String, String>> {
         let Value::Object(members) = self.value(field)? else { return None };
-        // Inserted one by one: collecting would bring a sort of its own into the Worker.
+        // Inserted one by one: `collect` would add a sort to the Worker's module.
         let mut texts = BTreeMap::new();
         for (name, value) in members {
             if let Some(text) = value.into_text() {
@@ -339,18 +330,16 @@ impl BodyReader {
     }
 
     /// Whether a field was sent as null.
-    #[must_use]
     pub fn is_null(&self, field: &str) -> bool {
         self.get(field) == Some(&Value::Null)
     }
 
-    /// Takes a whole number out. Returns `None` when it was not sent.
+    /// Takes a whole number. Returns `None` when it was not sent.
     pub fn integer(&mut self, field: &str) -> Option<u64> {
         self.value(field)?.as_integer()
     }
 
-    /// The refusal of the body for all faults that were found, and for one more at `path`.
-    #[must_use]
+    /// The problem with all faults so far, and one more at `path`.
     pub fn refuse(self, path: &[&str], what: &str, suggestion: Option<String>) -> Problem {
         let last = invalid(path, what, suggestion);
         let mut faults = self.faults;
@@ -360,41 +349,36 @@ impl BodyReader {
         Problem::of_faults(faults).unwrap_or_else(|| Problem::of_fault(last))
     }
 
-    /// Ends the checking. After `Ok`, every value taken out is valid.
-    ///
-    /// # Errors
-    /// With all faults that were found.
+    /// Fails with all faults. After `Ok`, every taken value is valid.
     pub fn finish(&mut self) -> Result<(), Problem> {
         Problem::of_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
     }
 }
 
 /// The problem of a body of more than [`MAX_BODY`] bytes.
-#[must_use]
 pub fn too_large() -> Problem {
     Problem::new(Code::BodyTooLarge, format!("The body may have at most {} KiB.", MAX_BODY >> 10))
 }
 
-/// The problem of a body that is faulty as a whole.
+/// The problem of a body that is invalid as a whole.
 fn whole(detail: String) -> Problem {
-    let place = Place::Pointer(String::new());
-    Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
+    let location = Location::Pointer(String::new());
+    Problem::of_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
-/// The refusal of a body for one fault, at `path`.
-#[must_use]
+/// The problem of a body with one fault at `path`.
 pub fn refusal(path: &[&str], what: &str) -> Problem {
     Problem::of_fault(invalid(path, what, None))
 }
 
 /// The fault of the value at `path`; `what` completes a sentence that begins with its name.
 fn invalid(path: &[&str], what: &str, suggestion: Option<String>) -> Fault {
-    let place = Place::Pointer(pointer(path));
+    let location = Location::Pointer(pointer(path));
     let detail = format!("`{}` {what}", joined(path, "/"));
-    Fault { code: Code::InvalidBody, place, detail, suggestion }
+    Fault { code: Code::InvalidBody, location, detail, suggestion }
 }
 
-/// The JSON pointer of a path (RFC 6901). Overlong field names are cut.
+/// The JSON pointer of a path (RFC 6901). Long field names are truncated.
 fn pointer(path: &[&str]) -> String {
     let mut pointer = String::new();
     for step in path {
@@ -410,7 +394,7 @@ fn pointer(path: &[&str]) -> String {
     pointer
 }
 
-/// Parses the whole body. When that fails, returns the reason as a sentence.
+/// Parses the whole body. Fails with a message.
 fn parse(bytes: &[u8]) -> Result<Value, String> {
     if bytes.is_empty() {
         return Err("The body is empty: send a JSON object.".into());

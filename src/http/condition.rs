@@ -1,9 +1,9 @@
 //! The values of `If-Match` and `If-None-Match`: entity tags (RFC 9110, sections 8.8.3 and 13.1).
 
-/// An entity tag that a request names.
+/// An entity tag in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntityTag<'a> {
-    /// Whether it is weak (`W/"…"`).
+    /// Whether the tag is weak (`W/"…"`).
     pub is_weak: bool,
     /// The tag with its quotes.
     pub opaque: &'a str,
@@ -20,7 +20,6 @@ pub enum Condition<'a> {
 
 impl<'a> Condition<'a> {
     /// Parses the value. Returns `None` when it is neither `*` nor a list of entity tags.
-    #[must_use]
     pub fn parse(value: &'a str) -> Option<Self> {
         let mut rest = value.trim_matches(BLANKS);
         if rest == "*" {
@@ -37,7 +36,7 @@ impl<'a> Condition<'a> {
             tags.push(EntityTag { is_weak: tag.len() < rest.len(), opaque });
             let after = after.trim_start_matches(BLANKS);
             rest = match after.strip_prefix(',') {
-                // Empty list items are to be ignored (RFC 9110, section 5.6.1).
+                // Recipients must ignore empty list items (RFC 9110, section 5.6.1).
                 Some(next) => next.trim_start_matches([' ', '\t', ',']),
                 None if after.is_empty() => after,
                 None => return None,

@@ -7,27 +7,26 @@ use super::route::{READS, Resource, Route};
 
 /// Response headers that a page may read.
 const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source";
-/// Seconds for which a browser may remember a preflight; browsers apply lower limits of their own.
+/// How long a browser may cache a preflight, in seconds; browsers apply lower limits of their own.
 const PREFLIGHT_AGE: &str = "86400";
 
-/// The value of `vary`, which keeps caches from giving one caller's answer to another.
-#[must_use]
+/// The value of `vary`, which prevents caches from serving one caller's response to another.
 pub fn vary(config: &Config) -> String {
     let mut vary = config.secret_headers.join(", ");
     vary.push_str(", origin");
     vary
 }
 
-/// Adds the headers that let the requesting page read the response, if it may.
+/// Adds the headers that allow the requesting page to read the response, if its origin is allowed.
 pub fn expose(config: &Config, request: &Request, response: &mut Response) {
     if let Some(origin) = caller(config, request) {
         response.add("access-control-allow-origin", origin.to_owned());
-        let exposed = if response.passed.is_some() { "*" } else { EXPOSED };
+        let exposed = if response.proxied.is_some() { "*" } else { EXPOSED };
         response.add("access-control-expose-headers", exposed);
     }
 }
 
-/// The origin of the requesting page. Returns `None` when it may not call. Pages of every origin may read the `OpenAPI`
+/// The origin of the requesting page. Returns `None` when it is not allowed. Pages of every origin may read the `OpenAPI`
 /// document.
 fn caller<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
     let origin = request.header("origin")?;
@@ -38,9 +37,8 @@ fn caller<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
     (config.allows(origin) || is_document()).then_some(origin)
 }
 
-/// The answer to `OPTIONS`. It names the headers that a page may send only to a page that may call. `None` is a path that
+/// The response to `OPTIONS`. Only an allowed origin learns which headers it may send. `resource` is `None` for a path that
 /// does not exist.
-#[must_use]
 pub fn preflight(config: &Config, request: &Request, resource: Option<&Resource>) -> Response {
     let allow = resource.map_or_else(|| READS.to_owned(), Resource::allow);
     let mut response = Response::empty(204);
@@ -55,12 +53,12 @@ pub fn preflight(config: &Config, request: &Request, resource: Option<&Resource>
     response
 }
 
-/// The headers that a page may send besides a secret's.
+/// The headers that a page may send in addition to those with the secret.
 fn others(resource: Option<&Resource>) -> &'static str {
     match resource {
-        // They go to a platform, which may take any.
+        // Forwarded to a platform, which may accept any header.
         Some(resource) if resource.has(Keyed::is_proxy) => ", *",
-        // What clients of the Model Context Protocol send.
+        // Sent by MCP clients.
         Some(resource) if resource.open() == Some(Open::Mcp) => {
             ", authorization, content-type, mcp-method, mcp-name, mcp-protocol-version"
         }

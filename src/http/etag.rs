@@ -1,19 +1,17 @@
-//! Entity tags of catalog reads (RFC 9110, section 8.8.3). An answer depends only on a segment and the query, so its
-//! tag can be computed without rendering it.
+//! Entity tags of catalog reads (RFC 9110, section 8.8.3). A response depends only on a segment and the query, so its tag can
+//! be computed without rendering it.
 
 use crate::catalog::stored::SegmentId;
 use crate::http::condition::Condition;
 
-/// Identifies the build, set by the build script: another build may render the same rows differently, so its tags must
-/// differ.
+/// The build's id, set by the build script. Another build may render the same rows differently, so its tags must differ.
 const BUILD: &str = match option_env!("CONNECTOR_VAULT_BUILD") {
     Some(build) => build,
     None => env!("CARGO_PKG_VERSION"),
 };
 
-/// The strong tag of this build's answer to `query` on a segment. What it shows of it depends on `shown`, which is empty when it
-/// shows all.
-#[must_use]
+/// The strong tag of this build's response to `query` on a segment. `shown` identifies the visible part of the segment; it is
+/// empty when all of it is visible.
 pub fn of_query(segment: SegmentId, query: &str, shown: &str) -> String {
     let mut hasher = crate::util::crc32::crc32_of_pieces();
     hasher.update(BUILD.as_bytes());
@@ -26,9 +24,8 @@ pub fn of_query(segment: SegmentId, query: &str, shown: &str) -> String {
     format!("\"{segment}-{sum:08x}-{shown}\"")
 }
 
-/// Whether an `If-None-Match` value names `tag`. Weak tags match too, as RFC 9110 says for this header. An invalid
-/// value names nothing: at worst, the caller gets an answer that it has already.
-#[must_use]
+/// Whether an `If-None-Match` value contains `tag`. Weak tags match too, as RFC 9110 requires for this header. An invalid value
+/// contains nothing: at worst, the caller gets a response that it already has.
 pub fn matches(if_none_match: &str, tag: &str) -> bool {
     match Condition::parse(if_none_match) {
         Some(Condition::Any) => true,

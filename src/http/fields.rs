@@ -11,20 +11,20 @@ use crate::terms::{CredentialType, EventType, IdentityType, Scope, State};
 use crate::util::nearest::{nearest, shown};
 use crate::webhooks::rules as webhook_rules;
 
-/// The shortest lifetime of a token, in seconds.
+/// The minimum lifetime of a token, in seconds.
 pub const MIN_TTL: u64 = 60;
-/// The longest lifetime of a token, in seconds.
+/// The maximum lifetime of a token, in seconds.
 pub const MAX_TTL: u64 = 3600;
-/// The most platforms that a token may name.
+/// The maximum number of a token's platforms.
 pub const MAX_PLATFORMS: usize = 20;
-/// The most origins that a token may name.
+/// The maximum number of a token's origins.
 pub const MAX_ORIGINS: usize = 10;
-/// The most connections to which a token can be restricted.
+/// The maximum number of a token's connections.
 pub const MAX_CONNECTIONS: usize = 20;
-/// The longest origin, in characters.
+/// The maximum length of an origin, in characters.
 pub const MAX_ORIGIN: usize = 253;
 
-/// The most scopes of a platform that a request may name.
+/// The maximum number of a platform's scopes in a request.
 pub const MAX_SCOPES: usize = 200;
 
 const SCOPES: Field = optional("scopes", FieldCheck::Texts(MAX_SCOPES, connect_rules::scope));
@@ -37,7 +37,7 @@ const ACTIONS: Field =
 const CONNECTIONS: Field =
     own("connections", |body, name, value| body.check_set(name, value, MAX_CONNECTIONS, id));
 
-/// A new connection. Whether the catalog has the platform is checked separately.
+/// A new connection. The endpoint also checks the platform against the catalog.
 pub const CREATE_FIELDS: [Field; 9] = [
     required("platform", FieldCheck::Text(any)),
     optional("platformVersion", FieldCheck::Text(platform_version)),
@@ -63,7 +63,7 @@ pub const STATE_FIELDS: [Field; 3] = [
 /// The name of a connection.
 pub const NAME_FIELDS: [Field; 1] = [required("name", FieldCheck::TextOrNull(rules::name))];
 
-/// A session token. Whether the key has the scopes and the catalog the platforms is checked separately.
+/// A session token. The endpoint also checks the scopes against the key and the platforms against the catalog.
 pub const SESSION_FIELDS: [Field; 9] = [
     required("identity", FieldCheck::Text(rules::identity)),
     optional("identityType", FieldCheck::OneOf(&IdentityType::NAMES)),
@@ -80,7 +80,7 @@ pub const SESSION_FIELDS: [Field; 9] = [
     own("ttlSeconds", |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL)),
 ];
 
-/// An account to connect. What the platform takes is checked against its connector separately.
+/// An account to connect. The endpoint also checks it against the platform's connector.
 pub const CONNECT_FIELDS: [Field; 13] = [
     optional("platform", FieldCheck::Text(any)),
     optional("connection", FieldCheck::Text(id)),
@@ -111,10 +111,10 @@ pub const CLIENT_FIELDS: [Field; 8] = [
     optional("pkce", FieldCheck::OneOf(&["S256", "none"])),
 ];
 
-/// Anything that names no member twice.
+/// Any value without duplicate members.
 const FREE: OwnCheck = |body, name, value| body.check_repeated(&[name], value);
 
-/// The input of an action, which is checked against the action's schema separately, and what is wanted of the answer.
+/// The input of an action, which the endpoint also checks against the action's schema, and the limits on the response.
 pub const INPUT_FIELDS: [Field; 8] = [
     own("path", FREE),
     own("query", FREE),
@@ -126,7 +126,7 @@ pub const INPUT_FIELDS: [Field; 8] = [
     own("maxBytes", FREE),
 ];
 
-/// Credentials that another service held. Which of them belong to the type is checked separately.
+/// Credentials from another service. The endpoint also checks which fields belong to the type.
 pub const CREDENTIALS_FIELDS: [Field; 15] = [
     required("type", FieldCheck::OneOf(&CredentialType::NAMES)),
     optional("authMethod", FieldCheck::Text(connect_rules::method_id)),
@@ -149,7 +149,7 @@ const EVENT_TYPES: Field = optional("types", FieldCheck::Names(&EventType::NAMES
 const WEBHOOK_DESCRIPTION: Field =
     optional("description", FieldCheck::TextOrNull(webhook_rules::description));
 
-/// A new webhook. Whether the service may send anything to its address is checked separately.
+/// A new webhook. The endpoint also checks whether its address is allowed.
 pub const NEW_WEBHOOK_FIELDS: [Field; 4] = [
     required("url", FieldCheck::Text(webhook_rules::url)),
     WEBHOOK_DESCRIPTION,
@@ -165,7 +165,7 @@ pub const WEBHOOK_FIELDS: [Field; 4] = [
     optional("active", FieldCheck::Boolean),
 ];
 
-/// Who authenticates the users of agents. Which of them belong to the type is checked separately.
+/// The sign-in configuration for users of agents. The endpoint also checks which fields belong to the type.
 pub const SIGN_IN_FIELDS: [Field; 7] = [
     required("type", FieldCheck::OneOf(&SignInType::NAMES)),
     optional("issuer", FieldCheck::Text(webhook_rules::url)),
@@ -176,8 +176,7 @@ pub const SIGN_IN_FIELDS: [Field; 7] = [
     optional("url", FieldCheck::Text(webhook_rules::url)),
 ];
 
-/// A user of an agent, whom the app has authenticated. Whether the catalog has the platforms is not checked: those that it does
-/// not have are of no use.
+/// A user of an agent, authenticated by the app. The platforms are not checked: unknown ones grant nothing.
 pub const GRANT_FIELDS: [Field; 8] = [
     required("request", FieldCheck::Text(any)),
     required("identity", FieldCheck::Text(rules::identity)),
@@ -189,13 +188,13 @@ pub const GRANT_FIELDS: [Field; 8] = [
     optional("confirm", FieldCheck::OneOf(&Confirm::NAMES)),
 ];
 
-/// The events that a webhook is sent once more.
+/// The events to send to a webhook again.
 pub const REPLAY_FIELDS: [Field; 2] = [
     required("from", FieldCheck::Text(webhook_rules::event)),
     optional("to", FieldCheck::TextOrNull(webhook_rules::event)),
 ];
 
-/// A new API key. Whether the caller's key has the scopes, and does not expire before it, is checked separately.
+/// A new API key. The endpoint also checks its scopes and its expiry against the caller's key.
 pub const KEY_FIELDS: [Field; 3] = [
     optional("name", FieldCheck::TextOrNull(rules::name)),
     Field {
@@ -230,8 +229,7 @@ const fn any(_: &str) -> Option<&'static str> {
     None
 }
 
-/// What is wrong with a platform that is not among the `known` ones, as the end of a sentence, and which one may have
-/// been meant.
+/// The error for a platform that is not one of `known`, as the end of a sentence, and a suggestion.
 pub(crate) fn unknown_platform<'a>(
     platform: &str,
     known: impl Iterator<Item = &'a str>,
@@ -242,7 +240,7 @@ pub(crate) fn unknown_platform<'a>(
 
 /// Checks a platform's name, ignoring case.
 pub(crate) fn platform_in_any_case(text: &str) -> Option<&'static str> {
-    // ASCII only: the tables for all other letters would make up a fifth of the npm package.
+    // ASCII only: Unicode tables would be a fifth of the npm package.
     platform(&text.to_ascii_lowercase())
 }
 

@@ -123,7 +123,7 @@ impl<P: Ports> Exchange<'_, P> {
         let allowed = self.allow(&endpoint, &caller, known).await?;
 
         // 4. Prepare.
-        let full = self.service.room().full(self.ports.number());
+        let capacity_error = self.service.capacity().capacity_error(self.ports.number());
         let context = allowed.map(|endpoint| Context {
             request: self.request,
             endpoint,
@@ -131,7 +131,7 @@ impl<P: Ports> Exchange<'_, P> {
             caller: &caller,
             service: self.service,
             config: self.service.config(),
-            full: full.as_ref(),
+            capacity_error: capacity_error.as_ref(),
             now: self.now,
             request_id: self.request_id,
         });
@@ -237,7 +237,7 @@ impl<P: Ports> Exchange<'_, P> {
         self.ports.begin(read_replica::session(self.request, context.endpoint, number)?);
         let handler = handlers::prepare(context, self.ports).await?;
         if context.endpoint.adds() && !matches!(handler, Handler::Catalog(_)) {
-            context.has_room()?;
+            context.ensure_capacity()?;
         }
         Ok(handler)
     }
@@ -261,7 +261,7 @@ impl<P: Ports> Exchange<'_, P> {
     fn record_storage_use(&self, response: &mut Response) {
         let (service, ports) = (self.service, self.ports);
         response.has_deliveries = ports.has_deliveries();
-        service.room().remember(ports.number(), ports.size());
+        service.capacity().remember(ports.number(), ports.size());
         // A replica that knows where the account has moved refuses the key, which is no longer of this database.
         if ports.bookmark().is_some() && response.status != 401 {
             ports.write_use_later();

@@ -20,10 +20,7 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 use crate::webhooks::endpoints as webhooks;
 
-/// Prepares a request's handler.
-///
-/// # Errors
-/// With all faults of the request that show before storage is queried.
+/// Prepares a request's handler. Fails with all faults that show before storage is queried.
 pub(super) async fn prepare<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,

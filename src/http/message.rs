@@ -7,12 +7,12 @@ use std::rc::Rc;
 use crate::auth::Shard;
 use crate::ports::Blob;
 
-/// `cache-control` of the catalog: a cache must revalidate before each use.
+/// `cache-control` of the catalog: caches must revalidate before each use.
 pub const NO_CACHE: &str = "private, no-cache";
 /// `cache-control` of everything else.
 pub const NO_STORE: &str = "private, no-store";
 
-/// A request's parts, as they were sent. `Debug` shows no header values, since one of them is a key, and no body.
+/// A request. `Debug` shows no header values, because one is a key, and no body.
 #[derive(Clone, Default)]
 pub struct Request {
     /// The method, case-sensitive.
@@ -27,25 +27,25 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Body,
-    /// The id of the MCP endpoint whose tool sends this request to the API itself; `None` for every request that arrives.
+    /// The id of the MCP endpoint whose tool sends this request; `None` for requests from outside.
     pub endpoint: Option<String>,
 }
 
 /// The body of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Body {
-    /// All of it, at most [`MAX_BODY`] bytes.
+    /// The whole body, at most [`MAX_BODY`] bytes.
     Whole(Vec<u8>),
     /// More than [`MAX_BODY`] bytes; the rest was not read.
     TooLarge,
     /// Not read: the platform code holds it as a stream.
-    Arriving,
+    Stream,
 }
 
-/// The most bytes that a request body may have.
+/// The maximum size of a request body.
 pub const MAX_BODY: usize = 64 << 10;
 
-/// The most bytes of a request that is passed on which are held, so that they can be signed or sent again.
+/// The maximum size up to which a forwarded body is buffered, so that it can be signed or sent again.
 pub const MAX_HELD: usize = 1 << 20;
 
 impl Default for Body {
@@ -56,7 +56,6 @@ impl Default for Body {
 
 impl Request {
     /// The value of a header. `name` must be in lower case. Returns `None` when it was not sent.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -69,34 +68,34 @@ impl fmt::Debug for Request {
     }
 }
 
-/// A response's parts.
+/// A response.
 #[derive(Debug, Clone, Default)]
 pub struct Response {
     /// The HTTP status.
     pub status: u16,
     /// Header names in lower case, with their values.
     pub headers: Vec<(&'static str, String)>,
-    /// The body; empty when there is none or when `kept` holds it.
+    /// The body; empty when one of the three members below has it.
     pub body: Vec<u8>,
-    /// The body, when the isolate keeps it to send it again; `body` is then empty.
-    pub kept: Option<Rc<dyn Blob>>,
-    /// Whether the platform answers with the site's static file at the request's path instead.
-    pub is_file: bool,
-    /// What a platform answered, when that is passed on; `body` and `kept` are then empty.
-    pub passed: Option<Passed>,
-    /// Whether deliveries to webhooks are due, which whoever sends the response has sent after it.
+    /// A body that the isolate caches.
+    pub cached: Option<Rc<dyn Blob>>,
+    /// Whether the body is the site's static file at the request's path.
+    pub is_asset: bool,
+    /// A response that is proxied from a platform.
+    pub proxied: Option<Proxied>,
+    /// Webhook deliveries are due; the Worker sends them after the response.
     pub has_deliveries: bool,
     /// A message for the operator's log.
     pub log: Option<String>,
-    /// The database that the caller's account was moved to: the request is to be answered there, and this response is not
-    /// sent.
+    /// The database that the caller's account was moved to. The Worker then handles the request there, and does not send this
+    /// response.
     pub moved_to: Option<Shard>,
 }
 
-/// A platform's answer that is passed on.
+/// A response that is proxied from a platform.
 #[derive(Debug, Clone)]
-pub struct Passed {
-    /// Its headers, which come before this service's own: names in lower case, with their values.
+pub struct Proxied {
+    /// Its headers, which precede this service's own: names in lower case, with their values.
     pub headers: Vec<(String, String)>,
     /// Its body, for the platform code.
     pub body: Rc<dyn Any>,
@@ -104,13 +103,11 @@ pub struct Passed {
 
 impl Response {
     /// A response without a body.
-    #[must_use]
     pub fn empty(status: u16) -> Self {
         Self { status, ..Self::default() }
     }
 
-    /// The response to a change that leaves nothing to be shown.
-    #[must_use]
+    /// The response to a change that returns nothing.
     pub fn no_content() -> Self {
         let mut response = Self::empty(204);
         response.add("cache-control", NO_STORE);
@@ -118,7 +115,6 @@ impl Response {
     }
 
     /// A JSON response.
-    #[must_use]
     pub fn json(body: Vec<u8>, cache_control: &'static str) -> Self {
         let headers = vec![
             ("content-type", "application/json".into()),
@@ -127,10 +123,9 @@ impl Response {
         Self { status: 200, headers, body, ..Self::default() }
     }
 
-    /// The headers that a static file gets besides its own. A file without a policy of this service keeps what the site's
-    /// `_headers` say.
-    #[must_use]
-    pub fn file_headers(&self) -> Vec<(&'static str, String)> {
+    /// The headers to add to a static file. A file without a content security policy of this service keeps the one in the
+    /// site's `_headers`.
+    pub fn asset_headers(&self) -> Vec<(&'static str, String)> {
         let has_policy = self.header("content-security-policy").is_some();
         let adds = |name| {
             let of_all = ["server-timing", "strict-transport-security", "vary", "x-request-id"];
@@ -144,10 +139,10 @@ impl Response {
         self.headers.push((name, value.into()));
     }
 
-    /// Drops the body, as a response to `HEAD` must, and states its length.
+    /// Drops the body, as required for `HEAD`, and states its length.
     pub(super) fn drop_body(&mut self) {
-        let kept = self.kept.take().map(|body| body.size());
-        let size = kept.unwrap_or(self.body.len());
+        let cached = self.cached.take().map(|body| body.size());
+        let size = cached.unwrap_or(self.body.len());
         if size > 0 {
             self.add("content-length", size.to_string());
             self.body.clear();
@@ -155,7 +150,6 @@ impl Response {
     }
 
     /// The value of a header. `name` must be in lower case. Returns `None` when the response has no such header.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
@@ -184,10 +178,10 @@ mod tests {
         response.add("referrer-policy", "no-referrer");
         response.add("x-request-id", "r");
         let names = |response: &Response| {
-            response.file_headers().iter().map(|(name, _)| *name).collect::<Vec<_>>()
+            response.asset_headers().iter().map(|(name, _)| *name).collect::<Vec<_>>()
         };
         assert_eq!(names(&response), ["vary", "x-request-id"]);
-        assert_eq!(response.file_headers()[0].1, "origin");
+        assert_eq!(response.asset_headers()[0].1, "origin");
         response.add("content-security-policy", "default-src 'none'");
         let all = ["vary", "referrer-policy", "x-request-id", "content-security-policy"];
         assert_eq!(names(&response), all);

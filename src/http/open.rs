@@ -1,5 +1,5 @@
-//! The endpoints that are open to everybody: whether the Worker runs, where to report vulnerabilities, and the API's
-//! description.
+//! The endpoints without authentication: health, contacts for vulnerability reports, the `OpenAPI` document and the pages of
+//! the connect flow.
 
 use super::config::Config;
 use super::endpoint::Open;
@@ -11,13 +11,10 @@ use crate::connect::endpoints::window;
 use crate::ports::Ports;
 use crate::util::rfc3339::rfc3339;
 
-/// Milliseconds until `security.txt` expires, counted anew for each answer. RFC 9116 recommends less than a year.
+/// Milliseconds until `security.txt` expires, from each response on. RFC 9116 recommends less than a year.
 const SECURITY_TXT_MS: u64 = 180 * 24 * 60 * 60 * 1000;
 
-/// Answers a request for an open endpoint, whose path has these `arguments`.
-///
-/// # Errors
-/// `route_not_found` for `security.txt` when no contact is configured; `unavailable` when storage can't answer.
+/// Responds at an open endpoint. `arguments` are the values of the path's parameters.
 pub(crate) async fn answer<P: Ports>(
     endpoint: Open,
     desk: &Desk<'_, P>,
@@ -28,14 +25,14 @@ pub(crate) async fn answer<P: Ports>(
     let secret = arguments.first().map(String::as_str).unwrap_or_default();
     match endpoint {
         Open::Health => Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE)),
-        Open::Document => Ok(Response { is_file: true, ..Response::empty(200) }),
+        Open::Document => Ok(Response { is_asset: true, ..Response::empty(200) }),
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
         Open::ConnectWindow => Ok(window::window(config, request, desk.ports)),
         Open::ConnectToken => desk.exchange(request).await,
         Open::ConnectApp => Ok(window::app(config)),
         Open::ConnectLink => desk.show_link(request, secret).await,
         Open::ConnectGo => desk.go(request, secret).await,
-        // Answered before it comes here.
+        // Unreachable: `handle` dispatches these first.
         Open::Mcp
         | Open::AgentMcp
         | Open::AgentResource
@@ -55,10 +52,7 @@ pub(crate) async fn answer<P: Ports>(
     }
 }
 
-/// Whether an open path exists. An open path that does not answers 404 to every method.
-///
-/// # Errors
-/// `route_not_found` when it does not.
+/// Fails when the configuration switches an open endpoint off.
 pub(crate) fn exists(endpoint: Open, config: &Config) -> Result<(), Problem> {
     match endpoint {
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),

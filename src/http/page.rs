@@ -2,20 +2,18 @@
 
 use super::message::{NO_STORE, Request, Response};
 
-/// Self-contained except for the style sheets and the script, which the pages about problems use too.
+/// Self-contained except for the style sheets and the script, which it shares with the pages about problems.
 const PAGE: &str = include_str!("not_found.html");
-/// The policy of all pages of the site; `www/public/_headers` sets it for static files.
+/// The content security policy of all pages of the site; `www/public/_headers` sets it for static files.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What stands in a policy for the app's logo, which the operator may have on another host: its origin, after a space.
-/// Empty when it is on this one.
-#[must_use]
+/// The source of the app's logo for a content security policy: its origin, after a space. Empty when the logo is on this host.
 pub fn source_of(logo_url: Option<&str>) -> String {
     let absolute = logo_url.filter(|url| url.starts_with("https://"));
     absolute.map(|url| format!(" {}", crate::connect::rules::origin(url))).unwrap_or_default()
 }
 
-/// The 404 page for a person. Returns `None` for a program, which gets the problem as JSON.
+/// The 404 page, for browsers. Returns `None` for programs, which get the problem as JSON.
 pub(crate) fn not_found(request: &Request) -> Option<Response> {
     let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
     if !is_read || !prefers_html(request.header("accept")?) {

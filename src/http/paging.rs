@@ -1,12 +1,12 @@
-//! Pages of a list: `limit`, `page` and the envelope (specification, parts 2.1 and 8).
+//! Pages of a list: `limit`, `page` and the envelope.
 
 use super::query::{Check, Parameter, QueryReader};
 
-/// Rows per page when the request does not say.
+/// The default number of rows per page.
 pub const DEFAULT_LIMIT: u64 = 20;
-/// The most rows per page.
+/// The maximum number of rows per page.
 pub const MAX_LIMIT: u64 = 500;
-/// The highest page number that is accepted.
+/// The maximum page number.
 pub const MAX_PAGE: u64 = 1_000_000_000;
 
 /// The parameter for the number of rows per page.
@@ -27,14 +27,12 @@ pub struct Paging {
 
 impl Paging {
     /// Reads `limit` and `page`.
-    #[must_use]
     pub fn read(query: &QueryReader<'_>) -> Self {
         let limit = query.integer(LIMIT.name).unwrap_or(DEFAULT_LIMIT);
         Self { limit, page: query.integer(PAGE.name).unwrap_or(1) }
     }
 
     /// The positions of the page's rows in a list of `total` rows; empty past the end.
-    #[must_use]
     pub fn positions(self, total: usize) -> std::ops::Range<usize> {
         // At most 500 × 999,999,999, far below 2^64. A start that does not fit a `usize` is past any list.
         let start = self.limit.saturating_mul(self.page.saturating_sub(1));
@@ -43,14 +41,12 @@ impl Paging {
         start..start.saturating_add(limit).min(total)
     }
 
-    /// The envelope around `rows`, the page's rows as JSON joined by commas.
-    #[must_use]
+    /// The envelope; `rows` are the page's rows as JSON, joined by commas.
     pub fn envelope(self, rows: &[u8], total: u64) -> Vec<u8> {
         self.envelope_of(rows, total, "")
     }
 
-    /// As [`Self::envelope`], for a list that is counted up to `most`: `total` is more when there are more rows.
-    #[must_use]
+    /// As [`Self::envelope`], for a list that is counted only up to `most`; `total` is larger when there are more rows.
     pub fn envelope_up_to(self, most: u64, rows: &[u8], total: u64) -> Vec<u8> {
         let is_minimum = if total > most { ",\"totalIsMinimum\":true" } else { "" };
         self.envelope_of(rows, total.min(most), is_minimum)

@@ -14,16 +14,16 @@ use crate::events::EventId;
 use crate::terms::{AttemptStatus, AuditAction, DeliveryState, EventType, IdentityType, State};
 use crate::util::rfc3339;
 
-/// The most characters of a catalog filter; no name, title, key or category is longer.
+/// The maximum length of a catalog filter; no name, title, key or category is longer.
 pub const MAX_FILTER: usize = 256;
 
-/// The most characters of the id of an account at a platform.
+/// The maximum length of the id of an account at a platform.
 const MAX_ACCOUNT: usize = 255;
 
-/// The most platforms that a search over all actions can be restricted to.
+/// The maximum number of platforms in a search over all actions.
 const MAX_PLATFORMS: usize = 20;
 
-/// The fault of an `after` that is not a cursor of the list.
+/// The error of an `after` that is not a cursor of the list.
 pub(crate) const NO_CURSOR: &str = "is not a cursor of this list: follow the `Link` header with its filters and limit unchanged, and with the same API key";
 
 /// The parameters of the connector list.
@@ -65,10 +65,10 @@ pub const ACTION_DETAIL_PARAMETERS: [Parameter; 2] = [
     parameter("for", Check::OneOf(&["model"])),
 ];
 
-/// The parameters of an attempt to connect.
+/// The parameters of a connect attempt.
 pub const ATTEMPT_PARAMETERS: [Parameter; 1] = [parameter("wait", Check::Integer(1, MAX_WAIT))];
 
-/// The parameters of the list of attempts to connect.
+/// The parameters of the list of connect attempts.
 pub const ATTEMPTS_PARAMETERS: [Parameter; 5] = [
     parameter("status", Check::Items(AttemptStatus::NAMES.len(), 16)),
     parameter("platform", Check::Length(MAX_PLATFORM)),
@@ -77,14 +77,14 @@ pub const ATTEMPTS_PARAMETERS: [Parameter; 5] = [
     parameter("before", Check::Rule(like_attempt)),
 ];
 
-/// The parameters of the list of what users granted to agents.
+/// The parameters of the list of grants to agents.
 pub const GRANT_PARAMETERS: [Parameter; 3] = [
     parameter("identity", Check::Length(MAX_IDENTITY)),
     LIMIT,
     parameter("before", Check::Rule(like_attempt)),
 ];
 
-/// The longest that an answer about an attempt waits, in seconds.
+/// The maximum time that a request waits for an attempt to end, in seconds.
 pub const MAX_WAIT: u64 = 25;
 
 /// The parameters of a connection's credentials.
@@ -93,7 +93,7 @@ pub const CREDENTIALS_PARAMETERS: [Parameter; 1] = [parameter("refresh", Check::
 /// The parameters of the list of OAuth clients.
 pub const CLIENT_PARAMETERS: [Parameter; 2] = [LIMIT, PAGE];
 
-/// The order of events that begins with the latest.
+/// The order of events, newest first.
 pub(crate) const NEWEST_FIRST: &str = "newest";
 
 /// The parameters of the list of events.
@@ -105,7 +105,7 @@ pub const EVENT_PARAMETERS: [Parameter; 5] = [
     parameter("after", Check::Rule(like_event)),
 ];
 
-/// The parameters of the audit.
+/// The parameters of the audit log.
 pub const AUDIT_PARAMETERS: [Parameter; 8] = [
     parameter("actor", Check::Length(MAX_IDENTITY)),
     parameter("actions", Check::Items(AuditAction::NAMES.len(), 64)),

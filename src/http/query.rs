@@ -1,25 +1,25 @@
-//! Query parameters: every fault of a query is found and named, and nothing is guessed.
+//! Query parameters. The reader reports every fault of a query, and never guesses.
 
 use std::borrow::Cow;
 use std::str::FromStr;
 
 use super::body::Rule;
-use super::problem::{Code, Fault, MAX_FAULTS, Place, Problem};
+use super::problem::{Code, Fault, Location, MAX_FAULTS, Problem};
 use crate::util::nearest::shown;
 use crate::util::percent::decode_form;
 
 /// A query parameter of an endpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
-    /// The parameter's name.
+    /// The name.
     pub name: &'static str,
-    /// Which values it accepts.
+    /// The accepted values.
     pub check: Check,
-    /// Whether it must be given.
+    /// Whether the parameter is required.
     pub is_required: bool,
 }
 
-/// Which values a parameter accepts. None may be empty.
+/// The values that a parameter accepts. None may be empty.
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
     /// Exactly `true` or `false`.
@@ -28,19 +28,18 @@ pub enum Check {
     Integer(u64, u64),
     /// One of these names.
     OneOf(&'static [&'static str]),
-    /// At most so many comma-separated items, each of at most so many characters.
+    /// Comma-separated items: the maximum number, and the maximum length of each in characters.
     Items(usize, usize),
-    /// A text of at most this many characters.
+    /// A string of at most this many characters.
     Length(usize),
-    /// As [`Self::Length`], with at least one character that is not white space.
+    /// As [`Self::Length`], with at least one character that is not whitespace.
     Words(usize),
-    /// A text that the rule accepts.
+    /// A string that the rule accepts.
     Rule(Rule),
 }
 
 impl Check {
-    /// What is wrong with a text, completing a sentence that begins with the parameter's name. Returns `None` when it
-    /// is valid.
+    /// The error of a value, which completes a sentence that begins with the parameter's name. Returns `None` when it is valid.
     fn objection(self, text: &str) -> Option<Cow<'static, str>> {
         let is_longer = |text: &str, most: usize| text.chars().nth(most).is_some();
         Some(match self {
@@ -74,7 +73,7 @@ impl Check {
     }
 }
 
-/// Parses decimal digits. Returns `None` for anything else, even a sign.
+/// Parses decimal digits. Returns `None` for anything else, including a sign.
 fn integer(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -88,7 +87,6 @@ pub struct QueryReader<'a> {
 
 impl<'a> QueryReader<'a> {
     /// Parses `query` (without the `?`) and checks each value; `known` lists the endpoint's parameters.
-    #[must_use]
     pub fn new(query: &'a str, known: &[Parameter]) -> Self {
         let mut reader = Self { values: Vec::new(), faults: Vec::new() };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -112,11 +110,11 @@ impl<'a> QueryReader<'a> {
         let Some(parameter) = known.iter().find(|one| one.name == name) else {
             let shown = shown(&name);
             if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &shown) {
-                let place = Place::Parameter(shown);
+                let location = Location::Parameter(shown);
                 let what = "a parameter of this endpoint";
                 let code = Code::UnknownParameter;
                 let known: Vec<&str> = known.iter().map(|one| one.name).collect();
-                self.faults.push(Fault::unknown(code, place, &name, what, &known));
+                self.faults.push(Fault::unknown(code, location, &name, what, &known));
             }
             return;
         };
@@ -138,7 +136,7 @@ impl<'a> QueryReader<'a> {
         self.values.push((name, value));
     }
 
-    /// Checks a value, unless it is empty and its fault therefore noted already.
+    /// Checks a value, unless it is empty and therefore already has a fault.
     fn check(&mut self, parameter: &Parameter, text: &str) {
         let name = parameter.name;
         if text.is_empty() {
@@ -146,9 +144,9 @@ impl<'a> QueryReader<'a> {
         }
         if let Check::OneOf(names) = parameter.check {
             if !names.contains(&text) {
-                let place = Place::Parameter(name.to_owned());
+                let location = Location::Parameter(name.to_owned());
                 let code = Code::InvalidParameter;
-                self.faults.push(Fault::none_of(code, place, name, Some(text), names));
+                self.faults.push(Fault::none_of(code, location, name, Some(text), names));
             }
         } else if let Some(what) = parameter.check.objection(text) {
             self.invalid(name, &what);
@@ -158,46 +156,44 @@ impl<'a> QueryReader<'a> {
     fn is_noted(&self, code: Code, parameter: &str) -> bool {
         self.faults.iter().any(|fault| {
             fault.code == code
-                && matches!(&fault.place, Place::Parameter(name) if name == parameter)
+                && matches!(&fault.location, Location::Parameter(name) if name == parameter)
         })
     }
 
     fn fault(&mut self, code: Code, parameter: &str, detail: String) {
-        let place = Place::Parameter(parameter.to_owned());
-        self.faults.push(Fault { code, place, detail, suggestion: None });
+        let location = Location::Parameter(parameter.to_owned());
+        self.faults.push(Fault { code, location, detail, suggestion: None });
     }
 
-    /// Notes that the value of `parameter` can't be used; `what` completes a sentence that begins with its name.
+    /// Adds a fault of `parameter`; `what` completes a sentence that begins with its name.
     pub fn invalid(&mut self, parameter: &str, what: &str) {
         self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {what}"));
     }
 
     /// A parameter's value. Returns `None` when it is absent or empty.
-    #[must_use]
     pub fn text(&self, parameter: &str) -> Option<String> {
         let (_, value) = self.values.iter().find(|(name, _)| *name == parameter)?;
         (!value.is_empty()).then(|| value.clone().into_owned())
     }
 
     /// Whether a parameter was sent.
-    #[must_use]
     pub fn has(&self, parameter: &str) -> bool {
         self.values.iter().any(|(name, _)| *name == parameter)
     }
 
     /// A parameter's comma-separated items. Returns `None` when it is absent or empty.
-    #[must_use]
     pub fn items(&self, parameter: &str) -> Option<Vec<String>> {
         Some(self.text(parameter)?.split(',').map(str::to_owned).collect())
     }
 
-    /// A parameter's comma-separated items, each one of the `known` names; none when it is absent. Notes what is none of them.
+    /// A parameter's comma-separated items, each one of the `known` names; empty when it is absent. Adds a fault for each other
+    /// item.
     pub fn names<T: FromStr>(&mut self, parameter: &str, known: &[&str]) -> Vec<T> {
         let mut names = Vec::new();
         for name in self.items(parameter).unwrap_or_default() {
             match name.parse() {
                 Ok(name) => names.push(name),
-                // An empty item has a fault already.
+                // An empty item already has a fault.
                 Err(_) if name.is_empty() => {}
                 Err(_) => {
                     let known = known.join("`, `");
@@ -210,21 +206,16 @@ impl<'a> QueryReader<'a> {
     }
 
     /// A boolean parameter. Returns `None` when it is absent or empty.
-    #[must_use]
     pub fn boolean(&self, parameter: &str) -> Option<bool> {
         Some(self.text(parameter)? == "true")
     }
 
     /// A whole-number parameter. Returns `None` when it is absent or not a whole number.
-    #[must_use]
     pub fn integer(&self, parameter: &str) -> Option<u64> {
         integer(&self.text(parameter)?)
     }
 
-    /// Ends the checking. After `Ok`, every value is valid.
-    ///
-    /// # Errors
-    /// With all faults that were found.
+    /// Fails with all faults. After `Ok`, every value is valid.
     pub fn finish(&mut self) -> Result<(), Problem> {
         Problem::of_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
     }

@@ -1,4 +1,4 @@
-//! From a path and a method to an endpoint.
+//! The router: finds the endpoint of a path and a method.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,18 +7,18 @@ use super::endpoint::{Access, Endpoint, Keyed, Open, REST, is_parameter};
 use crate::terms::Method;
 use crate::util::percent::decode;
 
-/// The methods of a read-only path. A preflight of an unknown path below `/v1` gets them too, since only a valid key
-/// learns more.
+/// The methods of a read-only path. A preflight of an unknown path below `/v1` gets them too, because only a caller with a valid
+/// key may learn that the path is unknown.
 pub const READS: &str = "GET, HEAD, OPTIONS";
 
-/// Where a path leads.
+/// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
-    /// To a path that has endpoints.
+    /// A path that has endpoints.
     To(Resource),
-    /// Nowhere, below `/v1`. Only the holder of a valid key learns this.
+    /// An unknown path below `/v1`. Only a caller with a valid key learns this.
     UnknownInApi,
-    /// Nowhere, and not below `/v1`.
+    /// Any other unknown path.
     Unknown,
 }
 
@@ -29,7 +29,7 @@ pub struct Resource {
     arguments: Vec<String>,
 }
 
-/// A path of the table of endpoints, taken apart once: every request is compared with all of them.
+/// A path in the table of endpoints, split once, because every request is compared with all paths.
 #[derive(Debug, PartialEq, Eq)]
 struct Template {
     path: &'static str,
@@ -37,21 +37,21 @@ struct Template {
     endpoints: Vec<Endpoint>,
 }
 
-/// What a path has between two slashes.
+/// A segment of a path.
 #[derive(Debug, PartialEq, Eq)]
 enum Segment {
-    /// This text.
+    /// This string.
     Literal(&'static str),
-    /// Any text, the value of a parameter.
+    /// Any string: the value of a parameter.
     Parameter,
-    /// All that follows, the value of a parameter.
+    /// The rest of the path: the value of a parameter.
     Rest,
 }
 
 static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
     let mut templates: Vec<Template> = Vec::new();
     for endpoint in Endpoint::ALL.iter().copied() {
-        let path = endpoint.facts().path;
+        let path = endpoint.spec().path;
         match templates.iter_mut().find(|template| template.path == path) {
             Some(template) => template.endpoints.push(endpoint),
             None => templates.push(Template::new(path, endpoint)),
@@ -70,8 +70,8 @@ impl Template {
         Self { path, segments: segments.collect(), endpoints: vec![endpoint] }
     }
 
-    /// The values of the parameters; `None` as a segment stands for one that can't be decoded. Returns `None` when the
-    /// segments, those of `path`, do not match.
+    /// The values of the parameters. Returns `None` when the path does not match. `segments` are the decoded segments of
+    /// `path`; one that can't be decoded is `None`.
     fn arguments(&self, path: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Vec<String>> {
         let mut arguments = Vec::new();
         let mut segments = segments.iter();
@@ -94,8 +94,7 @@ impl Template {
 }
 
 impl Route {
-    /// Finds where a percent-encoded path leads. Each segment is decoded once, then matched.
-    #[must_use]
+    /// Finds the target of a percent-encoded path. Each segment is decoded once, then matched.
     pub fn of(path: &str) -> Self {
         let path = path.strip_prefix('/').unwrap_or(path);
         let segments: Vec<_> = path.split('/').map(segment).collect();
@@ -108,7 +107,7 @@ impl Route {
     }
 }
 
-/// Decodes one path segment. Returns `None` when it is badly encoded or contains NUL.
+/// Decodes a path segment. Returns `None` when its encoding is invalid or it contains NUL.
 fn segment(encoded: &str) -> Option<Cow<'_, str>> {
     decode(encoded).filter(|decoded| !decoded.contains('\0'))
 }
@@ -119,7 +118,7 @@ impl Resource {
             let arguments = template.arguments(encoded, segments)?;
             Some(Self { template, arguments })
         });
-        // A segment that is written out comes before a parameter in the same place.
+        // A literal segment takes precedence over a parameter.
         matches.min_by_key(|resource| resource.arguments.len())
     }
 
@@ -128,15 +127,13 @@ impl Resource {
         self.template.endpoints.iter().copied()
     }
 
-    /// The endpoint for `method`. Returns `None` when the path does not have that method.
-    #[must_use]
+    /// The endpoint for `method`. Returns `None` when the path does not support it.
     pub fn endpoint(&self, method: &str) -> Option<Endpoint> {
         let method = if method == "HEAD" { "GET" } else { method };
-        self.endpoints().find(|endpoint| endpoint.facts().method.as_str() == method)
+        self.endpoints().find(|endpoint| endpoint.spec().method.as_str() == method)
     }
 
     /// The open endpoint of this path. Returns `None` when it has none.
-    #[must_use]
     pub fn open(&self) -> Option<Open> {
         self.endpoints().find_map(|endpoint| match endpoint {
             Endpoint::Open(open) => Some(open),
@@ -145,14 +142,12 @@ impl Resource {
     }
 
     /// Whether an endpoint of this path has a property.
-    #[must_use]
     pub fn has(&self, property: impl Fn(Keyed) -> bool) -> bool {
         self.endpoints()
             .any(|endpoint| matches!(endpoint, Endpoint::Keyed(keyed) if property(keyed)))
     }
 
     /// Whether no endpoint of this path needs more than [`Access::Catalog`].
-    #[must_use]
     pub fn is_catalog(&self) -> bool {
         self.endpoints().all(|endpoint| match endpoint {
             Endpoint::Open(_) => true,
@@ -161,13 +156,11 @@ impl Resource {
     }
 
     /// The values of the path's parameters, in order.
-    #[must_use]
     pub fn arguments(&self) -> &[String] {
         &self.arguments
     }
 
     /// The path's methods, as the value of the `Allow` header.
-    #[must_use]
     pub fn allow(&self) -> String {
         let mut allow = String::new();
         for method in Method::ALL {

@@ -16,7 +16,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::connect::endpoints::callback::Starts;
 use crate::connect::endpoints::link::shard_of_browser;
 use crate::mcp;
-use crate::storage::capacity::Room;
+use crate::storage::capacity::DatabaseCapacity;
 
 /// What an isolate keeps from one request to the next.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Service {
     usage: Usage,
     catalog: CatalogCache,
     documents: Documents,
-    room: Room,
+    capacity: DatabaseCapacity,
     starts: Starts,
 }
 
@@ -44,13 +44,12 @@ pub enum Reads {
 
 impl Service {
     /// A service with empty caches.
-    #[must_use]
     pub fn new(config: Config) -> Self {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
         let (keys, usage) = (KeyCache::default(), Usage::default());
-        let room = Room::new(config.max_database_bytes);
+        let capacity = DatabaseCapacity::new(config.max_database_bytes);
         let (documents, starts) = (Documents::default(), Starts::default());
-        Self { config, vary, keys, usage, catalog, documents, room, starts }
+        Self { config, vary, keys, usage, catalog, documents, capacity, starts }
     }
 
     pub(crate) const fn config(&self) -> &Config {
@@ -79,8 +78,8 @@ impl Service {
         &self.documents
     }
 
-    pub(crate) const fn room(&self) -> &Room {
-        &self.room
+    pub(crate) const fn capacity(&self) -> &DatabaseCapacity {
+        &self.capacity
     }
 
     pub(crate) const fn starts(&self) -> &Starts {
@@ -109,7 +108,6 @@ impl Service {
     }
 
     /// The shard that the request's secret names. The secret is not verified: another shard's database does not know it.
-    #[must_use]
     pub fn shard(&self, request: &Request) -> Shard {
         shard_of_browser(request).unwrap_or_else(|| match self.secrets(request).as_slice() {
             [secret] => shard_of(secret),
@@ -123,7 +121,6 @@ impl Service {
     }
 
     /// What must be read of a request in addition to the headers that any response may depend on.
-    #[must_use]
     pub fn reads(&self, request: &Request) -> Reads {
         let Route::To(resource) = Route::of(&request.path) else { return Reads::Nothing };
         let reads = match resource.endpoint(&request.method) {
@@ -135,7 +132,7 @@ impl Service {
             // Browsers come without a key.
             Some(Endpoint::Open(Open::ConnectReturn)) => return Reads::Body,
             Some(endpoint)
-                if endpoint.facts().body.is_some()
+                if endpoint.spec().body.is_some()
                     || matches!(endpoint, Endpoint::Open(Open::Mcp | Open::AgentMcp)) =>
             {
                 Reads::Body
@@ -147,7 +144,6 @@ impl Service {
 }
 
 /// Whether a path is an MCP endpoint.
-#[must_use]
 pub fn is_mcp(path: &str) -> bool {
     path == "/mcp" || agents::endpoint_at(path).is_some()
 }

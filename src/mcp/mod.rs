@@ -1,11 +1,10 @@
-//! `POST /mcp`: the tools of agents, by the Model Context Protocol over Streamable HTTP, without sessions.
+//! `POST /mcp`: the Model Context Protocol over Streamable HTTP, without sessions.
 //!
-//! Each tool sends one request to this API as its caller, so that an agent sees and does what its key or token may, and
-//! nothing else.
+//! Each tool sends one request to this API as its caller, so that an agent has exactly the permissions of its key or token.
 
+mod protocol;
 mod tools;
 
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -14,7 +13,6 @@ use crate::agents::endpoints::{challenge, endpoint_at};
 use crate::auth::limits::Access;
 use crate::catalog::endpoints::answer::no_platform;
 use crate::catalog::reader::Catalog;
-use crate::http::body::require_json;
 use crate::http::config::SECRET_HEADER;
 use crate::http::handle::handle;
 use crate::http::message::{Body, NO_STORE, Request, Response};
@@ -24,92 +22,23 @@ use crate::platform_calls::headers::{AGENT, SOURCE};
 use crate::ports::Ports;
 use crate::terms::Scope;
 use crate::util::case_fold::fold;
-use crate::util::json;
+use protocol::{
+    Failure, INSTRUCTIONS, INVALID_PARAMS, INVALID_REQUEST, LATEST, METHOD_NOT_FOUND, Message,
+    TTL_MS, Text, ToolResult, VERSIONS, WITH_SESSIONS, capabilities, elicit_url, error_response,
+    header_mismatch, opens_links, read_message, result, resumed_approval, resumed_attempt,
+    server_info, unsupported_version, with_connect_url,
+};
 use tools::{
     APPROVAL, CALL_PLATFORM, LIST_CONNECTIONS, RUN_ACTION, START_CONNECT, Sent, TOOLS, Tool, begin,
-    outcome_of,
 };
 
-/// The version in which each request says what it needs.
-const LATEST: &str = "2026-07-28";
-/// The versions that begin with `initialize`, the preferred one first.
-const WITH_SESSIONS: [&str; 2] = ["2025-11-25", "2025-06-18"];
-/// All versions.
-const VERSIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
-/// How long a client may keep the list of tools, in milliseconds: it changes with releases only.
-const TTL_MS: u32 = 3_600_000;
-/// The name under which a client is asked to open a link, and answers.
-const LINK: &str = "connect";
-/// What the state begins with of a client whose user was shown the link of a call that waits.
-const WAITING: &str = "approval:";
-/// What an agent is told first.
-const INSTRUCTIONS: &str = "Find an action with search_actions, read what it takes with describe_action, find the user's connection with list_connections, and run the action with run_action. If there is no connection, start_connect returns a link for the user. Where a platform has no fitting action, call_platform reaches its API.";
-
-/// The codes of JSON-RPC, and of this protocol.
-const PARSE_ERROR: i32 = -32700;
-const INVALID_REQUEST: i32 = -32600;
-const METHOD_NOT_FOUND: i32 = -32601;
-const INVALID_PARAMS: i32 = -32602;
-const HEADER_MISMATCH: i32 = -32020;
-const UNSUPPORTED_VERSION: i32 = -32022;
-
-/// A message of a client.
-#[derive(Deserialize)]
-struct Message {
-    #[serde(default)]
-    jsonrpc: String,
-    /// Absent in a notification.
-    #[serde(default)]
-    id: Option<Value>,
-    /// Absent in an answer to a request of the server's, which sends none.
-    #[serde(default)]
-    method: Option<String>,
-    #[serde(default)]
-    params: Value,
-}
-
-/// Why a message is not answered with a result.
-struct Failure {
-    status: u16,
-    code: i32,
-    message: String,
-    data: Option<Value>,
-}
-
-impl Failure {
-    fn new(status: u16, code: i32, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), data: None }
-    }
-}
-
-/// What a tool returns.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolResult<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_type: Option<&'static str>,
-    content: [Text<'a>; 1],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    structured_content: Option<&'a RawValue>,
-    is_error: bool,
-}
-
-#[derive(Serialize)]
-struct Text<'a> {
-    r#type: &'static str,
-    text: &'a str,
-}
-
-/// The key or token that a request has as `Authorization: Bearer`; the scheme's name ignores case (RFC 9110, section 11.1).
+/// The bearer token of a request. The scheme's name ignores case (RFC 9110, section 11.1).
 pub(super) fn bearer(request: &Request) -> Option<&str> {
     let (scheme, secret) = request.header("authorization")?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim_start_matches(' '))
 }
 
-/// Answers a message.
-///
-/// # Errors
-/// When the caller is not let in.
+/// Handles a message. Fails when the request has no well-formed key or token.
 pub(super) async fn answer<P: Ports>(
     service: &Service,
     ports: &P,
@@ -120,27 +49,30 @@ pub(super) async fn answer<P: Ports>(
         && !service.allows(origin)
     {
         let failure = Failure::new(403, INVALID_REQUEST, "This origin may not call the service.");
-        return Ok(failed(&Value::Null, failure));
+        return Ok(error_response(&Value::Null, failure));
     }
-    // Of two secrets, a request of one's own would send only one.
+    // Checked here, because a tool's request would send only one of two secrets.
     service.caller(request)?;
     let caller = Caller { service, ports, request };
-    let message = match read(request) {
+    let message = match read_message(request) {
         Ok(message) => message,
         Err(failure) => {
-            // Who is not let in learns nothing else.
-            return Ok(caller.refusal().await.unwrap_or_else(|| failed(&Value::Null, failure)));
+            // An unauthenticated caller learns nothing else.
+            return Ok(caller
+                .refusal()
+                .await
+                .unwrap_or_else(|| error_response(&Value::Null, failure)));
         }
     };
     let id = message.id.clone().unwrap_or_default();
     Ok(match caller.reply(&message).await {
         Ok(response) => response,
-        Err(failure) => caller.refusal().await.unwrap_or_else(|| failed(&id, failure)),
+        Err(failure) => caller.refusal().await.unwrap_or_else(|| error_response(&id, failure)),
     })
 }
 
-/// Whether a page's origin is the service's own. Over plain HTTP anybody's name may have been made to lead here, so only
-/// the machine's own names count.
+/// Whether a page's origin is the service's own. Over plain HTTP an attacker's domain name may resolve to this machine (DNS
+/// rebinding), so only the machine's own names count.
 fn is_own(page: &str, service: &str) -> bool {
     let is_safe = service.strip_prefix("http://").is_none_or(|rest| {
         let host = match rest.rsplit_once(':') {
@@ -150,75 +82,6 @@ fn is_own(page: &str, service: &str) -> bool {
         matches!(host, "localhost" | "127.0.0.1" | "[::1]")
     });
     page == service && is_safe
-}
-
-fn read(request: &Request) -> Result<Message, Failure> {
-    let invalid = |what: &str| Failure::new(400, INVALID_REQUEST, what);
-    require_json(request)
-        .map_err(|Problem { detail, .. }| Failure::new(415, INVALID_REQUEST, detail))?;
-    let Body::Whole(bytes) = &request.body else {
-        return Err(Failure::new(413, INVALID_REQUEST, "The message is larger than 64 KiB."));
-    };
-    let unread = || Failure::new(400, PARSE_ERROR, "The body is not JSON.");
-    let value: Value = serde_json::from_slice(bytes).map_err(|_| unread())?;
-    let strict: json::Value = serde_json::from_slice(bytes).map_err(|_| unread())?;
-    let mut repeated = None;
-    strict.each_repeated(&[], &mut |place| {
-        let name = place.last().copied().unwrap_or_default();
-        repeated.get_or_insert_with(|| name.chars().take(64).collect::<String>());
-    });
-    if let Some(name) = repeated {
-        return Err(invalid(&format!("`{name}` is given more than once.")));
-    }
-    if !value.is_object() {
-        return Err(invalid("The body must be one JSON-RPC message."));
-    }
-    let is_answer = value.get("result").or_else(|| value.get("error")).is_some();
-    // A request must not have the id null, which an answer to an unreadable message has.
-    let has_id = value
-        .get("id")
-        .is_none_or(|id| id.is_string() || id.is_number() || (id.is_null() && is_answer));
-    let message: Message = serde_json::from_value(value)
-        .map_err(|_| invalid("The body is not a JSON-RPC message."))?;
-    if message.jsonrpc != "2.0" || !has_id || (message.method.is_none() && !is_answer) {
-        return Err(invalid("The body is not a message of JSON-RPC 2.0."));
-    }
-    Ok(message)
-}
-
-/// A JSON answer.
-fn document(status: u16, value: &impl Serialize) -> Response {
-    Response { status, ..Response::json(json::bytes(value), NO_STORE) }
-}
-
-fn failed(id: &Value, failure: Failure) -> Response {
-    let Failure { status, code, message, data } = failure;
-    let error = match data {
-        Some(data) => json!({"code": code, "message": message, "data": data}),
-        None => json!({"code": code, "message": message}),
-    };
-    document(status, &json!({"jsonrpc": "2.0", "id": id, "error": error}))
-}
-
-fn result(id: &Value, result: &impl Serialize) -> Response {
-    #[derive(Serialize)]
-    struct Reply<'a, R> {
-        jsonrpc: &'static str,
-        id: &'a Value,
-        result: &'a R,
-    }
-    document(200, &Reply { jsonrpc: "2.0", id, result })
-}
-
-fn unsupported(version: &str) -> Failure {
-    let data = json!({"supported": VERSIONS, "requested": version});
-    let failure = Failure::new(400, UNSUPPORTED_VERSION, "Unsupported protocol version");
-    Failure { data: Some(data), ..failure }
-}
-
-/// Who this service is.
-fn server() -> Value {
-    json!({"name": "connector-vault", "title": "Connector Vault", "version": env!("CARGO_PKG_VERSION")})
 }
 
 struct Caller<'a, P> {
@@ -231,7 +94,7 @@ impl<P: Ports> Caller<'_, P> {
     async fn reply(&self, message: &Message) -> Result<Response, Failure> {
         let Message { id, method, params, .. } = message;
         let (Some(id), Some(method)) = (id, method.as_deref()) else {
-            // A notification, or an answer to nothing: there is nothing to say.
+            // A notification or a response needs no reply.
             return match self.refusal().await {
                 Some(refusal) => Ok(refusal),
                 None => Ok(Response::empty(202)),
@@ -244,17 +107,17 @@ impl<P: Ports> Caller<'_, P> {
                 let [usual, _] = WITH_SESSIONS;
                 let version =
                     WITH_SESSIONS.into_iter().find(|known| asked == Some(*known)).unwrap_or(usual);
-                self.let_in(id, &json!({
-                    "protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server(),
+                self.result_if_valid(id, &json!({
+                    "protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server_info(),
                     "instructions": INSTRUCTIONS,
                 })).await
             }
-            "ping" if !is_latest => self.let_in(id, &json!({})).await,
+            "ping" if !is_latest => self.result_if_valid(id, &json!({})).await,
             "server/discover" => {
-                self.let_in(id, &json!({
+                self.result_if_valid(id, &json!({
                     "resultType": "complete", "supportedVersions": VERSIONS,
                     "capabilities": {"tools": {}}, "instructions": INSTRUCTIONS, "ttlMs": TTL_MS, "cacheScope": "public",
-                    "_meta": {"io.modelcontextprotocol/serverInfo": server()},
+                    "_meta": {"io.modelcontextprotocol/serverInfo": server_info()},
                 })).await
             }
             "tools/list" => {
@@ -267,7 +130,7 @@ impl<P: Ports> Caller<'_, P> {
                     scopes.is_some_and(|scopes| scopes.iter().any(|own| own == scope.as_str()))
                 };
                 let only_reads = who.get("access").is_some_and(|access| access == "read");
-                // Who may run some actions only makes no requests of its own.
+                // A caller that is restricted to some actions may not call the platform directly.
                 let is_free = who.get("actions").is_none_or(Value::is_null);
                 let own = TOOLS.iter().filter(|tool| {
                     has(tool.scope) && (is_free || tool.name != CALL_PLATFORM)
@@ -296,7 +159,7 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// Checks the version, and that the headers say what the body says. Returns whether it is the latest one.
+    /// Checks the version, and that the headers agree with the body. Returns whether the version is [`LATEST`].
     fn check(&self, method: &str, params: &Value) -> Result<bool, Failure> {
         let meta = |name: &str| {
             let meta = params.get("_meta").and_then(|meta| meta.get(name));
@@ -310,34 +173,34 @@ impl<P: Ports> Caller<'_, P> {
                 Some(LATEST) => Err(invalid(
                     "`_meta` must name the protocol version that `MCP-Protocol-Version` names",
                 )),
-                // Before `initialize` there is none; without one it is an earlier version of the same kind.
+                // Absent before `initialize`; in other requests its absence means the version 2025-03-26.
                 None | Some("2025-03-26") => Ok(false),
                 Some(known) if WITH_SESSIONS.contains(&known) => Ok(false),
-                Some(other) => Err(unsupported(other)),
+                Some(other) => Err(unsupported_version(other)),
             };
         };
         if header != Some(version) {
-            return Err(mismatch(
+            return Err(header_mismatch(
                 "`MCP-Protocol-Version` must name the protocol version of the body",
             ));
         }
         if version != LATEST {
-            return Err(unsupported(version));
+            return Err(unsupported_version(version));
         }
         if self.request.header("mcp-method") != Some(method) {
-            return Err(mismatch("`Mcp-Method` must name the method of the body"));
+            return Err(header_mismatch("`Mcp-Method` must name the method of the body"));
         }
         if capabilities(params).is_none() {
             return Err(invalid("`_meta` must name the client's capabilities"));
         }
         let name = params.get("name").and_then(Value::as_str);
         if method == "tools/call" && self.request.header("mcp-name") != name {
-            return Err(mismatch("`Mcp-Name` must name the tool of the body"));
+            return Err(header_mismatch("`Mcp-Name` must name the tool of the body"));
         }
         Ok(true)
     }
 
-    /// A request to this API as the same caller. `wanted` says what it wants of the answer to a request of its own making.
+    /// A request to this API as the same caller. `wanted` is the value of [`AGENT`], the limits on a platform's response.
     fn own(
         &self,
         method: &str,
@@ -368,19 +231,16 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// The answer to a caller whose key or token is not valid. Returns `None` when it is.
+    /// The response to a caller whose key or token is invalid. Returns `None` when it is valid.
     async fn refusal(&self) -> Option<Response> {
         self.whoami().await.err()
     }
 
-    /// What the caller may do.
-    ///
-    /// # Errors
-    /// With the answer to a caller whose key or token is not valid.
+    /// The caller's permissions. Fails with the response to a caller whose key or token is invalid.
     async fn whoami(&self) -> Result<Value, Response> {
         let whoami = self.own("GET", "/v1/whoami".to_owned(), String::new(), None, String::new());
         let mut response = Box::pin(handle(self.service, self.ports, &whoami)).await;
-        // The headers that every response has are added once more.
+        // The common headers are added again to the outer response.
         response.headers.retain(|(name, _)| {
             matches!(*name, "content-type" | "cache-control" | "www-authenticate" | "retry-after")
         });
@@ -391,15 +251,12 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// A result that everybody gets whose key or token is valid.
-    async fn let_in(&self, id: &Value, value: &Value) -> Result<Response, Failure> {
+    /// A result for any caller whose key or token is valid.
+    async fn result_if_valid(&self, id: &Value, value: &Value) -> Result<Response, Failure> {
         Ok(self.refusal().await.unwrap_or_else(|| result(id, value)))
     }
 
     /// Sends the request of a tool.
-    ///
-    /// # Errors
-    /// Why there is none.
     async fn send_if_any(&self, sent: Result<Sent, String>) -> Result<Response, String> {
         Ok(self.send(sent?).await)
     }
@@ -410,11 +267,12 @@ impl<P: Ports> Caller<'_, P> {
         Box::pin(handle(self.service, self.ports, &request)).await
     }
 
-    /// The answer to an agent that may only read and called for more, so that it asks its user (RFC 6750, section 3.1).
+    /// The challenge for an agent that may only read and tried to write, so that it asks its user for more (RFC 6750,
+    /// section 3.1).
     fn lacks_access(&self, response: &Response) -> Option<Response> {
         let caller = self.service.caller(self.request).ok()?;
         let limits = caller.limits();
-        // No consent adds an action to those that the app has chosen.
+        // A user can't grant actions that the app has not selected.
         let may_ask =
             caller.grant().is_some() && limits.access == Access::Read && limits.actions.is_none();
         if !may_ask || response.status != 403 || response.header(SOURCE) == Some("platform") {
@@ -430,8 +288,7 @@ impl<P: Ports> Caller<'_, P> {
         Some(refusal)
     }
 
-    /// What is wrong with the platform for which no connection was found: the catalog does not have it. Returns `None` when
-    /// it does.
+    /// The problem when no connection was found because the catalog does not have the platform. Returns `None` when it does.
     async fn unknown_platform(&self, arguments: &Value, listed: &Response) -> Option<Problem> {
         let platform = fold(arguments.get("platform")?.as_str()?);
         let list: Value = serde_json::from_slice(&listed.body).ok()?;
@@ -447,8 +304,7 @@ impl<P: Ports> Caller<'_, P> {
         Some(no_platform(&platform, &known, caller.platforms()))
     }
 
-    /// Runs an action once the account is connected for which a link was opened; before that, the answer says how far the
-    /// user is.
+    /// Runs an action once the connect attempt has succeeded. Before that, returns the state of the attempt.
     async fn run_when_connected(
         &self,
         attempt: Result<Sent, String>,
@@ -461,8 +317,8 @@ impl<P: Ports> Caller<'_, P> {
         Ok(if is_connected { self.send(run).await } else { waited })
     }
 
-    /// Begins to connect the account without which an action can't run. Returns the attempt as the API shows it, or `None`
-    /// when something else is the matter, or the caller may not, or there is no page to open.
+    /// Starts a connect attempt for the account that an action needs. Returns the attempt as the API shows it, or `None` when
+    /// the refusal has another reason, the caller lacks permission, or there is no page to open.
     async fn connecting(&self, arguments: &Value, refused: &Response) -> Option<Vec<u8>> {
         let problem: Value = serde_json::from_slice(&refused.body).ok()?;
         let code = problem.get("code")?.as_str()?;
@@ -482,12 +338,12 @@ impl<P: Ports> Caller<'_, P> {
         is_latest: bool,
     ) -> Result<Response, Failure> {
         let mut arguments = tool.read(params.get("arguments"));
-        let waited = waited(params).filter(|_| is_latest && tool.name == RUN_ACTION);
+        let waited = resumed_approval(params).filter(|_| is_latest && tool.name == RUN_ACTION);
         if let (Some(id), Some(given)) = (&waited, arguments.as_object_mut()) {
             given.insert(APPROVAL.to_owned(), (*id).into());
         }
         let arguments = &arguments;
-        let asked = resumed(params).filter(|_| is_latest && waited.is_none());
+        let asked = resumed_attempt(params).filter(|_| is_latest && waited.is_none());
         let calls = matches!(tool.name, RUN_ACTION | CALL_PLATFORM);
         let answered = match (tool.name, asked) {
             (START_CONNECT, Some(attempt)) => self.send_if_any(attempt).await,
@@ -508,10 +364,10 @@ impl<P: Ports> Caller<'_, P> {
                     return Ok(refusal);
                 }
                 let opens = is_latest && opens_links(params);
-                // Whoever asks for the outcome of a call has seen its link.
+                // A caller that requests the result of a call has already seen the link.
                 let is_asked = arguments.get(APPROVAL).is_some();
                 if response.status == 202 && opens && !is_asked {
-                    return Ok(result(id, &link(&response.body)));
+                    return Ok(result(id, &elicit_url(&response.body)));
                 }
                 if tool.name == LIST_CONNECTIONS
                     && let Some(problem) = self.unknown_platform(arguments, &response).await
@@ -519,17 +375,17 @@ impl<P: Ports> Caller<'_, P> {
                     response.status = 404;
                     response.body = problem.to_json(&self.request.origin, &self.ports.uuid());
                 }
-                // What has succeeded, or was refused for another reason, is not read for its code.
+                // Only these statuses can mean that the account must be connected.
                 if calls
                     && matches!(response.status, 404 | 409)
                     && let Some(begun) = self.connecting(arguments, &response).await
                 {
                     if opens {
-                        return Ok(result(id, &link(&begun)));
+                        return Ok(result(id, &elicit_url(&begun)));
                     }
-                    response.body = with_link(&response.body, &begun);
+                    response.body = with_connect_url(&response.body, &begun);
                 }
-                let body = match response.kept.take() {
+                let body = match response.cached.take() {
                     Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
                     None => response.body,
                 };
@@ -542,7 +398,7 @@ impl<P: Ports> Caller<'_, P> {
                 (what, true)
             }
         };
-        // What a platform answers is long enough once.
+        // A platform's response may be long, so it is not repeated as structured content.
         let structured = Some(&text).filter(|_| is_error || !calls);
         let structured: Option<&RawValue> =
             structured.and_then(|text| serde_json::from_str(text).ok());
@@ -554,66 +410,4 @@ impl<P: Ports> Caller<'_, P> {
         };
         Ok(result(id, &returned))
     }
-}
-
-/// What a client of the latest version can do.
-fn capabilities(params: &Value) -> Option<&Value> {
-    let meta = params.get("_meta")?.get("io.modelcontextprotocol/clientCapabilities");
-    meta.filter(|value| value.is_object())
-}
-
-/// Whether the client shows a link to its user and says that it was opened.
-fn opens_links(params: &Value) -> bool {
-    capabilities(params).and_then(|own| own.get("elicitation")?.get("url")).is_some()
-}
-
-/// A request to the client: that its user opens the link of an attempt to connect, or of a call that waits.
-fn link(begun: &[u8]) -> Value {
-    let begun: Value = serde_json::from_slice(begun).unwrap_or_default();
-    let (message, url, state) = if let Some(waiting) = begun.get(APPROVAL) {
-        let id = waiting.get("id").and_then(Value::as_str).unwrap_or_default();
-        let message = "Open this page to approve or decline what the agent wants to do.";
-        (message, waiting.get("url"), Some(json!(format!("{WAITING}{id}"))))
-    } else {
-        let message = "Open this page to connect your account.";
-        (message, begun.get("authorizationUrl"), begun.get("id").cloned())
-    };
-    let params = json!({"mode": "url", "message": message, "url": url});
-    json!({
-        "resultType": "input_required", "requestState": state,
-        "inputRequests": {(LINK): {"method": "elicitation/create", "params": params}},
-    })
-}
-
-/// A problem with the link of the attempt to connect that would mend it.
-fn with_link(problem: &[u8], begun: &[u8]) -> Vec<u8> {
-    let mut problem: Value = serde_json::from_slice(problem).unwrap_or_default();
-    let begun: Value = serde_json::from_slice(begun).unwrap_or_default();
-    if let (Some(problem), Some(url)) = (problem.as_object_mut(), begun.get("authorizationUrl")) {
-        problem.insert("authorizationUrl".to_owned(), url.clone());
-    }
-    json::bytes(&problem)
-}
-
-/// The call that waits for a user to whom the client has shown its link. Returns `None` when it was not asked to show one.
-fn waited(params: &Value) -> Option<&str> {
-    let id = params.get("requestState")?.as_str()?.strip_prefix(WAITING)?;
-    params.get("inputResponses")?.get(LINK)?;
-    Some(id)
-}
-
-/// What a client that was asked to open a link wants to know now: what became of the attempt. Returns `None` when it was
-/// not asked.
-fn resumed(params: &Value) -> Option<Result<Sent, String>> {
-    let attempt = params.get("requestState")?.as_str()?;
-    let action = params.get("inputResponses")?.get(LINK)?.get("action")?;
-    Some(if action == "accept" {
-        Ok(outcome_of(attempt))
-    } else {
-        Err("The user did not want to connect the account.".to_owned())
-    })
-}
-
-fn mismatch(what: &str) -> Failure {
-    Failure::new(400, HEADER_MISMATCH, what)
 }

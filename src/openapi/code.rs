@@ -50,7 +50,7 @@ done
 "#;
 
 fn curl(endpoint: Keyed, about: &About) -> String {
-    let method = match endpoint.facts().method {
+    let method = match endpoint.spec().method {
         Method::Get => String::new(),
         other => format!("-X {} ", other.as_str()),
     };

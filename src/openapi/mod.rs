@@ -76,7 +76,7 @@ pub fn document(answers: &Answers) -> Node {
                 | Open::AgentRevoke,
             ) => continue,
         };
-        let facts = endpoint.facts();
+        let facts = endpoint.spec();
         let operation = (facts.method.as_str().to_lowercase(), operation);
         match paths.iter_mut().find(|(path, _)| *path == facts.path) {
             Some((_, operations)) => operations.push(operation),

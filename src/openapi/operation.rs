@@ -22,7 +22,7 @@ const ORIGIN: &str = "https://vault.example";
 /// The operation of an endpoint that needs a key. Its error responses are added to `shared`.
 pub fn keyed(endpoint: Keyed, answers: &Answers, shared: &mut Shared) -> Node {
     let about = about(endpoint);
-    let reads_body = endpoint.facts().body.is_some();
+    let reads_body = endpoint.spec().body.is_some();
     assert_eq!(reads_body, about.body.is_some(), "the body of {endpoint:?}");
     let scope = endpoint.access().scope().map(Scope::as_str);
     let needs = scope.map(|scope| format!(" The API key needs the scope `{scope}`."));
@@ -155,7 +155,7 @@ fn internal() -> Answer {
         ("x-request-id", id),
     ];
     Answer {
-        status: Code::Internal.facts().0,
+        status: Code::Internal.describe().0,
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         body: String::from_utf8_lossy(&body).into_owned(),
     }

@@ -35,7 +35,7 @@ pub fn pages() -> Vec<(String, String)> {
 }
 
 fn page(code: Code, text: &Text) -> String {
-    let (status, name, title) = code.facts();
+    let (status, name, title) = code.describe();
     let mut main = format!(
         "<p class=\"back\"><a href=\"/problems/\">All error codes</a></p>\n\
          <h1>{title}</h1>\n\
@@ -58,7 +58,7 @@ fn page(code: Code, text: &Text) -> String {
 
 fn list() -> String {
     let mut rows = String::new();
-    for (status, code, title) in Code::ALL.map(Code::facts) {
+    for (status, code, title) in Code::ALL.map(Code::describe) {
         let link = format!("<a href=\"/problems/{code}\"><code>{code}</code></a>");
         writeln!(rows, "<tr><td>{status}</td><td>{link}</td><td>{title}</td></tr>").unwrap();
     }

@@ -7,7 +7,7 @@ use crate::catalog::key;
 use crate::http::endpoint::Keyed;
 use crate::http::paging::DEFAULT_LIMIT;
 use crate::http::query::{Check, Parameter};
-use crate::storage::read_replica::{self, ANY, BOOKMARK, PRIMARY};
+use crate::storage::read_replica::{self, BOOKMARK, FIRST_PRIMARY, FIRST_UNCONSTRAINED};
 use crate::terms::{AttemptStatus, AuditAction, EventType, Method};
 
 /// Names, defaults and descriptions, in the order of the service's table.
@@ -15,7 +15,7 @@ type About = (&'static str, Node, String);
 
 /// All parameters of an endpoint; `heeds_if_none_match` is whether it supports `If-None-Match`.
 pub fn of(endpoint: Keyed, heeds_if_none_match: bool) -> Vec<Node> {
-    let facts = endpoint.facts();
+    let facts = endpoint.spec();
     let mut parameters: Vec<Node> = path(endpoint).collect();
     parameters.append(&mut query(endpoint));
     for (name, is_heeded) in [
@@ -33,7 +33,7 @@ pub fn of(endpoint: Keyed, heeds_if_none_match: bool) -> Vec<Node> {
 /// The query parameters of an endpoint.
 #[must_use]
 pub fn query(endpoint: Keyed) -> Vec<Node> {
-    let parameters = endpoint.facts().query;
+    let parameters = endpoint.spec().query;
     let about = match endpoint {
         Keyed::ListConnectors => connectors(),
         Keyed::SearchActions => search(),
@@ -333,7 +333,7 @@ fn entries() -> Vec<About> {
 
 /// The parameters of a path.
 fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
-    let path = endpoint.facts().path;
+    let path = endpoint.spec().path;
     let names = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
     names.map(move |name| {
         let (schema, description) = match name {
@@ -389,7 +389,7 @@ pub fn headers() -> Node {
         "Bookmark": object! {
             "name": BOOKMARK,
             "in": "header",
-            "description": format!("Lets a read replica near you serve a read, if there is one: any replica with `{ANY}`, or one that is at least as recent as an earlier response with the value of this header in that response. `{PRIMARY}` uses the primary and returns a bookmark. Without this header, reads use the primary."),
+            "description": format!("Lets a read replica near you serve a read, if there is one: any replica with `{FIRST_UNCONSTRAINED}`, or one that is at least as recent as an earlier response with the value of this header in that response. `{FIRST_PRIMARY}` uses the primary and returns a bookmark. Without this header, reads use the primary."),
             "schema": object! {"type": "string", "pattern": "^([0-9A-Za-z]{2}\\.)?[0-9A-Za-z-]+$", "maxLength": u64::try_from(read_replica::MAX).unwrap()},
         },
     }

@@ -57,7 +57,7 @@ pub fn not_modified(response: &Answer, shared: &mut Shared) -> Node {
 pub fn problems(problems: &[(Code, &Answer)], shared: &mut Shared) -> Node {
     let codes: Vec<Code> = problems.iter().map(|(code, _)| *code).collect();
     let said: Vec<String> =
-        codes.iter().map(|code| format!("{} (`{}`)", code.facts().2, code.as_str())).collect();
+        codes.iter().map(|code| format!("{} (`{}`)", code.describe().2, code.as_str())).collect();
     let always = ["errors", "connectionId"].into_iter().filter(|member| {
         problems.iter().all(|(_, response)| response.document().get(member).is_some())
     });
@@ -72,7 +72,7 @@ pub fn problems(problems: &[(Code, &Answer)], shared: &mut Shared) -> Node {
     };
     let own = object! {"type": "object"}.with(required).with(object! {"properties": properties});
     let examples = problems.iter().map(|(code, response)| {
-        let example = object! {"summary": code.facts().2, "value": response.document()};
+        let example = object! {"summary": code.describe().2, "value": response.document()};
         (code.as_str(), example)
     });
     let content = object! {

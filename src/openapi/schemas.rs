@@ -415,7 +415,7 @@ fn session() -> Node {
 }
 
 fn problem() -> Node {
-    let status = Code::ALL.map(|code| u64::from(code.facts().0));
+    let status = Code::ALL.map(|code| u64::from(code.describe().0));
     let (least, most) = (status.iter().min().unwrap(), status.iter().max().unwrap());
     let uri = object! {"type": "string", "format": "uri"};
     let id = object! {"type": "string", "format": "uuid"};

@@ -12,9 +12,9 @@ use super::sql::filled;
 use super::when::Moment;
 use crate::catalog::action::unit::inflate;
 use crate::ports::{
-    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
-    Outgoing, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
-    StorageError,
+    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
+    Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
+    StreamingRequest, StreamingResponse,
 };
 use crate::util::json;
 
@@ -52,9 +52,9 @@ impl Db for OperatorPorts {
     }
 }
 
-impl Later for OperatorPorts {
+impl Background for OperatorPorts {
     /// A command waits for background work. If it fails, only that write is missing.
-    fn later(&self, statement: Statement) {
+    fn run_in_background(&self, statement: Statement) {
         let _ = self.0.query(&[filled(&statement)]);
     }
 }
@@ -118,7 +118,7 @@ impl Http for OperatorPorts {
         Err(HttpError::Unreachable)
     }
 
-    async fn open(&self, _: Outgoing<'_>, _: u32) -> Result<Incoming, HttpError> {
+    async fn open(&self, _: StreamingRequest<'_>, _: u32) -> Result<StreamingResponse, HttpError> {
         Err(HttpError::Unreachable)
     }
 

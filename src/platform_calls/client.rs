@@ -11,14 +11,16 @@ use crate::credentials::held::Held;
 use crate::credentials::lifecycle::statements::check_soon;
 use crate::events::statements as events;
 use crate::http::context::{Context, Permit};
-use crate::http::problem::{Code, Fault, Place, Problem};
+use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::platform_calls::address::{redirected, without};
 use crate::platform_calls::headers::{NEXT, RETRIES, RETRY_AT};
 use crate::platform_calls::links::{next, path_below, with_addresses};
 use crate::platform_calls::overrides;
 use crate::platform_calls::retry;
 use crate::platform_calls::sigv4::{self, Signer, UNSIGNED, stamp};
-use crate::ports::{Clock, Http, HttpError, Incoming, Later, Outgoing, Payload, Ports};
+use crate::ports::{
+    Background, Clock, Http, HttpError, Payload, Ports, StreamingRequest, StreamingResponse,
+};
 use crate::storage::metering::Metered;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
@@ -59,7 +61,7 @@ pub struct Line<'a, 'm, P> {
 /// What a platform answers.
 pub struct Answer {
     /// The answer.
-    pub incoming: Incoming,
+    pub incoming: StreamingResponse,
     /// The address that gave it, without credentials.
     pub url: String,
     /// When the platform wants to be asked again, in milliseconds since 1970.
@@ -91,9 +93,9 @@ pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
 /// A fault of a parameter or a header.
 #[must_use]
 pub fn invalid(parameter: &str, what: &str) -> Problem {
-    let place = Place::Parameter(parameter.to_owned());
+    let location = Location::Parameter(parameter.to_owned());
     let detail = format!("`{parameter}` {what}");
-    Problem::of_fault(Fault { code: Code::InvalidParameter, place, detail, suggestion: None })
+    Problem::of_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
 }
 
 /// What is called, as events show it.
@@ -148,7 +150,7 @@ impl Silence {
     /// As events name it.
     fn code(&self) -> &'static str {
         match self {
-            Self::Problem(problem) => problem.code.facts().1,
+            Self::Problem(problem) => problem.code.describe().1,
             Self::CallerLeft => "caller_disconnected",
         }
     }
@@ -249,7 +251,12 @@ impl<P: Ports> Line<'_, '_, P> {
             identity: token.map(|token| token.confinement.identity.as_str()),
         };
         let call = json::text(&record);
-        ports.later(events::called(&principal.account, principal.environment, &id, call));
+        ports.run_in_background(events::called(
+            &principal.account,
+            principal.environment,
+            &id,
+            call,
+        ));
         Ok(outcome?)
     }
 
@@ -259,7 +266,7 @@ impl<P: Ports> Line<'_, '_, P> {
         let mut retries = if is_repeatable(&call) { self.retries } else { 0 };
         loop {
             let answer = self.send_once(&call).await?;
-            let repeats = call.payload != Payload::Arriving;
+            let repeats = call.payload != Payload::Stream;
             if answer.status == 401 && may_renew && repeats && self.is_worth_renewing() {
                 may_renew = false;
                 let Self { context, principal, ports, fresh, called, retries, permit } = self;
@@ -280,7 +287,12 @@ impl<P: Ports> Line<'_, '_, P> {
             let now = self.ports.now();
             if answer.status == 401 && self.can_be_checked() {
                 let Principal { account, environment, .. } = self.principal;
-                self.ports.later(check_soon(account, *environment, &self.fresh.connection.id, now));
+                self.ports.run_in_background(check_soon(
+                    account,
+                    *environment,
+                    &self.fresh.connection.id,
+                    now,
+                ));
             }
             let wait = retry::wait(&answer, now);
             if retries > 0
@@ -315,7 +327,7 @@ impl<P: Ports> Line<'_, '_, P> {
         self.fresh.is_renewable() && self.ports.now().saturating_sub(issued_at) >= YOUNG_MS
     }
 
-    async fn send_once(&self, call: &Call<'_>) -> Result<Incoming, Silence> {
+    async fn send_once(&self, call: &Call<'_>) -> Result<StreamingResponse, Silence> {
         let (connector, method) = self.ends()?;
         let asking = self.fresh.asking(self.context.config);
         let placed = asking.map(Asking::placed).transpose()?.unwrap_or_default();
@@ -336,14 +348,14 @@ impl<P: Ports> Line<'_, '_, P> {
             let signer = signer(&self.fresh.held, service, regions);
             let payload = match call.payload {
                 Payload::Bytes(bytes) => sigv4::hash(bytes),
-                Payload::Arriving if signer.is_s3() => UNSIGNED.to_owned(),
-                Payload::Arriving => return Err(too_long_to_sign(&connector.name).into()),
+                Payload::Stream if signer.is_s3() => UNSIGNED.to_owned(),
+                Payload::Stream => return Err(too_long_to_sign(&connector.name).into()),
             };
             let stamp = stamp(self.ports.now());
             signer.sign(&call.method, &url, &mut headers, &payload, &stamp);
         }
         let (method, payload) = (call.method.as_str(), call.payload);
-        let request = Outgoing { method, url: &url, headers: &headers, payload };
+        let request = StreamingRequest { method, url: &url, headers: &headers, payload };
         self.ports
             .open(request, DEADLINE_MS)
             .await
@@ -352,16 +364,16 @@ impl<P: Ports> Line<'_, '_, P> {
 
     /// The caller sends a header in which the service sends a secret.
     fn reserved(&self, name: &str) -> Problem {
-        let (code, place) = match self.called {
-            Called::Action(_) => (Code::InvalidBody, Place::Pointer(format!("/header/{name}"))),
-            Called::Path(_) => (Code::InvalidParameter, Place::Parameter(name.to_owned())),
+        let (code, location) = match self.called {
+            Called::Action(_) => (Code::InvalidBody, Location::Pointer(format!("/header/{name}"))),
+            Called::Path(_) => (Code::InvalidParameter, Location::Parameter(name.to_owned())),
         };
         let detail = format!("The header `{name}` is sent by the service: leave it out.");
-        Problem::of_fault(Fault { code, place, detail, suggestion: None })
+        Problem::of_fault(Fault { code, location, detail, suggestion: None })
     }
 
     /// An answer whose `Location` does not show what only the vault may send.
-    fn without_credentials(&self, mut answer: Incoming) -> Incoming {
+    fn without_credentials(&self, mut answer: StreamingResponse) -> StreamingResponse {
         let asking = self.fresh.asking(self.context.config);
         let Some(Ok(placed)) = asking.map(Asking::known) else { return answer };
         for (name, value) in &mut answer.headers {
@@ -379,13 +391,12 @@ impl<P: Ports> Line<'_, '_, P> {
 /// Whether repeating a request does nothing that the first one may have done already.
 fn is_repeatable(call: &Call<'_>) -> bool {
     let has_key = || call.headers.iter().any(|(name, _)| name == "idempotency-key");
-    call.payload != Payload::Arriving
-        && (matches!(call.method.as_str(), "GET" | "HEAD") || has_key())
+    call.payload != Payload::Stream && (matches!(call.method.as_str(), "GET" | "HEAD") || has_key())
 }
 
 /// What is sent next after a redirect to the same origin. Returns `None` for any other answer, and when the body can't be
 /// sent again.
-fn followed<'b>(call: &Call<'b>, answer: &Incoming) -> Option<Call<'b>> {
+fn followed<'b>(call: &Call<'b>, answer: &StreamingResponse) -> Option<Call<'b>> {
     let url = redirected(&call.url, answer.header("location")?)?;
     let becomes_get = match answer.status {
         301 | 302 => call.method == "POST",
@@ -401,7 +412,7 @@ fn followed<'b>(call: &Call<'b>, answer: &Incoming) -> Option<Call<'b>> {
     }
     let payload = call.payload;
     let again = Call { method: call.method.clone(), url, headers, payload };
-    (payload != Payload::Arriving).then_some(again)
+    (payload != Payload::Stream).then_some(again)
 }
 
 fn signer<'h>(held: &'h Held, service: &'h str, regions: &'h [String]) -> Signer<'h> {

@@ -1,7 +1,7 @@
 //! When a platform that refuses a request for now wants to be asked again.
 
 use crate::oauth::answer::moment::retry_after;
-use crate::ports::Incoming;
+use crate::ports::StreamingResponse;
 use crate::util::rfc3339::parse;
 
 /// Headers in which platforms say when a limit ends, the most precise first. GitHub, Discord, Twitter, `OpenAI`, Okta and the
@@ -24,7 +24,7 @@ const MOST_MS: f64 = 7.0 * 24.0 * 3600.0 * 1000.0;
 /// In how many milliseconds the request can be repeated. Returns `None` when the answer is no refusal for now, or does not
 /// say.
 #[must_use]
-pub fn wait(answer: &Incoming, now_ms: u64) -> Option<u64> {
+pub fn wait(answer: &StreamingResponse, now_ms: u64) -> Option<u64> {
     if !matches!(answer.status, 429 | 503) {
         return None;
     }
@@ -91,7 +91,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::wait;
-    use crate::ports::Incoming;
+    use crate::ports::StreamingResponse;
 
     /// 2026-11-22T12:00:00Z
     const NOON: u64 = 1_795_348_800_000;
@@ -120,7 +120,7 @@ mod tests {
             (200, "x-ratelimit-reset", "5", None),
         ] {
             let headers = vec![(name.to_owned(), value.to_owned())];
-            let answer = Incoming { status, headers, body: Rc::new(()) };
+            let answer = StreamingResponse { status, headers, body: Rc::new(()) };
             assert_eq!(wait(&answer, NOON), expected, "{status} {name}: {value}");
         }
     }

@@ -1,4 +1,4 @@
-//! What a request costs in storage: counted on the way to the ports, reported in `server-timing`.
+//! Counts the storage operations of a request, which `server-timing` reports, and retries them.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -8,25 +8,25 @@ use std::rc::Rc;
 use crate::audit::statements::{self as audit, is_audited};
 use crate::auth::usage::Use;
 use crate::ports::{
-    Again, Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming,
-    Later, Outgoing, Patterns, Ports, Random, RateLimit, ResultSet, RetryAfter, Signatures,
-    Statement, StorageError, within,
+    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
+    Patterns, Ports, Random, RateLimit, ResultSet, Retry, RetryAfter, Signatures, Statement,
+    StorageError, StreamingRequest, StreamingResponse, with_timeout,
 };
-use crate::storage::read_replica::{ANY, PRIMARY, Session};
+use crate::storage::read_replica::{FIRST_PRIMARY, FIRST_UNCONSTRAINED, ReplicaSession};
 use crate::webhooks::statements::is_due;
 
-/// How often a read of a value, or a batch whose connection was lost, is tried before the request fails.
+/// The maximum number of tries for a read of a value, or for a batch whose connection was lost.
 const TRIES: u32 = 3;
-/// How often a batch is tried that another program keeps from running: for some 5 seconds.
+/// The maximum number of tries for a batch while another program is writing: about 5 seconds.
 const BUSY_TRIES: u32 = 8;
-/// Least milliseconds between the first and the second try of a batch; each later pause is twice as long.
+/// The minimum pause before the second try of a batch, in milliseconds; each later pause is twice as long.
 const PAUSE_MS: u32 = 40;
-/// Milliseconds after which storage, or the queue, is taken to give no answer.
+/// The timeout of storage and of the queue, in milliseconds.
 pub(crate) const STORAGE_MS: u32 = 10_000;
-/// Milliseconds after which the rate limiter is taken to give no answer.
+/// The timeout of the rate limiter, in milliseconds.
 const LIMITER_MS: u32 = 1000;
 
-/// Counts what a request asks of the ports behind it.
+/// The ports, with counters for one request.
 pub struct Metered<'a, P> {
     ports: &'a P,
     db_calls: Cell<u64>,
@@ -40,20 +40,18 @@ pub struct Metered<'a, P> {
     settled: Cell<Option<Use>>,
     has_deliveries: Cell<bool>,
     size: Cell<u64>,
-    session: RefCell<Option<Session>>,
+    session: RefCell<Option<ReplicaSession>>,
     bookmark: RefCell<Option<String>>,
     actor: RefCell<Option<Statement>>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
-    /// The ports behind it, for a request of the service's own, which is counted by itself.
-    #[must_use]
+    /// The inner ports, for a nested request, which has its own counters.
     pub const fn inner(&self) -> &'a P {
         self.ports
     }
 
     /// Wraps `ports`, with all counters at zero.
-    #[must_use]
     pub const fn new(ports: &'a P) -> Self {
         Self {
             ports,
@@ -111,15 +109,15 @@ impl<P: Ports> Db for Metered<'_, P> {
             statements.insert(0, actor);
             statements.push(audit::end());
         }
-        // A change may write events, and these are sent: whoever wrote them need not know that there are webhooks.
+        // Writes may create events, so check for due deliveries in the same batch.
         let writes = |sql: &str| !sql.starts_with("SELECT") && !audit::is_read(sql);
         let writes = statements.iter().any(|statement| writes(&statement.sql));
         let asked = writes.then_some(statements.len());
         if writes {
             statements.push(is_due(self.now()));
         }
-        // A copy takes no writes: `write_use_later`.
-        if !self.is_near()
+        // A replica accepts no writes; see `write_use_later`.
+        if !self.allows_replica()
             && let Some((of, statement)) = self.due.take()
         {
             used = Some(of);
@@ -127,11 +125,11 @@ impl<P: Ports> Db for Metered<'_, P> {
         }
         loop {
             add(&self.db_calls, 1);
-            let answer = within(self, STORAGE_MS, self.run(statements.clone())).await;
-            // No other try: the caller has waited long enough.
-            let answer = answer.ok_or_else(|| StorageError::new("D1: no answer in time"))?;
+            let answer = with_timeout(self, STORAGE_MS, self.run(statements.clone())).await;
+            // Not retried: the caller has already waited long enough.
+            let answer = answer.ok_or_else(|| StorageError::new("D1: timed out"))?;
             match answer {
-                // Nobody may take a missing result set for one without rows.
+                // Otherwise a missing result set would look like one without rows.
                 Ok(sets) if sets.len() != statements.len() => {
                     let cause =
                         format!("{} result sets for {} statements", sets.len(), statements.len());
@@ -155,15 +153,15 @@ impl<P: Ports> Db for Metered<'_, P> {
                     }
                     return Ok(sets);
                 }
-                Err(StorageError { again: Again::Busy, .. }) if pauses < BUSY_TRIES => {
+                Err(StorageError { retry: Retry::Busy, .. }) if pauses < BUSY_TRIES => {
                     self.sleep(self.pause(pauses)).await;
                     pauses = pauses.saturating_add(1);
                     continue;
                 }
-                Err(StorageError { again: Again::Lost, .. }) if tries < TRIES => {
+                Err(StorageError { retry: Retry::Lost, .. }) if tries < TRIES => {
                     self.repeated.set(true);
                 }
-                Err(StorageError { again: Again::Never, .. }) if used.is_some() => {
+                Err(StorageError { retry: Retry::Never, .. }) if used.is_some() => {
                     // The transaction was rolled back. A database that rejects the write of the key's use may still
                     // take the rest.
                     self.settled.set(used.take());
@@ -189,59 +187,62 @@ impl<P: Ports> Metered<'_, P> {
     /// Runs statements in the session, if there is one.
     async fn run(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let session = self.session.borrow().clone();
-        let Some(Session { since, is_near }) = session else {
+        let Some(ReplicaSession { since, allows_replica }) = session else {
             return self.ports.batch(statements).await;
         };
-        let since = if is_near { since.as_str() } else { PRIMARY };
+        let since = if allows_replica { since.as_str() } else { FIRST_PRIMARY };
         let answer = self.ports.batch_since(statements.clone(), since).await;
         let (sets, bookmark) = match answer {
-            // A database that was restored does not know the bookmarks of what it lost.
-            Err(error) if error.again == Again::Never && ![ANY, PRIMARY].contains(&since) => {
+            // A restored database does not know bookmarks from after the backup.
+            Err(error)
+                if error.retry == Retry::Never
+                    && ![FIRST_UNCONSTRAINED, FIRST_PRIMARY].contains(&since) =>
+            {
                 add(&self.db_calls, 1);
-                self.ports.batch_since(statements, PRIMARY).await?
+                self.ports.batch_since(statements, FIRST_PRIMARY).await?
             }
             answer => answer?,
         };
         if let Some(bookmark) = bookmark {
-            // What the request reads next is not older than what it has read.
+            // The request's next read must not see older rows than this one.
             let since = bookmark.clone();
-            self.session.replace(Some(Session { since, is_near }));
+            self.session.replace(Some(ReplicaSession { since, allows_replica }));
             self.bookmark.replace(Some(bookmark));
         }
         Ok(sets)
     }
 
-    /// Says who makes the changes that follow, by one of the statements that begin a batch with that.
+    /// Sets the statement that attributes the request's changes in the audit log. It precedes each audited batch.
     pub fn set_actor(&self, actor: Statement) {
         self.actor.replace(Some(actor));
     }
 
-    /// Has the batches of this request run in a session.
-    pub fn begin(&self, session: Option<Session>) {
+    /// Runs the request's batches in a session.
+    pub fn begin(&self, session: Option<ReplicaSession>) {
         self.session.replace(session);
     }
 
-    /// Whether copies of the database may answer.
-    pub fn is_near(&self) -> bool {
-        self.session.borrow().as_ref().is_some_and(|session| session.is_near)
+    /// Whether read replicas may run the request's batches.
+    pub fn allows_replica(&self) -> bool {
+        self.session.borrow().as_ref().is_some_and(|session| session.allows_replica)
     }
 
-    /// Has only the primary answer from now on.
-    pub fn leave_copies(&self) {
+    /// Uses only the primary from now on.
+    pub fn use_primary(&self) {
         if let Some(session) = self.session.borrow_mut().as_mut() {
-            session.is_near = false;
+            session.allows_replica = false;
         }
     }
 
-    /// Writes the use of a key whom a copy has let in. Nobody waits for it.
+    /// Records the use of a key that a replica has authenticated, in the background.
     pub fn write_use_later(&self) {
         if let Some((of, statement)) = self.due.take() {
-            self.ports.later(statement);
+            self.ports.run_in_background(statement);
             self.settled.set(Some(of));
         }
     }
 
-    /// Where the session is now. Returns `None` when there is none, or when no statement has run in it.
+    /// The session's current bookmark. Returns `None` when there is no session, or no statement has run in it.
     pub fn bookmark(&self) -> Option<String> {
         self.bookmark.borrow().clone()
     }
@@ -252,14 +253,13 @@ impl<P: Ports> Metered<'_, P> {
         self.hides_rows.set(true);
     }
 
-    /// Reports no reads at all, to a caller that is refused: what its request had looked up is not for it.
+    /// Reports no reads at all, so that a refused caller learns nothing from the counters.
     pub fn hide_reads(&self) {
         self.hides_rows.set(true);
         self.hides_blobs.set(true);
     }
 
-    /// Whether statements were sent more than once, so that an earlier try may have done their work.
-    #[must_use]
+    /// Whether a batch was sent more than once, so that an earlier try may already have run it.
     pub fn was_repeated(&self) -> bool {
         self.repeated.get()
     }
@@ -270,25 +270,21 @@ impl<P: Ports> Metered<'_, P> {
     }
 
     /// The key's use that was written, or that storage rejected. Returns `None` when neither happened.
-    #[must_use]
     pub const fn settled_use(&self) -> Option<Use> {
         self.settled.get()
     }
 
-    /// Whether deliveries to webhooks were due after a change that was made here.
-    #[must_use]
+    /// Whether webhook deliveries are due after a change in this request.
     pub const fn has_deliveries(&self) -> bool {
         self.has_deliveries.get()
     }
 
-    /// The size of the database in bytes; 0 when it did not say.
-    #[must_use]
+    /// The size of the database in bytes; 0 when it was not reported.
     pub const fn size(&self) -> u64 {
         self.size.get()
     }
 
-    /// Milliseconds to wait after this many tries: longer each time, with a random part so that waiting requests spread
-    /// out.
+    /// The pause after this many tries, in milliseconds: exponential, with jitter.
     fn pause(&self, tries: u32) -> u32 {
         let mut jitter = [0];
         self.fill(&mut jitter);
@@ -299,9 +295,9 @@ impl<P: Ports> Metered<'_, P> {
     }
 }
 
-impl<P: Later> Later for Metered<'_, P> {
-    fn later(&self, statement: Statement) {
-        self.ports.later(statement);
+impl<P: Background> Background for Metered<'_, P> {
+    fn run_in_background(&self, statement: Statement) {
+        self.ports.run_in_background(statement);
     }
 }
 
@@ -311,10 +307,10 @@ impl<P: Blobs + Clock> Blobs for Metered<'_, P> {
         loop {
             add(&self.blob_reads, 1);
             tries = tries.saturating_sub(1);
-            match within(self, STORAGE_MS, self.ports.get(key)).await {
+            match with_timeout(self, STORAGE_MS, self.ports.get(key)).await {
                 Some(Err(_)) if tries > 0 => {}
                 Some(answer) => return answer,
-                None => return Err(StorageError::new(format!("KV, `{key}`: no answer in time"))),
+                None => return Err(StorageError::new(format!("KV, `{key}`: timed out"))),
             }
         }
     }
@@ -353,7 +349,11 @@ impl<P: Http> Http for Metered<'_, P> {
         self.ports.send(request, deadline_ms).await
     }
 
-    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+    async fn open(
+        &self,
+        request: StreamingRequest<'_>,
+        deadline_ms: u32,
+    ) -> Result<StreamingResponse, HttpError> {
         self.ports.open(request, deadline_ms).await
     }
 
@@ -394,11 +394,11 @@ impl<P: Signatures> Signatures for Metered<'_, P> {
 
 impl<P: Ports> RateLimit for Metered<'_, P> {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
-        // The database that the secret names has counted it already.
+        // Already counted at the database that the secret names.
         if self.was_forwarded() {
             return Ok(());
         }
-        // A limiter that is out of order must not take the service down.
-        within(self, LIMITER_MS, self.ports.allow(caller)).await.unwrap_or(Ok(()))
+        // The service must stay available without the limiter.
+        with_timeout(self, LIMITER_MS, self.ports.allow(caller)).await.unwrap_or(Ok(()))
     }
 }

@@ -1,4 +1,4 @@
-//! What all features share of storage: batches of statements, metering and retries, read replicas, capacity.
+//! Storage, as all features use it: batches of statements, metering, retries, read replicas, capacity.
 
 pub mod capacity;
 pub mod metering;

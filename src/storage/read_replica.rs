@@ -1,37 +1,37 @@
-//! Reading near the caller: a copy of the database may answer, which is at least as new as the bookmark that the caller sends.
+//! Read replicas: a replica may respond if it is at least as recent as the caller's bookmark.
 //!
-//! Whoever sends no bookmark reads what the primary has. Whatever writes, or decides by what it reads about credentials, runs
-//! on the primary always.
+//! Without a bookmark, reads go to the primary. Writes and anything that touches credentials always do.
 
 use crate::auth::Shard;
 use crate::http::endpoint::Keyed;
 use crate::http::message::Request;
-use crate::http::problem::{Code, Fault, Place, Problem};
+use crate::http::problem::{Code, Fault, Location, Problem};
 
-/// The header that asks for copies, and that returns a bookmark.
+/// The header with which a caller allows replicas, and gets a bookmark.
 pub const BOOKMARK: &str = "x-vault-bookmark";
-/// Any copy, however old.
-pub const ANY: &str = "first-unconstrained";
-/// What the primary has now.
-pub const PRIMARY: &str = "first-primary";
-/// Characters of a bookmark, its database included; D1's have 59.
+/// D1's constraint that allows any replica, however old.
+pub const FIRST_UNCONSTRAINED: &str = "first-unconstrained";
+/// D1's constraint that starts at the primary.
+pub const FIRST_PRIMARY: &str = "first-primary";
+/// The maximum length of a bookmark with its shard, in characters; D1's have 59.
 pub const MAX: usize = 200;
 
-/// The session in which a request's statements run.
+/// The D1 session in which a request's batches run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
-    /// A bookmark of the database, [`ANY`] or [`PRIMARY`].
+pub struct ReplicaSession {
+    /// A bookmark of the database, [`FIRST_UNCONSTRAINED`] or [`FIRST_PRIMARY`].
     pub since: String,
-    /// Whether copies may answer. If not, the session only tells where it ended.
-    pub is_near: bool,
+    /// Whether replicas may respond. If not, the session only yields a bookmark.
+    pub allows_replica: bool,
 }
 
-/// The session that a request asks for. Returns `None` when it asks for none, or when the endpoint reads nothing in the
-/// vault.
-///
-/// # Errors
-/// When the header has another form than a bookmark.
-pub fn session(request: &Request, endpoint: Keyed, shard: u16) -> Result<Option<Session>, Problem> {
+/// The session of a request. Returns `None` when the request has no bookmark, or the endpoint does not use the vault's
+/// database. Fails when the header is not a bookmark.
+pub fn session(
+    request: &Request,
+    endpoint: Keyed,
+    shard: u16,
+) -> Result<Option<ReplicaSession>, Problem> {
     let Some(sent) = request.header(BOOKMARK) else { return Ok(None) };
     if !endpoint.takes_bookmark() {
         return Ok(None);
@@ -51,13 +51,16 @@ pub fn session(request: &Request, endpoint: Keyed, shard: u16) -> Result<Option<
     }
     let database = digits.map_or(Some(Shard::FIRST), Shard::of_digits);
     let is_here = database.is_some_and(|database| database.number() == shard);
-    // The account has moved since: its new database knows nothing of the old one's bookmarks.
-    let since = if is_here || [ANY, PRIMARY].contains(&sent) { bookmark } else { PRIMARY };
-    Ok(Some(Session { since: since.to_owned(), is_near: endpoint.may_be_near() }))
+    // The account has moved since, and a bookmark is valid only in its own database.
+    let since = if is_here || [FIRST_UNCONSTRAINED, FIRST_PRIMARY].contains(&sent) {
+        bookmark
+    } else {
+        FIRST_PRIMARY
+    };
+    Ok(Some(ReplicaSession { since: since.to_owned(), allows_replica: endpoint.allows_replica() }))
 }
 
-/// The header's value for a bookmark of the database of this number.
-#[must_use]
+/// The header's value for a bookmark of this shard.
 pub fn marked(bookmark: &str, shard: u16) -> String {
     match Shard::new(shard) {
         Some(shard) if shard != Shard::FIRST => format!("{}.{bookmark}", shard.digits()),
@@ -67,31 +70,31 @@ pub fn marked(bookmark: &str, shard: u16) -> String {
 
 fn malformed() -> Problem {
     let detail = format!(
-        "`{BOOKMARK}` must be `{ANY}`, `{PRIMARY}`, or what an earlier response returned in this header"
+        "`{BOOKMARK}` must be `{FIRST_UNCONSTRAINED}`, `{FIRST_PRIMARY}`, or what an earlier response returned in this header"
     );
-    let place = Place::Parameter(BOOKMARK.into());
-    Problem::of_fault(Fault { code: Code::InvalidParameter, place, detail, suggestion: None })
+    let location = Location::Parameter(BOOKMARK.into());
+    Problem::of_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ANY, BOOKMARK, MAX, PRIMARY, session};
+    use super::{BOOKMARK, FIRST_PRIMARY, FIRST_UNCONSTRAINED, MAX, session};
     use crate::http::endpoint::Keyed;
     use crate::http::message::Request;
 
     #[test]
-    fn a_bookmark_counts_in_its_own_database_only() {
+    fn bookmark_is_valid_only_in_its_own_database() {
         let longest = "a".repeat(MAX);
         let too_long = "a".repeat(MAX + 1);
         for (sent, shard, since) in [
             ("abc-1", 0, Some("abc-1")),
-            ("abc-1", 1, Some(PRIMARY)),
+            ("abc-1", 1, Some(FIRST_PRIMARY)),
             ("01.abc-1", 1, Some("abc-1")),
-            ("01.abc-1", 2, Some(PRIMARY)),
-            ("01.abc-1", 0, Some(PRIMARY)),
-            (ANY, 0, Some(ANY)),
-            (ANY, 1, Some(ANY)),
-            (PRIMARY, 1, Some(PRIMARY)),
+            ("01.abc-1", 2, Some(FIRST_PRIMARY)),
+            ("01.abc-1", 0, Some(FIRST_PRIMARY)),
+            (FIRST_UNCONSTRAINED, 0, Some(FIRST_UNCONSTRAINED)),
+            (FIRST_UNCONSTRAINED, 1, Some(FIRST_UNCONSTRAINED)),
+            (FIRST_PRIMARY, 1, Some(FIRST_PRIMARY)),
             (longest.as_str(), 0, Some(longest.as_str())),
             (too_long.as_str(), 0, None),
             ("", 0, None),

@@ -1,4 +1,4 @@
-//! What is asked of the vault's database in one batch, and what came of it.
+//! The statements of one batch and their results.
 
 use std::marker::PhantomData;
 
@@ -7,11 +7,11 @@ use serde::de::DeserializeOwned;
 use crate::http::problem::Problem;
 use crate::ports::{ResultSet, Statement, StorageError};
 
-/// The statements of a plan. All of them run in one batch, which is one transaction.
+/// The statements of a handler. All of them run in one batch, which is one transaction.
 #[derive(Debug, Default)]
 pub struct Statements(Vec<Statement>);
 
-/// The name under which a statement's rows, of type `T`, are found in the [`Results`].
+/// Identifies a statement's rows, of type `T`, in the [`Results`].
 #[derive(Debug)]
 pub struct Rows<T> {
     statement: usize,
@@ -27,7 +27,7 @@ impl<T> Clone for Rows<T> {
 impl<T> Copy for Rows<T> {}
 
 impl Statements {
-    /// Adds a statement whose rows matter.
+    /// Adds a statement whose rows are read.
     pub fn ask<T: DeserializeOwned>(&mut self, statement: Statement) -> Rows<T> {
         let rows = Rows { statement: self.0.len(), of: PhantomData };
         self.0.push(statement);
@@ -40,26 +40,22 @@ impl Statements {
     }
 
     /// The statements, in the order in which they run.
-    #[must_use]
     pub fn into_vec(self) -> Vec<Statement> {
         self.0
     }
 }
 
-/// The results of a plan's statements.
+/// The results of a handler's statements.
 #[derive(Debug)]
 pub struct Results {
     /// The result sets, in the order of the statements.
     pub sets: Vec<ResultSet>,
-    /// Whether the statements may have run before, because the answer to an earlier try was lost.
+    /// Whether the statements may have run before, because the response to an earlier try was lost.
     pub repeated: bool,
 }
 
 impl Results {
     /// All rows of a statement.
-    ///
-    /// # Errors
-    /// When storage gave something else.
     pub fn all<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Vec<T>, Problem> {
         let set = self.sets.get(rows.statement);
         let set = set.ok_or_else(|| StorageError::new("a statement gave no result set"))?;
@@ -67,9 +63,6 @@ impl Results {
     }
 
     /// A statement's first row. Returns `None` when it has no rows.
-    ///
-    /// # Errors
-    /// When storage gave something else than rows.
     pub fn first<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Option<T>, Problem> {
         Ok(self.all(rows)?.into_iter().next())
     }

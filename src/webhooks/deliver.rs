@@ -14,8 +14,8 @@ use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::oauth::answer::moment::retry_after;
 use crate::ports::{
-    Clock, Db, Http, HttpError, Outgoing, Payload, Ports, Random, Statement, all_rows, first_row,
-    user_agent,
+    Clock, Db, Http, HttpError, Payload, Ports, Random, Statement, StreamingRequest, all_rows,
+    first_row, user_agent,
 };
 use crate::storage::metering::Metered;
 use crate::targets::Targets;
@@ -28,7 +28,7 @@ use crate::webhooks::statements::{
 
 /// How many deliveries one run attempts, all at the same time: with its two batches it needs ten of the 50 subrequests that
 /// Cloudflare's free plan allows.
-pub const AT_ONCE: usize = 8;
+pub const BATCH_SIZE: usize = 8;
 /// When a delivery is tried again that this service itself could not sign, in milliseconds.
 const LATER_MS: u64 = 60 * 60 * 1000;
 
@@ -68,7 +68,7 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered
     let (config, ports) = (service.config(), &Metered::new(ports));
     let (now, lease) = (ports.now(), &ports.uuid());
     let select = [select_claimed(now, lease), select_events(now, lease)];
-    let batch = [claim(now, lease, AT_ONCE)].into_iter().chain(select).collect();
+    let batch = [claim(now, lease, BATCH_SIZE)].into_iter().chain(select).collect();
     let sets = ports.batch(batch).await?;
     let (rows, events): (Vec<Row>, Vec<Event>) = (all_rows(&sets, 1)?, all_rows(&sets, 2)?);
     let (faults, outcomes) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
@@ -105,7 +105,7 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<Delivered
     }
     if !statements.is_empty() {
         let last = statements.len();
-        statements.push(is_more_due(now, AT_ONCE));
+        statements.push(is_more_due(now, BATCH_SIZE));
         let sets = ports.batch(statements).await?;
         done.is_more_due = first_row::<IsDue>(&sets, last)?.is_some();
     }
@@ -168,7 +168,7 @@ pub async fn send<P: Ports>(
         header("webhook-signature", signature),
     ];
     let payload = Payload::Bytes(message.body);
-    let request = Outgoing { method: "POST", url: message.url, headers: &headers, payload };
+    let request = StreamingRequest { method: "POST", url: message.url, headers: &headers, payload };
     match ports.open(request, DEADLINE_MS).await {
         Ok(answer) => {
             let asked = retry_after(answer.header("retry-after"), ports.now());

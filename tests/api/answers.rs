@@ -95,7 +95,7 @@ fn answers() -> String {
             .collect();
         let body = match body {
             Body::Whole(bytes) => String::from_utf8_lossy(bytes).chars().take(120).collect(),
-            Body::TooLarge | Body::Arriving => "(too large)".to_owned(),
+            Body::TooLarge | Body::Stream => "(too large)".to_owned(),
         };
         let shown = |text: &str, most: usize| text.chars().take(most).collect::<String>();
         let path = shown(&path, 80);
@@ -261,7 +261,7 @@ fn queries(scene: &Scene) -> Vec<Request> {
         &long,
     ];
     for (path, list) in LISTS {
-        for Parameter { name: parameter, .. } in list.facts().query {
+        for Parameter { name: parameter, .. } in list.spec().query {
             requests.extend(values.map(|value| get(&format!("{path}?{parameter}={value}"))));
             requests.push(get(&format!("{path}?{parameter}=1&{parameter}=1")));
             requests.push(get(&format!(

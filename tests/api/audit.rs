@@ -5,7 +5,7 @@ mod random;
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::endpoint::{Endpoint, Keyed};
 use connector_vault::http::{Request, Response};
-use connector_vault::jobs::schedule;
+use connector_vault::jobs;
 use connector_vault::terms::{ActorType, AuditAction, Environment, Method, Scope};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn expected(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
         | Keyed::ProxyPut
         | Keyed::ProxyPatch
         | Keyed::ProxyDelete => return Err("calls to platforms are events"),
-        endpoint if endpoint.facts().method == Method::Get => return Err("it reads"),
+        endpoint if endpoint.spec().method == Method::Get => return Err("it reads"),
         endpoint => panic!("which entries does a request to {endpoint:?} write?"),
     })
 }
@@ -420,7 +420,7 @@ fn old_entries_are_hidden_and_then_deleted_in_bounded_steps() {
     api.world.database.execute_batch(insert).unwrap();
     let left = || api.world.texts("SELECT concat(count(*)) FROM audit").remove(0);
     let day = 24 * 60 * 60 * 1000;
-    let run = || pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    let run = || pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
     api.world.wait(89 * day);
     run();
     assert_eq!((left().as_str(), column(&api.get(AUDIT), "id").len()), ("4500", 20));

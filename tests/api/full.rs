@@ -3,7 +3,7 @@
 use connector_vault::auth::Shard;
 use connector_vault::http::Request;
 use connector_vault::http::endpoint::{Endpoint, Keyed};
-use connector_vault::jobs::schedule;
+use connector_vault::jobs;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
@@ -186,7 +186,7 @@ fn the_schedule_warns_once_an_hour() {
     let api = api();
     let minute = || {
         api.world.wait(60_000);
-        pollster::block_on(schedule::run(&api.service, &api.world)).unwrap()
+        pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap()
     };
     api.world.size.set(800_000 - 1);
     assert!(minute().is_empty());

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use connector_vault::auth::Shard;
 use connector_vault::auth::caller::shard_of;
-use connector_vault::jobs::schedule;
+use connector_vault::jobs;
 use connector_vault::operator::shards::moving::{Move, Moved, Phase, Side, clean, row_of};
 use connector_vault::operator::shards::tables::tables;
 use connector_vault::ports::{Db as _, Statement};
@@ -389,7 +389,7 @@ fn only_one_of_both_databases_acts() {
     let (before, old) = (sent(), api.world.dump());
     api.world.wait(2 * 60 * 60 * 1000);
     api.world
-        .within(*HOME, || pollster::block_on(schedule::run(&api.service, &api.world)).unwrap());
+        .within(*HOME, || pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap());
     assert_eq!(sent(), before);
     let of = |rows: Vec<String>| {
         rows.into_iter().filter(|row| row.contains("'acme'")).collect::<Vec<_>>()
@@ -397,7 +397,7 @@ fn only_one_of_both_databases_acts() {
     assert_eq!(of(api.world.dump()), of(old));
     // The other one delivers what is due at the webhook.
     *api.world.platform.borrow_mut() = Box::new(|_| connect::answer(200, &json!({})));
-    let run = || pollster::block_on(schedule::run(&api.service, &api.world));
+    let run = || pollster::block_on(jobs::run_minute(&api.service, &api.world));
     api.world.within(other(), run).unwrap();
     assert!(sent() > before);
 }

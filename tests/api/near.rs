@@ -218,7 +218,7 @@ fn copies_answer_reads_of_the_vault_and_nothing_that_acts() {
     let mut near = Vec::new();
     for endpoint in Endpoint::ALL {
         let Endpoint::Keyed(keyed) = *endpoint else { continue };
-        let (facts, before) = (keyed.facts(), from_copies(&api));
+        let (facts, before) = (keyed.spec(), from_copies(&api));
         let arguments =
             if facts.path.contains("{path}") { vec![NOBODY, "x"] } else { vec![NOBODY; 2] };
         let mut request =
@@ -236,7 +236,7 @@ fn copies_answer_reads_of_the_vault_and_nothing_that_acts() {
             assert!(answer.header(BOOKMARK).is_some(), "{endpoint:?}");
             near.push(keyed);
         }
-        assert_eq!(from_copies(&api) > before, keyed.may_be_near(), "{endpoint:?}");
+        assert_eq!(from_copies(&api) > before, keyed.allows_replica(), "{endpoint:?}");
     }
     let acts = [Keyed::GetCredentials, Keyed::ProxyGet];
     assert!(near.len() > 10 && acts.iter().all(|keyed| !near.contains(keyed)), "{near:?}");

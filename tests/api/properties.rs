@@ -6,7 +6,7 @@ use connector_vault::catalog::model::{Action, Connector, Status};
 use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::http::Config;
 use connector_vault::http::endpoint::Keyed;
-use connector_vault::http::problem::{Code, Place, Problem};
+use connector_vault::http::problem::{Code, Location, Problem};
 use connector_vault::http::query::QueryReader;
 use connector_vault::terms::Method;
 use proptest::collection::vec;
@@ -300,17 +300,20 @@ proptest! {
 
 /// The problem of a query. Returns `None` when it is valid.
 fn faults_of(endpoint: Keyed, query: &str) -> Option<Problem> {
-    QueryReader::new(query, endpoint.facts().query).finish().err()
+    QueryReader::new(query, endpoint.spec().query).finish().err()
 }
 
 /// Each fault as code and parameter, sorted.
 fn named(problem: Problem) -> Vec<(&'static str, String)> {
     let name = |place| match place {
-        Place::Parameter(name) => name,
-        Place::Pointer(pointer) => panic!("a query has no place {pointer}"),
+        Location::Parameter(name) => name,
+        Location::Pointer(pointer) => panic!("a query has no place {pointer}"),
     };
-    let mut faults: Vec<_> =
-        problem.errors.into_iter().map(|fault| (fault.code.as_str(), name(fault.place))).collect();
+    let mut faults: Vec<_> = problem
+        .errors
+        .into_iter()
+        .map(|fault| (fault.code.as_str(), name(fault.location)))
+        .collect();
     faults.sort();
     faults
 }

@@ -13,9 +13,9 @@ use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::http::handle::handle;
 use connector_vault::http::{Request, Service};
 use connector_vault::ports::{
-    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
-    Outgoing, Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
-    StorageError,
+    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
+    Patterns, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
+    StreamingRequest, StreamingResponse,
 };
 use connector_vault::terms::Method;
 use serde::{Deserialize, Serialize};
@@ -131,7 +131,7 @@ impl<S> Http for AtStart<'_, S> {
         Err(HttpError::Unreachable)
     }
 
-    async fn open(&self, _: Outgoing<'_>, _: u32) -> Result<Incoming, HttpError> {
+    async fn open(&self, _: StreamingRequest<'_>, _: u32) -> Result<StreamingResponse, HttpError> {
         Err(HttpError::Unreachable)
     }
 
@@ -163,9 +163,9 @@ impl<S> RateLimit for AtStart<'_, S> {
     }
 }
 
-impl<S> Later for AtStart<'_, S> {
+impl<S> Background for AtStart<'_, S> {
     /// A starting isolate writes nothing.
-    fn later(&self, _: Statement) {}
+    fn run_in_background(&self, _: Statement) {}
 }
 
 impl Db for AtStart<'_, World> {

@@ -24,9 +24,9 @@ use connector_vault::http::handle::{MAX_FORWARDS, handle};
 use connector_vault::http::message::Body;
 use connector_vault::http::{Config, Request, Response, Service};
 use connector_vault::ports::{
-    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
-    Outgoing, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
-    Signatures, Statement, StorageError,
+    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
+    Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures,
+    Statement, StorageError, StreamingRequest, StreamingResponse,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use ring::rand::SystemRandom;
@@ -494,9 +494,9 @@ impl Db for World {
     }
 }
 
-impl Later for World {
+impl Background for World {
     /// At once, and not counted among the calls that a request waits for.
-    fn later(&self, statement: Statement) {
+    fn run_in_background(&self, statement: Statement) {
         self.later_writes.set(self.later_writes.get() + 1);
         self.run(self.here(), &statement).unwrap();
     }
@@ -618,11 +618,15 @@ impl Http for World {
         self.ask(&request)
     }
 
-    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+    async fn open(
+        &self,
+        request: StreamingRequest<'_>,
+        deadline_ms: u32,
+    ) -> Result<StreamingResponse, HttpError> {
         assert!([10_000, 15_000, 30_000].contains(&deadline_ms), "{deadline_ms}");
         let body = match request.payload {
             Payload::Bytes(bytes) => bytes.to_vec(),
-            Payload::Arriving => self.arriving.take().unwrap(),
+            Payload::Stream => self.arriving.take().unwrap(),
         };
         self.methods.borrow_mut().push(request.method.to_owned());
         let answer = self.ask(&HttpRequest {
@@ -631,7 +635,11 @@ impl Http for World {
             headers: request.headers.to_vec(),
             body,
         })?;
-        Ok(Incoming { status: answer.status, headers: answer.headers, body: Rc::new(answer.body) })
+        Ok(StreamingResponse {
+            status: answer.status,
+            headers: answer.headers,
+            body: Rc::new(answer.body),
+        })
     }
 
     async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {
@@ -826,11 +834,11 @@ impl Api {
 
 /// A response with its body in one place.
 pub fn whole(mut response: Response) -> Response {
-    if let Some(kept) = response.kept.take() {
+    if let Some(kept) = response.cached.take() {
         assert!(response.body.is_empty());
         response.body = kept.read(0..kept.size()).unwrap();
     }
-    if let Some(passed) = &response.passed {
+    if let Some(passed) = &response.proxied {
         assert!(response.body.is_empty());
         response.body = passed.body.downcast_ref::<Vec<u8>>().unwrap().clone();
     }

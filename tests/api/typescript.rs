@@ -193,7 +193,7 @@ fn parameters() -> Value {
         ("DeliveryQuery", Keyed::ListDeliveries),
         ("ApiKeyQuery", Keyed::ListKeys),
     ];
-    let lists = lists.map(|(list, endpoint)| (list, endpoint.facts().query));
+    let lists = lists.map(|(list, endpoint)| (list, endpoint.spec().query));
     let kinds = |parameters: &[Parameter]| {
         let kind = |parameter: &Parameter| (parameter.name, kind(parameter.check));
         parameters.iter().map(kind).collect::<BTreeMap<_, _>>()
@@ -216,7 +216,7 @@ fn kind(check: Check) -> Value {
 fn fields() -> Value {
     let described = |endpoint: &Endpoint| {
         let Endpoint::Keyed(keyed) = *endpoint else { return None };
-        Some((about(keyed).body?.schema, endpoint.facts().body?))
+        Some((about(keyed).body?.schema, endpoint.spec().body?))
     };
     let bodies: BTreeMap<&str, &[Field]> = Endpoint::ALL.iter().filter_map(described).collect();
     let of = |fields: &[Field]| {

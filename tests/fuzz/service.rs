@@ -18,9 +18,9 @@ use connector_vault::http::handle::handle;
 use connector_vault::http::message::Body;
 use connector_vault::http::{Config, Request, Service};
 use connector_vault::ports::{
-    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
-    Outgoing, Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
-    StorageError,
+    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
+    Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
+    StreamingRequest, StreamingResponse,
 };
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use serde_json::{Value, json};
@@ -187,8 +187,8 @@ impl Db for World {
     }
 }
 
-impl Later for World {
-    fn later(&self, _: Statement) {}
+impl Background for World {
+    fn run_in_background(&self, _: Statement) {}
 }
 
 impl Blobs for World {
@@ -206,7 +206,7 @@ impl Http for World {
         Err(HttpError::Unreachable)
     }
 
-    async fn open(&self, _: Outgoing<'_>, _: u32) -> Result<Incoming, HttpError> {
+    async fn open(&self, _: StreamingRequest<'_>, _: u32) -> Result<StreamingResponse, HttpError> {
         Err(HttpError::Unreachable)
     }
 

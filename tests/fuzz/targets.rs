@@ -85,10 +85,10 @@ pub fn query(data: &[u8]) {
     let Some((nth, rest)) = split(data) else { return };
     let Some(query) = text(rest) else { return };
     let keyed = keyed(nth);
-    if keyed.facts().body.is_some() || keyed.is_proxy() {
+    if keyed.spec().body.is_some() || keyed.is_proxy() {
         return;
     }
-    let (method, path) = (keyed.facts().method.as_str(), service::path(keyed));
+    let (method, path) = (keyed.spec().method.as_str(), service::path(keyed));
     service::send(&service::request(method, &path, query, &[]));
 }
 
@@ -105,9 +105,9 @@ fn keyed(nth: usize) -> Keyed {
 pub fn request_body(data: &[u8]) {
     let Some((nth, rest)) = split(data) else { return };
     let all = (0..Endpoint::ALL.len()).map(keyed);
-    let with_body: Vec<Keyed> = all.filter(|keyed| keyed.facts().body.is_some()).collect();
+    let with_body: Vec<Keyed> = all.filter(|keyed| keyed.spec().body.is_some()).collect();
     let keyed = with_body[nth % with_body.len()];
-    let (method, path) = (keyed.facts().method.as_str(), service::path(keyed));
+    let (method, path) = (keyed.spec().method.as_str(), service::path(keyed));
     service::send(&service::request(method, &path, "", rest));
 }
 

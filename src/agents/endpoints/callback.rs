@@ -83,7 +83,7 @@ impl<P: Ports> Agents<'_, P> {
         if let Some(id) = &asked.approval {
             return self.ask_for_approval(id, &identity, &endpoint, &asked.browser_hash).await;
         }
-        if let Some(full) = self.service.room().full(self.ports.number()) {
+        if let Some(full) = self.service.capacity().capacity_error(self.ports.number()) {
             return Err(full);
         }
         let (id, secret_hash) = (self.ports.uuid(), hash(&self.ports.secret()));

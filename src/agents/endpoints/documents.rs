@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lru::LruCache;
 
-use crate::ports::{Clock, Http, Outgoing, Payload, is_recent, user_agent, within};
+use crate::ports::{Clock, Http, Payload, StreamingRequest, is_recent, user_agent, with_timeout};
 use crate::targets::{TargetError, Targets};
 
 /// How long a document is kept, in milliseconds.
@@ -83,8 +83,12 @@ impl Documents {
     ) -> Result<Rc<Vec<u8>>, DocumentError> {
         targets.check(url).map_err(DocumentError::Target)?;
         let headers = [("accept".to_owned(), "application/json".to_owned()), user_agent()];
-        let request =
-            Outgoing { method: "GET", url, headers: &headers, payload: Payload::Bytes(&[]) };
+        let request = StreamingRequest {
+            method: "GET",
+            url,
+            headers: &headers,
+            payload: Payload::Bytes(&[]),
+        };
         let read = async {
             let answer = ports.open(request, DEADLINE_MS).await;
             let answer = answer.map_err(|_| DocumentError::Unreachable)?;
@@ -93,7 +97,8 @@ impl Documents {
             }
             ports.read(answer.body, most).await.map_err(|_| DocumentError::TooLarge)
         };
-        let bytes = within(ports, DEADLINE_MS, read).await.ok_or(DocumentError::Unreachable)??;
+        let bytes =
+            with_timeout(ports, DEADLINE_MS, read).await.ok_or(DocumentError::Unreachable)??;
         Ok(Rc::new(bytes))
     }
 

@@ -99,7 +99,7 @@ pub fn create<'a, P: Ports>(
     let text = body.text("request").unwrap_or_default();
     let request = AgentRequest::verify(secrets, &text, now);
     let request = request.ok_or_else(|| refusal(&["request"], NO_REQUEST))?;
-    context.has_room()?;
+    context.ensure_capacity()?;
     let identity = body.text("identity").unwrap_or_default();
     let connections = body.texts("connections").map(|ids| lower(&ids));
     let access = body.text("access").and_then(|name| Access::parse(&name));

@@ -369,7 +369,7 @@ fn place(request: &Request) -> String {
 }
 
 fn ok(body: Rc<dyn Blob>, tag: String) -> Response {
-    let mut response = Response { kept: Some(body), ..Response::json(Vec::new(), NO_CACHE) };
+    let mut response = Response { cached: Some(body), ..Response::json(Vec::new(), NO_CACHE) };
     response.add("etag", tag);
     response
 }

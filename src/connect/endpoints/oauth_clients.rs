@@ -16,7 +16,7 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::paging::Paging;
-use crate::http::problem::{Code, Fault, Place, Problem};
+use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::oauth::assertion::PrivateKey;
 use crate::ports::{Db, Ports, StorageError, first_row};
 use crate::storage::metering::Metered;
@@ -123,9 +123,9 @@ fn no_scopes(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
 /// The stored secret is sent to the hosts that the variables and the method name, so whoever changes them must know it.
 fn secret_needed(changed: &str) -> Problem {
     let what = format!("is required when `{changed}` changes: it decides where the secret is sent");
-    let place = Place::Pointer("/clientSecret".to_owned());
+    let location = Location::Pointer("/clientSecret".to_owned());
     let detail = format!("`clientSecret` {what}.");
-    Problem::of_fault(Fault { code: Code::InvalidBody, place, detail, suggestion: None })
+    Problem::of_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
 /// What is wrong with a secret where a private key is expected, or the other way round.

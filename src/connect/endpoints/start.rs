@@ -330,7 +330,7 @@ async fn connected<P: Ports>(
 ) -> Result<(Connector, To), Problem> {
     Ok(match (target, existing) {
         (Wanted::ByKey { connector, platform, label, owner }, None) => {
-            context.has_room()?;
+            context.ensure_capacity()?;
             let new = NewConnection {
                 id: ports.uuid(),
                 platform,

@@ -45,7 +45,7 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
             ["'self'"].into_iter().chain(origins).collect::<Vec<_>>().join(" ")
         }
     };
-    let mut response = Response { is_file: true, ..Response::empty(200) };
+    let mut response = Response { is_asset: true, ..Response::empty(200) };
     response.add(
         "content-security-policy",
         CONTENT_SECURITY_POLICY
@@ -119,7 +119,7 @@ mod tests {
             let response = window(&config, &Request::default(), &Zeros);
             let policy = response.header("content-security-policy").unwrap();
             assert_eq!(policy.rsplit("; ").next(), Some(ancestors));
-            assert!(response.is_file);
+            assert!(response.is_asset);
             let cookie = response.header("set-cookie").unwrap();
             assert!(cookie.starts_with("__Host-connect=AAAA"), "{cookie}");
         }

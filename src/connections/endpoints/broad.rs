@@ -1,7 +1,7 @@
 //! The refusal of lists that would read more rows than one may.
 
 use crate::connections::filter::{ConnectionFilter, Tags};
-use crate::http::problem::{Code, Fault, Place, Problem};
+use crate::http::problem::{Code, Fault, Location, Problem};
 
 /// Why a list is too broad.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(super) fn too_broad(
 fn fault(parameter: &str, what: &str) -> Fault {
     Fault {
         code: Code::QueryTooBroad,
-        place: Place::Parameter(parameter.into()),
+        location: Location::Parameter(parameter.into()),
         detail: format!("`{parameter}` {what}"),
         suggestion: None,
     }

@@ -208,7 +208,7 @@ fn minute_of(at: u64) -> u64 {
 
 /// Hands what is due to somebody, the longest due first: until `until`, nobody else gets it. Returns at most so many rows.
 #[must_use]
-pub fn hand_over(now: u64, until: u64, most: usize) -> Statement {
+pub fn claim_due(now: u64, until: u64, most: usize) -> Statement {
     let most = u64::try_from(most).unwrap_or(u64::MAX);
     Statement {
         sql: "UPDATE credentials SET handed_until = ?2 WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM credentials INDEXED BY credentials_by_due WHERE due_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY due_at LIMIT ?3) RETURNING account, environment, connection_id AS connection".into(),

@@ -142,7 +142,7 @@ pub fn set(args: &Set) -> Result<()> {
         caller: &Caller::Key(key),
         service: &service,
         config: service.config(),
-        full: None,
+        capacity_error: None,
         now: ports.now(),
         request_id: &id,
     };

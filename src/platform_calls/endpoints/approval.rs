@@ -166,7 +166,7 @@ pub async fn ask<P: Ports>(
 ) -> Result<Response, Problem> {
     // Only a grant has a user who can sign in.
     let grant = context.caller.grant().ok_or_else(Problem::no_route)?;
-    context.has_room()?;
+    context.ensure_capacity()?;
     let mut body: Value = serde_json::from_slice(wish.input).unwrap_or_default();
     if let Some(members) = body.as_object_mut() {
         if !wish.select.is_empty() {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::catalog::detail::Pagination;
 use crate::platform_calls::headers::NEXT;
 use crate::platform_calls::pages::{MAX_BODY, next};
-use crate::ports::{Http, Incoming};
+use crate::ports::{Http, StreamingResponse};
 use crate::util::media_type::{essence, is_json};
 
 /// Whether an answer may be a page whose next one only the body names. `onward` is what its headers say.
@@ -33,7 +33,7 @@ pub fn add_next(
 }
 
 /// The JSON of an answer that is passed on. Returns `None` when it is something else, or too long to be searched.
-pub async fn short_json(answer: &Incoming, ports: &impl Http) -> Option<Value> {
+pub async fn short_json(answer: &StreamingResponse, ports: &impl Http) -> Option<Value> {
     let length = answer.header("content-length").and_then(|length| length.parse().ok());
     let is_long = length.is_some_and(|length: usize| length > MAX_BODY);
     if is_long || !is_json(&essence(answer.header("content-type")?)) {

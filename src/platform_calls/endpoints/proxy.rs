@@ -8,13 +8,13 @@ use crate::catalog::reader::Catalog;
 use crate::credentials::fresh::AskedHeld;
 use crate::credentials::placing::DEFAULT_ACCEPT;
 use crate::http::context::{Context, Permit};
-use crate::http::message::{Body, NO_STORE, Passed, Request, Response};
+use crate::http::message::{Body, NO_STORE, Proxied, Request, Response};
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
 use crate::platform_calls::address::below;
 use crate::platform_calls::client::{Call, Called, Line, invalid, retries};
 use crate::platform_calls::headers::{AGENT, SERVER, SOURCE, to_caller, to_platform};
 use crate::platform_calls::links::path_below;
-use crate::ports::{Incoming, Payload, Ports, user_agent};
+use crate::ports::{Payload, Ports, StreamingResponse, user_agent};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::{Results, Statements};
 
@@ -80,7 +80,7 @@ impl ProxyCall<'_> {
         let url = url(&server, request, path)?;
         let payload = match &request.body {
             Body::Whole(bytes) => Payload::Bytes(bytes),
-            Body::Arriving | Body::TooLarge => Payload::Arriving,
+            Body::Stream | Body::TooLarge => Payload::Stream,
         };
         let headers = match &wanted {
             // The headers of its request are those of the protocol.
@@ -107,8 +107,8 @@ impl ProxyCall<'_> {
         for (name, value) in onward {
             response.add(name, value);
         }
-        let Incoming { headers, body, .. } = answer.incoming;
-        response.passed = Some(Passed { headers: to_caller(headers), body });
+        let StreamingResponse { headers, body, .. } = answer.incoming;
+        response.proxied = Some(Proxied { headers: to_caller(headers), body });
         Ok(response)
     }
 }

@@ -20,7 +20,7 @@ use crate::credentials::fresh::AskedHeld;
 use crate::credentials::placing::DEFAULT_ACCEPT;
 use crate::http::context::Context;
 use crate::http::message::{Body, NO_STORE, Response};
-use crate::http::problem::{Code, Fault, Place, Problem};
+use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::platform_calls::address::below;
 use crate::platform_calls::budget::{
     MOST_POINTER_BYTES, MOST_STEPS, Part, cut, minified, selected,
@@ -33,7 +33,9 @@ use crate::platform_calls::headers::{AGENT, SOURCE, to_caller};
 use crate::platform_calls::lenient::coerced;
 use crate::platform_calls::pages::MAX_BODY;
 use crate::platform_calls::schema::{self, faults};
-use crate::ports::{Http, HttpError, Incoming, Payload, Ports, Random, StorageError, user_agent};
+use crate::ports::{
+    Http, HttpError, Payload, Ports, Random, StorageError, StreamingResponse, user_agent,
+};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::{Results, Statements};
 use crate::terms::Method;
@@ -418,11 +420,11 @@ fn accept(action: &Action, given: &Input<'_>) -> String {
 
 /// Reads a platform's answer. Returns it, and whether its body is bytes that are no text.
 async fn response<P: Ports>(
-    answer: Incoming,
+    answer: StreamingResponse,
     ports: &Metered<'_, P>,
 ) -> Result<(Answered, bool), Problem> {
     let content_type = answer.header("content-type").unwrap_or_default().to_owned();
-    let Incoming { status, headers, body } = answer;
+    let StreamingResponse { status, headers, body } = answer;
     let (bytes, body_too_large) = match ports.read(body, MAX_ANSWER).await {
         Ok(bytes) => (bytes, false),
         Err(HttpError::TooLarge) => (Vec::new(), true),
@@ -465,8 +467,8 @@ fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValu
 
 /// The refusal of members that have no place, which says where those belong that the action knows.
 fn placed(mut problem: Problem, input: &Value) -> Problem {
-    for Fault { place, detail, .. } in &mut problem.errors {
-        let Place::Pointer(pointer) = place else { continue };
+    for Fault { location, detail, .. } in &mut problem.errors {
+        let Location::Pointer(pointer) = location else { continue };
         let name = pointer.trim_start_matches('/');
         let has = |place: &&&str| {
             let known =
@@ -491,7 +493,7 @@ fn refused(faults: Vec<schema::Fault>) -> Problem {
             format!("`{}`", shown(&pointer))
         };
         let detail = format!("{name} {what}");
-        Fault { code: Code::InvalidBody, place: Place::Pointer(pointer), detail, suggestion }
+        Fault { code: Code::InvalidBody, location: Location::Pointer(pointer), detail, suggestion }
     };
     let faults = faults.into_iter().map(fault).collect();
     Problem::of_faults(faults)

@@ -159,7 +159,7 @@ pub fn header<'r>(request: &'r HttpRequest, name: &str) -> Option<&'r str> {
 }
 
 fn passed<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
-    let headers = &response.passed.as_ref().unwrap().headers;
+    let headers = &response.proxied.as_ref().unwrap().headers;
     headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 

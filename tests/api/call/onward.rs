@@ -62,7 +62,7 @@ fn a_body_with_get_is_refused() {
     platform(&api, |_| Ok(answered(200, &[], "")));
     let path = format!("{}/proxy/search", acme(&api));
     for method in ["GET", "HEAD"] {
-        for sent_body in [Body::Whole(b"{}".to_vec()), Body::Arriving, Body::TooLarge] {
+        for sent_body in [Body::Whole(b"{}".to_vec()), Body::Stream, Body::TooLarge] {
             let mut request = api.request(method, &path);
             request.body = sent_body;
             let refused = api.send(&request);

@@ -64,7 +64,7 @@ fn a_call_is_passed_on_and_its_answer_back() {
         assert_eq!(response.header("cache-control"), Some("private, no-store"));
         assert_eq!(response.header("content-security-policy"), Some("default-src 'none'; sandbox"));
         assert!(response.header("x-request-id").is_some_and(|id| id.len() == 36));
-        let names = &response.passed.as_ref().unwrap().headers;
+        let names = &response.proxied.as_ref().unwrap().headers;
         let names: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(
             names,
@@ -108,7 +108,7 @@ fn a_body_of_any_length_is_passed_on() {
     let path = acme(&api);
     ok(&api);
     let mut request = api.request("POST", &format!("{path}/proxy/files"));
-    request.body = Body::Arriving;
+    request.body = Body::Stream;
     *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 200);
     assert_eq!(sent(&api)[0].body, b"a stream");
@@ -181,7 +181,7 @@ fn requests_to_amazon_are_signed() {
     // A stream is not read to be signed.
     let streamed = |path: &str| {
         let mut request = api.request("PUT", path);
-        request.body = Body::Arriving;
+        request.body = Body::Stream;
         *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
         api.send(&request)
     };
@@ -381,7 +381,7 @@ fn redirects_stay_with_the_origin_that_got_the_credentials() {
     assert_eq!(call(&api, "POST", &format!("{acme}/proxy/x"), "body").status, 307);
     assert_eq!(sent(&api).len(), 6);
     let mut request = api.request("POST", &format!("{acme}/proxy/x"));
-    request.body = Body::Arriving;
+    request.body = Body::Stream;
     *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 307);
     assert_eq!(sent(&api).len(), 1);
@@ -460,7 +460,7 @@ fn rejected_credentials_are_renewed_once() {
     // A stream can't be sent again.
     api.world.wait(60_000);
     let mut request = api.request("POST", &format!("{path}/proxy/x"));
-    request.body = Body::Arriving;
+    request.body = Body::Stream;
     *api.world.arriving.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 401);
     assert_eq!(urls(&api), [call_url]);

@@ -146,7 +146,7 @@ fn wrong_calls_of_the_proxy() {
     let keys = json!({"type": "aws_sigv4", "accessKeyId": "AK", "secretAccessKey": "sk"});
     let lambda = held(&api, "lambda", &keys);
     let mut long = api.request("PUT", &format!("{lambda}/proxy/x"));
-    long.body = Body::Arriving;
+    long.body = Body::Stream;
     cases.push((long, 413, "body_too_large"));
     assert_refused(&api, cases);
     api.world.limited.set(true);

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use connector_vault::jobs::maintenance::maintain;
+
 use super::oauth::id_token;
 use super::*;
 
@@ -58,7 +60,7 @@ fn tokens_that_no_connection_holds_are_revoked_unless_they_may_be_of_the_same_ac
         }
         api.world.sent.borrow_mut().clear();
         script(&api, &[(200, json!({}))]);
-        pollster::block_on(api.service.upkeep(&api.world, false, 20)).unwrap();
+        pollster::block_on(maintain(&api.service, &api.world, false, 20)).unwrap();
         let asked = api.world.sent.borrow().len();
         assert_eq!(asked, usize::from(is_revoked), "{label}");
         if is_revoked {

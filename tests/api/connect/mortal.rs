@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use connector_vault::http::handle::handle;
 use connector_vault::ports::{
-    Algorithm, Blob, Blobs, Clock, Db, Http, HttpRequest, Incoming, Later, Outgoing, Patterns,
-    Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
+    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpRequest, Patterns, Queue, Random,
+    RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError, StreamingRequest,
+    StreamingResponse,
 };
 
 use super::*;
@@ -69,9 +70,9 @@ impl Db for Mortal<'_> {
     }
 }
 
-impl Later for Mortal<'_> {
-    fn later(&self, statement: Statement) {
-        self.world.later(statement);
+impl Background for Mortal<'_> {
+    fn run_in_background(&self, statement: Statement) {
+        self.world.run_in_background(statement);
     }
 }
 
@@ -84,7 +85,11 @@ impl Http for Mortal<'_> {
         self.step(self.world.send(request, deadline_ms)).await
     }
 
-    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+    async fn open(
+        &self,
+        request: StreamingRequest<'_>,
+        deadline_ms: u32,
+    ) -> Result<StreamingResponse, HttpError> {
         self.step(self.world.open(request, deadline_ms)).await
     }
 

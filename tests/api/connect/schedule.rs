@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use connector_vault::credentials::lifecycle::statements::hand_over;
-use connector_vault::jobs::schedule;
+use connector_vault::credentials::lifecycle::statements::claim_due;
+use connector_vault::jobs;
 use connector_vault::ports::HttpRequest;
 
 use super::*;
@@ -30,11 +30,11 @@ fn crowd() -> usize {
 /// The schedule after this many minutes, and then the queue until it is empty. Returns how many messages it had.
 fn run_after(api: &Api, minutes: u64) -> usize {
     api.world.wait(minutes * MINUTE);
-    let faults = pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    let faults = pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
     assert_eq!(faults, Vec::<String>::new());
     let messages = api.world.messages();
     for message in &messages {
-        let done = schedule::consume(&api.service, &api.world, message);
+        let done = jobs::consume(&api.service, &api.world, message);
         assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
     }
     messages.len()
@@ -169,7 +169,7 @@ fn nothing_is_enqueued_for_a_handful_and_everything_for_more() {
     api.world.has_queue.set(true);
     due(40);
     api.world.db_calls.set(0);
-    pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
     assert_eq!((api.world.messages().len(), api.world.db_calls.get()), (5, 4));
 }
 
@@ -178,7 +178,7 @@ fn a_run_hands_over_more_than_one_portion() {
     let (api, _) = world();
     let ids = import(&api, "acme", 1020);
     api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
-    pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
     assert_eq!(api.world.messages().len(), ids.len().div_ceil(8));
 }
 
@@ -187,7 +187,7 @@ fn what_a_dead_run_was_handed_is_due_again() {
     let (api, platform) = world();
     import(&api, "acme", 20);
     api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
-    pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
     // The messages are lost.
     api.world.messages();
     minutes(&api, 9);
@@ -196,7 +196,7 @@ fn what_a_dead_run_was_handed_is_due_again() {
     assert_eq!(platform.take().len(), 20);
     // A message that comes twice does no harm: one renewal more at most.
     assert_eq!(states(&api), HashMap::from([("operational".into(), 20)]));
-    let unreadable = schedule::consume(&api.service, &api.world, "{\"dance\":[]}");
+    let unreadable = jobs::consume(&api.service, &api.world, "{\"dance\":[]}");
     assert!(pollster::block_on(unreadable).is_err());
 }
 
@@ -360,7 +360,7 @@ fn old_events_are_deleted_a_few_at_a_time() {
 #[test]
 fn what_is_due_is_found_by_an_index() {
     let (api, _) = world();
-    let steps = plan(&api.world, &hand_over(1, 2, 8)).join("; ");
+    let steps = plan(&api.world, &claim_due(1, 2, 8)).join("; ");
     assert!(steps.contains("credentials_by_due"), "{steps}");
     assert!(!steps.contains("SCAN credentials"), "{steps}");
 }

@@ -6,6 +6,7 @@ use connector_vault::catalog::cache::CatalogCache;
 use connector_vault::connect::endpoints::revoke::revoke_due;
 use connector_vault::credentials::VaultKeys;
 use connector_vault::credentials::reseal::{Progress, reseal};
+use connector_vault::jobs::maintenance::maintain;
 use connector_vault::oauth::revocation::Outcome;
 use connector_vault::ports::{Db, Random, ResultSet, Statement, StorageError};
 use connector_vault::storage::metering::Metered;
@@ -98,7 +99,7 @@ fn a_new_first_key_seals_everything_anew_bit_by_bit() {
     for (path, identity) in paths.iter().zip(["a", "b", "c"]) {
         assert_eq!(api_key_of(&api, path), format!("secret of {identity}"));
     }
-    let done = pollster::block_on(api.service.upkeep(&api.world, true, 20)).unwrap();
+    let done = pollster::block_on(maintain(&api.service, &api.world, true, 20)).unwrap();
     assert_eq!((done.sealed.resealed, done.revoked, done.waiting), (0, 1, 0));
     let link = begin(&api, &of_ann("revoked")).1;
     agree(&api, &link, &json!({"access_token": "at"}));

@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use connector_vault::ports::{
-    Algorithm, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse, Incoming, Later,
-    Outgoing, Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement,
-    StorageError,
+    Algorithm, Background, Blob, Blobs, Clock, Db, Http, HttpError, HttpRequest, HttpResponse,
+    Patterns, Queue, Random, RateLimit, ResultSet, RetryAfter, Signatures, Statement, StorageError,
+    StreamingRequest, StreamingResponse,
 };
 
 use crate::support::World;
@@ -217,9 +217,9 @@ impl Rows {
     }
 }
 
-impl Later for Faulty<'_> {
-    fn later(&self, statement: Statement) {
-        self.world.later(statement);
+impl Background for Faulty<'_> {
+    fn run_in_background(&self, statement: Statement) {
+        self.world.run_in_background(statement);
         self.note();
     }
 }
@@ -269,14 +269,22 @@ impl Http for Faulty<'_> {
         self.answered(&url, || pollster::block_on(self.world.send(request, deadline_ms)))
     }
 
-    async fn open(&self, request: Outgoing<'_>, deadline_ms: u32) -> Result<Incoming, HttpError> {
+    async fn open(
+        &self,
+        request: StreamingRequest<'_>,
+        deadline_ms: u32,
+    ) -> Result<StreamingResponse, HttpError> {
         let answer = self.answered(request.url, || {
-            let Incoming { status, headers, body } =
+            let StreamingResponse { status, headers, body } =
                 pollster::block_on(self.world.open(request, deadline_ms))?;
             let body = pollster::block_on(self.world.read(body, usize::MAX))?;
             Ok(HttpResponse { status, headers, body })
         })?;
-        Ok(Incoming { status: answer.status, headers: answer.headers, body: Rc::new(answer.body) })
+        Ok(StreamingResponse {
+            status: answer.status,
+            headers: answer.headers,
+            body: Rc::new(answer.body),
+        })
     }
 
     async fn read(&self, body: Rc<dyn Any>, most: usize) -> Result<Vec<u8>, HttpError> {

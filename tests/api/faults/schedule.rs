@@ -1,7 +1,7 @@
 //! What runs without a request: a run that meets trouble loses nothing, and a queue may repeat and reorder.
 
 use connector_vault::http::{Config, Service};
-use connector_vault::jobs::schedule;
+use connector_vault::jobs;
 use connector_vault::ports::{HttpRequest, HttpResponse};
 use serde_json::json;
 
@@ -61,10 +61,10 @@ fn scene() -> Api {
 fn runs(api: &Api, count: u64, pause: u64) {
     for _ in 0..count {
         api.world.wait(pause);
-        pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+        pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
         for message in api.world.messages().iter().rev() {
             for _ in 0..2 {
-                pollster::block_on(schedule::consume(&api.service, &api.world, message)).unwrap();
+                pollster::block_on(jobs::consume(&api.service, &api.world, message)).unwrap();
             }
         }
     }
@@ -151,7 +151,7 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
 #[test]
 fn a_run_of_the_schedule_loses_nothing() {
     let count =
-        prove(|_| (), |api, ports| drop(pollster::block_on(schedule::run(&api.service, ports))));
+        prove(|_| (), |api, ports| drop(pollster::block_on(jobs::run_minute(&api.service, ports))));
     assert!(count > 100, "{count}");
 }
 
@@ -162,7 +162,7 @@ fn a_handful_of_checks_loses_nothing() {
         api.world.database.execute(sql, []).unwrap();
     };
     let count =
-        prove(few, |api, ports| drop(pollster::block_on(schedule::run(&api.service, ports))));
+        prove(few, |api, ports| drop(pollster::block_on(jobs::run_minute(&api.service, ports))));
     assert!(count > 100, "{count}");
 }
 
@@ -171,9 +171,9 @@ fn a_message_of_the_queue_loses_nothing() {
     let count = prove(
         |_| (),
         |api, ports| {
-            pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+            pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
             for message in api.world.messages() {
-                drop(pollster::block_on(schedule::consume(&api.service, ports, &message)));
+                drop(pollster::block_on(jobs::consume(&api.service, ports, &message)));
             }
         },
     );

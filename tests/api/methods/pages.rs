@@ -39,7 +39,7 @@ fn the_body_of_a_response_can_say_where_a_list_goes_on() {
         let request = format!("{path}/proxy/users?a=1&cursor=c1");
         let response = api.get(&request);
         assert_eq!(response.header("x-vault-next"), expected, "{status} {answer:.40}");
-        let passed = response.passed.as_ref().unwrap().body.downcast_ref::<Vec<u8>>().unwrap();
+        let passed = response.proxied.as_ref().unwrap().body.downcast_ref::<Vec<u8>>().unwrap();
         assert_eq!(passed, answer.as_bytes(), "the body is passed on whole");
     }
     platform(&api, |_| Ok(answered(200, &[JSON], r#"{"meta": {"next": "c"}}"#)));

@@ -84,13 +84,13 @@ fn the_document_is_a_file_that_everybody_may_read() {
     for method in ["GET", "HEAD"] {
         for path in [PATH, "/v1/%6fpenapi.json", "/v1/openapi.json?x=1"] {
             let response = asked(method, path);
-            assert_eq!((response.status, response.is_file), (200, true), "{method} {path}");
+            assert_eq!((response.status, response.is_asset), (200, true), "{method} {path}");
         }
     }
     for method in ["POST", "PUT", "PATCH", "DELETE", "QUERY", "get", ""] {
         let response = asked(method, PATH);
         let code = body(&response)["code"].clone();
-        let answer = (response.status, response.is_file, code.as_str());
+        let answer = (response.status, response.is_asset, code.as_str());
         assert_eq!(answer, (405, false, Some("method_not_allowed")), "{method}");
         assert_eq!(response.header("allow"), Some("GET, HEAD, OPTIONS"));
         assert_eq!(response.header("content-type"), Some("application/problem+json"));

@@ -12,7 +12,7 @@ use connector_vault::http::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::http::message::Body;
 use connector_vault::http::problem::Code;
 use connector_vault::http::{Config, Request, Response, Service};
-use connector_vault::jobs::schedule;
+use connector_vault::jobs;
 use connector_vault::openapi::agents::{GRANTING, SIGNING_IN};
 use connector_vault::openapi::answers::{Answer, Answers, Recorded};
 use connector_vault::openapi::calling::INPUTS;
@@ -240,7 +240,7 @@ impl Scene {
                 self.hold(IMPORTING[0].2);
                 script(&self.api, &[(200, json!({"login": "octocat"}))]);
                 let path = format!("{}/proxy/user", at(&self.ids[2]));
-                self.api.request(endpoint.facts().method.as_str(), &path)
+                self.api.request(endpoint.spec().method.as_str(), &path)
             }
             Keyed::Connect => {
                 self.set_client();
@@ -306,7 +306,7 @@ impl Scene {
                 script(&self.api, &[(204, json!({}))]);
                 let deleted = self.api.send(&Request { method: "DELETE".into(), ..one() });
                 assert_eq!((deleted.status, deleted.has_deliveries), (204, true));
-                let done = schedule::deliver_due(&self.api.service, &self.api.world);
+                let done = jobs::deliver_due(&self.api.service, &self.api.world);
                 assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
                 get(&format!("{path}/deliveries"))
             }
@@ -512,9 +512,7 @@ fn problem(endpoint: Keyed, wanted: Code) -> Option<Response> {
         Code::InvalidParameter if endpoint == Keyed::ListEvents => {
             request.query = "types=connection.broken&limit=1000".into();
         }
-        Code::InvalidParameter
-            if endpoint.facts().query.is_empty() && endpoint.takes_bookmark() =>
-        {
+        Code::InvalidParameter if endpoint.spec().query.is_empty() && endpoint.takes_bookmark() => {
             request = with_header(request, "x-vault-bookmark", "yesterday's");
         }
         Code::RepeatedParameter => request.query = "limit=10&limit=50".into(),

@@ -52,7 +52,7 @@ fn the_queue_sends_what_does_not_fit_into_a_handful() {
         send(&api, "POST", CONNECTIONS, &minimal(identity));
     }
     api.world.messages();
-    pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
     assert_eq!((receiver.take().len(), api.world.messages().len()), (8, 3));
 }
 
@@ -535,7 +535,7 @@ fn a_missing_key_loses_no_event() {
     api.service = Service::new(config(&[("VAULT_KEYS", other)]));
     let created = send(&api, "POST", CONNECTIONS, &minimal("eve"));
     assert!(created.has_deliveries);
-    let done = pollster::block_on(schedule::deliver_due(&api.service, &api.world)).unwrap();
+    let done = pollster::block_on(jobs::deliver_due(&api.service, &api.world)).unwrap();
     assert_eq!((done.len(), receiver.take().len()), (1, 0));
     assert!(done[0].contains("`one` is needed"), "{done:?}");
     api.service = Service::new(config(&[("VAULT_KEYS", &format!("{other},{KEYS}"))]));

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use connector_vault::http::{Config, Response};
-use connector_vault::jobs::schedule;
+use connector_vault::jobs;
 use connector_vault::ports::{HttpError, HttpRequest, HttpResponse};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
@@ -129,7 +129,7 @@ fn after(api: &Api, response: &Response) {
 }
 
 fn deliver(api: &Api) {
-    let done = schedule::deliver_due(&api.service, &api.world);
+    let done = jobs::deliver_due(&api.service, &api.world);
     assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
     queue(api);
 }
@@ -142,7 +142,7 @@ fn queue(api: &Api) {
             return;
         }
         for message in messages {
-            let done = schedule::consume(&api.service, &api.world, &message);
+            let done = jobs::consume(&api.service, &api.world, &message);
             assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
         }
     }
@@ -151,7 +151,7 @@ fn queue(api: &Api) {
 /// A minute of the schedule, and what the queue has at its end.
 fn minute(api: &Api) {
     api.world.wait(MINUTE);
-    let faults = pollster::block_on(schedule::run(&api.service, &api.world)).unwrap();
+    let faults = pollster::block_on(jobs::run_minute(&api.service, &api.world)).unwrap();
     assert_eq!(faults, Vec::<String>::new());
     queue(api);
 }

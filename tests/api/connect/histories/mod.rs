@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use connector_vault::http::handle::handle;
-use connector_vault::jobs::schedule;
+use connector_vault::jobs;
 use connector_vault::ports::HttpRequest;
 
 use self::model::{Chosen, Client, Model, Process};
@@ -114,7 +114,7 @@ impl Pair {
                 let is_done = self.model.minute(&mut process, step.answer).is_ok();
                 let byte = u8::try_from(step.fifths * 51).unwrap();
                 let process = Mortal::new(&self.api.world, step.death, Some(byte));
-                let done = run_until_death(schedule::run(&self.api.service, &process));
+                let done = run_until_death(jobs::run_minute(&self.api.service, &process));
                 // What comes after the checks touches no connection.
                 assert!(is_done || done.is_none());
             }

@@ -1,4 +1,4 @@
-//! The tools, and the request to this API that each of them sends.
+//! The tools, and the API request that each of them sends.
 
 use std::slice;
 
@@ -12,13 +12,13 @@ use crate::util::percent::encode;
 
 /// A tool of agents.
 pub struct Tool {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     title: &'static str,
     about: &'static str,
-    /// The arguments: the name of each, its type, whether it is required, what it is.
+    /// The arguments: name, type, whether it is required, description.
     arguments: &'static [(&'static str, Kind, bool, &'static str)],
-    /// What a caller needs for it.
+    /// The scope that a caller needs.
     pub scope: Scope,
     is_read_only: bool,
     is_destructive: bool,
@@ -28,19 +28,19 @@ pub struct Tool {
 /// The type of an argument.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// A text that is not empty.
+    /// A non-empty string.
     Text,
-    /// One of these texts.
+    /// One of these strings.
     OneOf(&'static [&'static str]),
-    /// A whole number from 1 to this one.
+    /// A whole number from 1 to this maximum.
     UpTo(u64),
-    /// A whole number of bytes that a result may have.
+    /// The maximum size of a result, in bytes.
     Budget,
     /// True or false.
     Boolean,
     /// An object.
     Object,
-    /// A list of texts.
+    /// An array of strings.
     Texts,
     /// Anything.
     Any,
@@ -49,8 +49,7 @@ enum Kind {
 use Kind::{Any, Boolean, Budget, Object, OneOf, Text, Texts, UpTo};
 
 impl Kind {
-    /// What is wrong with a value, completing a sentence that begins with the argument's name. Returns `None` when it is
-    /// valid.
+    /// The error of a value, which completes a sentence that begins with the argument's name. Returns `None` when it is valid.
     fn objection(self, value: &Value) -> Option<String> {
         match self {
             Text => match value.as_str() {
@@ -73,13 +72,13 @@ impl Kind {
         }
     }
 
-    /// The value that a string says: some clients write all values as strings.
+    /// Parses a value that was sent as a string: some clients send all values as strings.
     fn read(self, value: Value) -> Value {
         match value {
             Value::String(text) if !matches!(self, Text | OneOf(_)) => {
-                let said = serde_json::from_str(text.trim()).ok();
-                let said = said.filter(|value| self.objection(value).is_none());
-                said.unwrap_or(Value::String(text))
+                let parsed = serde_json::from_str(text.trim()).ok();
+                let parsed = parsed.filter(|value| self.objection(value).is_none());
+                parsed.unwrap_or(Value::String(text))
             }
             other => other,
         }
@@ -110,23 +109,19 @@ fn whole(value: &Value) -> Option<u64> {
     text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
-/// What the tool that acts says of itself, and to whom may only read.
+/// The sentence of [`RUN_ACTION`]'s description, and its replacement for callers that may only read.
 const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
 const ONLY_READS: &str = "You may only read: other methods than GET and HEAD are refused.";
-/// The tool that lists accounts.
 pub const LIST_CONNECTIONS: &str = "list_connections";
-/// The tool that acts.
 pub const RUN_ACTION: &str = "run_action";
-/// Its arguments with what the action takes: as the action's detail says, or in the flat form.
+/// The arguments of [`RUN_ACTION`] with the action's input: in its structured form, or flat.
 const INPUT: &str = "input";
 const ARGUMENTS: &str = "arguments";
-/// Its argument with the id of a call that has waited for the user.
+/// The argument of [`RUN_ACTION`] with the id of a call that has waited for approval.
 pub const APPROVAL: &str = "approval";
-/// The tool that calls a platform without an action.
 pub const CALL_PLATFORM: &str = "call_platform";
-/// The methods that it can use.
+/// The methods of [`CALL_PLATFORM`].
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-/// The tool that returns a link.
 pub const START_CONNECT: &str = "start_connect";
 
 /// All tools.
@@ -274,17 +269,17 @@ pub const TOOLS: [Tool; 6] = [
     },
 ];
 
-/// A request: method, path, query, body, and what the client wants of the answer to a request of its own making.
+/// A request: method, path, query, body, and the value of the header `AGENT`.
 pub type Sent = (&'static str, String, String, Option<Vec<u8>>, String);
 
-/// What an agent wants of a platform's answer: `select` and `maxBytes`.
+/// The agent's limits on a platform's response: `select` and `maxBytes`.
 pub fn wanted(given: &Map<String, Value>) -> Map<String, Value> {
     let most = given.get("maxBytes").and_then(whole).unwrap_or(AGENT_BYTES);
     let select = given.get("select").map(|all| ("select".to_owned(), all.clone()));
     select.into_iter().chain([("maxBytes".to_owned(), Value::from(most))]).collect()
 }
 
-/// A path as it can stand in an address, and the query that follows it.
+/// A path, encoded for a URL, and the query that follows it.
 fn path_and_query(text: &str) -> (String, &str) {
     let (path, query) = text.split_once('?').unwrap_or((text, ""));
     let mut encoded = String::new();
@@ -300,25 +295,25 @@ fn path_and_query(text: &str) -> (String, &str) {
     (encoded, query.split('#').next().unwrap_or_default())
 }
 
-/// A value of a query, as text.
+/// A query value as a string.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The request that begins to connect an account. Whatever the platform takes, the answer has a link.
+/// The request that starts a connect attempt. The response has a link for every auth method.
 pub fn begin(mut body: Map<String, Value>) -> Sent {
     body.insert("link".to_owned(), Value::Bool(true));
     ("POST", "/v1/vault/connect".to_owned(), String::new(), Some(json::bytes(&body)), String::new())
 }
 
-/// The request that waits for the outcome of an attempt.
+/// The request that waits for the result of a connect attempt.
 pub fn outcome_of(attempt: &str) -> Sent {
     let path = format!("/v1/vault/connect/{}", encode(attempt));
     ("GET", path, "wait=25".to_owned(), None, String::new())
 }
 
 impl Tool {
-    /// The tool as it is listed. `only_reads` says that the caller may only read at platforms.
+    /// The tool's entry in `tools/list`. `only_reads`: the caller may only read from platforms.
     pub fn description(&self, only_reads: bool) -> Value {
         let schema = |(name, kind, _, about): &(&str, Kind, bool, &str)| {
             ((*name).to_owned(), kind.schema(about))
@@ -346,7 +341,7 @@ impl Tool {
         })
     }
 
-    /// The arguments as the client means them: values that are written as strings are read, and null is nothing.
+    /// Normalizes arguments: parses values that were sent as strings, and drops nulls.
     pub fn read(&self, arguments: Option<&Value>) -> Value {
         let arguments = match arguments {
             None | Some(Value::Null) => json!({}),
@@ -361,10 +356,7 @@ impl Tool {
         Value::Object(given.into_iter().filter(|(_, value)| !value.is_null()).map(read).collect())
     }
 
-    /// The request that the tool sends.
-    ///
-    /// # Errors
-    /// What is wrong with the arguments.
+    /// The request that the tool sends. Fails with a message about the arguments.
     pub fn request(&self, arguments: &Value) -> Result<Sent, String> {
         let Value::Object(given) = arguments else {
             return Err("`arguments` must be an object.".to_owned());
@@ -464,156 +456,4 @@ impl Tool {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::{Kind, TOOLS};
-
-    #[test]
-    fn each_tool_sends_its_request() {
-        for (name, arguments, method, path, query, body) in [
-            (
-                "search_actions",
-                json!({"query": "a b", "platform": "acme", "limit": 5.0}),
-                "GET",
-                "/v1/available-actions",
-                "q=a%20b&platform=acme&limit=5",
-                None,
-            ),
-            (
-                "search_actions",
-                json!({"query": "x"}),
-                "GET",
-                "/v1/available-actions",
-                "q=x&limit=10",
-                None,
-            ),
-            (
-                "describe_action",
-                json!({"platform": "a/b", "key": "k?"}),
-                "GET",
-                "/v1/available-actions/a%2Fb/k%3F",
-                "",
-                None,
-            ),
-            (
-                "describe_action",
-                json!({"platform": "a", "key": "k", "for": "model"}),
-                "GET",
-                "/v1/available-actions/a/k",
-                "for=model",
-                None,
-            ),
-            (
-                "run_action",
-                json!({"connection": "c", "key": "k", "arguments": {"a": 1}, "maxBytes": 500}),
-                "POST",
-                "/v1/vault/connections/c/actions/k",
-                "",
-                Some(r#"{"arguments":{"a":1},"maxBytes":500}"#),
-            ),
-            (
-                "list_connections",
-                json!({"identity": "ann", "limit": 7}),
-                "GET",
-                "/v1/vault/connections",
-                "identity=ann&include=account&limit=7",
-                None,
-            ),
-            (
-                "run_action",
-                json!({"connection": "../x", "key": "k"}),
-                "POST",
-                "/v1/vault/connections/..%2Fx/actions/k",
-                "",
-                Some(r#"{"maxBytes":24000}"#),
-            ),
-            (
-                "start_connect",
-                json!({"platform": "acme"}),
-                "POST",
-                "/v1/vault/connect",
-                "",
-                Some(r#"{"platform":"acme","link":true}"#),
-            ),
-            (
-                "call_platform",
-                json!({"connection": "c", "path": "/a b/../{c}?x=1#y", "query": {"k": "v&", "l": [1, true]}}),
-                "GET",
-                "/v1/vault/connections/c/proxy/a%20b/../%7Bc%7D",
-                "x=1&k=v%26&l=1&l=true",
-                None,
-            ),
-            (
-                "call_platform",
-                json!({"connection": "c", "path": "t", "method": "PATCH", "body": [1]}),
-                "PATCH",
-                "/v1/vault/connections/c/proxy/t",
-                "",
-                Some("[1]"),
-            ),
-            (
-                "start_connect",
-                json!({"attempt": "../x"}),
-                "GET",
-                "/v1/vault/connect/..%2Fx",
-                "wait=25",
-                None,
-            ),
-        ] {
-            let tool = TOOLS.iter().find(|tool| tool.name == name).unwrap();
-            let given = arguments.as_object().unwrap();
-            let sent = tool.sent(given);
-            assert_eq!((sent.0, sent.1.as_str(), sent.2.as_str()), (method, path, query));
-            assert_eq!(sent.3.as_deref(), body.map(str::as_bytes), "{name}");
-        }
-    }
-
-    #[test]
-    fn arguments_are_what_their_schema_says() {
-        let schema = Kind::UpTo(50).schema("x");
-        assert_eq!(
-            schema,
-            json!({"type": "integer", "minimum": 1, "maximum": 50, "description": "x"})
-        );
-        assert_eq!(Kind::Text.schema("x"), json!({"type": "string", "description": "x"}));
-        assert_eq!(Kind::Object.schema("x"), json!({"type": "object", "description": "x"}));
-        for (kind, value, is_valid) in [
-            (Kind::UpTo(50), json!(1), true),
-            (Kind::UpTo(50), json!(50.0), true),
-            (Kind::UpTo(50), json!(0), false),
-            (Kind::UpTo(50), json!(51), false),
-            (Kind::UpTo(50), json!(1.5), false),
-            (Kind::UpTo(50), json!("1"), false),
-            (Kind::Text, json!("x"), true),
-            (Kind::Text, json!(""), false),
-            (Kind::Text, json!(1), false),
-            (Kind::Object, json!({}), true),
-            (Kind::Object, json!([]), false),
-            (Kind::Texts, json!(["a"]), true),
-            (Kind::Texts, json!([1]), false),
-        ] {
-            assert_eq!(kind.objection(&value).is_none(), is_valid, "{value}");
-        }
-    }
-
-    #[test]
-    fn values_that_clients_write_as_strings_are_read() {
-        let tool = TOOLS.iter().find(|tool| tool.name == "run_action").unwrap();
-        for (given, read) in [
-            (
-                json!({"input": "{\"query\":{}}", "maxBytes": "5000"}),
-                json!({"input": {"query": {}}, "maxBytes": 5000}),
-            ),
-            (json!({"select": "[\"/a\"]", "key": "5"}), json!({"select": ["/a"], "key": "5"})),
-            (json!({"input": "[]", "maxBytes": "x"}), json!({"input": "[]", "maxBytes": "x"})),
-            (json!({"input": null, "other": "1"}), json!({"other": "1"})),
-            (json!("{\"key\":\"k\"}"), json!({"key": "k"})),
-            (json!("k"), json!("k")),
-            (json!(null), json!({})),
-        ] {
-            assert_eq!(tool.read(Some(&given)), read, "{given}");
-        }
-        assert_eq!(tool.read(None), json!({}));
-    }
-}
+mod tests;

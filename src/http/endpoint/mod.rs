@@ -1,0 +1,188 @@
+//! Every endpoint of the API, described once. Routes, `Allow`, scopes, the parts that are read of a request, the client's
+//! URLs and the `OpenAPI` document are derived from the table; a test compares the table in `docs/api.md` with it.
+
+mod table;
+
+use super::body::Field;
+use super::query::Parameter;
+use crate::terms::{Method, Scope};
+use crate::util::percent::encode;
+
+pub use table::{Keyed, Open};
+
+/// The path of requests that are forwarded to platforms.
+const PROXY_PATH: &str = "/v1/vault/connections/{id}/proxy/{path}";
+
+/// The parameter for the whole rest of a path, which stays percent-encoded.
+pub(super) const REST: &str = "{path}";
+
+/// An endpoint's row in the table.
+#[derive(Debug, Clone, Copy)]
+pub struct EndpointSpec {
+    /// The method. A `GET` endpoint also accepts `HEAD`.
+    pub method: Method,
+    /// The path; a segment in braces is a path parameter.
+    pub path: &'static str,
+    /// The query parameters; all others are rejected.
+    pub query: &'static [Parameter],
+    /// The fields of the body; `None` when the endpoint reads no body.
+    pub body: Option<&'static [Field]>,
+    /// Whether the endpoint honours `If-Match`.
+    pub if_match: bool,
+}
+
+impl EndpointSpec {
+    const fn new(method: Method, path: &'static str) -> Self {
+        Self { method, path, query: &[], body: None, if_match: false }
+    }
+
+    const fn with_query(self, query: &'static [Parameter]) -> Self {
+        Self { query, ..self }
+    }
+
+    const fn with_body(self, fields: &'static [Field]) -> Self {
+        Self { body: Some(fields), ..self }
+    }
+
+    const fn with_if_match(self) -> Self {
+        Self { if_match: true, ..self }
+    }
+}
+
+/// What an endpoint requires of a key or a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// That it is valid, as storage confirms.
+    Valid,
+    /// That it is valid, as storage confirms, and has this scope.
+    Scope(Scope),
+    /// The scope `catalog:read`. A key that the isolate has verified within the last 30 seconds needs no query, and neither
+    /// does a token with a valid signature.
+    Catalog,
+}
+
+impl Access {
+    /// The required scope. Returns `None` when any valid key or token is accepted.
+    pub const fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Valid => None,
+            Self::Scope(scope) => Some(scope),
+            Self::Catalog => Some(Scope::CatalogRead),
+        }
+    }
+}
+
+/// An endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Endpoint {
+    /// Needs no key, or checks the caller itself.
+    Open(Open),
+    /// Needs a key or a token.
+    Keyed(Keyed),
+}
+
+impl Keyed {
+    /// Whether the endpoint forwards requests, with any query and body.
+    pub fn is_proxy(self) -> bool {
+        self.spec().path == PROXY_PATH
+    }
+
+    /// Whether the endpoint makes the database larger, so that it is refused when the database is nearly full. Endpoints that
+    /// keep connections alive are not refused. [`Self::Connect`] may reconnect, and [`Self::CreateAgentGrant`] checks its
+    /// body first, so both check the capacity themselves.
+    pub const fn adds(self) -> bool {
+        matches!(
+            self,
+            Self::CreateConnection
+                | Self::UpdateConnection
+                | Self::SetConnectionName
+                | Self::CreateWebhook
+                | Self::ReplayEvents
+                | Self::CreateKey
+        )
+    }
+
+    /// Whether the endpoint accepts and returns a bookmark in `x-vault-bookmark`: whether it uses the vault's database for
+    /// more than the key.
+    pub fn takes_bookmark(self) -> bool {
+        self.access() != Access::Catalog && !self.is_proxy()
+    }
+
+    /// Whether a read replica may serve a caller that allows it: the endpoint only reads, and sends nothing to a platform.
+    pub const fn allows_replica(self) -> bool {
+        matches!(
+            self,
+            Self::ListConnections
+                | Self::ReadConnection
+                | Self::GetStatus
+                | Self::Summary
+                | Self::ListAttempts
+                | Self::GetAttempt
+                | Self::ListOauthClients
+                | Self::GetOauthClient
+                | Self::ListEvents
+                | Self::ListAudit
+                | Self::ListWebhooks
+                | Self::GetWebhook
+                | Self::ListDeliveries
+                | Self::ListKeys
+                | Self::GetAgentSignIn
+                | Self::ListAgentGrants
+                | Self::Whoami
+        )
+    }
+
+    /// Whether the audit log attributes the endpoint's changes to the caller. It does not attribute the results of using or
+    /// checking a connection.
+    pub fn has_actor(self) -> bool {
+        self.spec().method != Method::Get && !self.is_call() && self != Self::CheckConnection
+    }
+
+    /// Whether the endpoint calls the platform of a connection.
+    pub fn is_call(self) -> bool {
+        self.is_proxy() || self == Self::RunAction
+    }
+
+    /// The path with its parameters replaced, in order, by the percent-encoded `arguments`.
+    pub fn address(self, arguments: &[&str]) -> String {
+        let mut arguments = arguments.iter();
+        let mut address = String::new();
+        for segment in self.spec().path.split('/').skip(1) {
+            address.push('/');
+            match is_parameter(segment).then(|| arguments.next()).flatten() {
+                Some(argument) => address.push_str(&encode(argument)),
+                None => address.push_str(segment),
+            }
+        }
+        address
+    }
+}
+
+/// Whether a segment of an endpoint's path is a parameter.
+pub(super) fn is_parameter(segment: &str) -> bool {
+    segment.starts_with('{')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Endpoint;
+
+    #[test]
+    fn method_and_path_are_unique() {
+        for (index, one) in Endpoint::ALL.iter().enumerate() {
+            for other in Endpoint::ALL.iter().skip(index.saturating_add(1)) {
+                let key = |endpoint: &Endpoint| (endpoint.spec().method, endpoint.spec().path);
+                assert_ne!(key(one), key(other));
+            }
+        }
+    }
+
+    #[test]
+    fn reading_endpoints_take_no_body_and_no_precondition() {
+        for endpoint in Endpoint::ALL {
+            let spec = endpoint.spec();
+            let reads = spec.method == crate::terms::Method::Get;
+            assert!(!reads || (spec.body.is_none() && !spec.if_match), "{endpoint:?}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The table of endpoints: one row each.
+
+use super::{Access, Endpoint, EndpointSpec, PROXY_PATH};
+use crate::http::fields::{
+    CLIENT_FIELDS, CONNECT_FIELDS, CREATE_FIELDS, CREDENTIALS_FIELDS, GRANT_FIELDS, INPUT_FIELDS,
+    KEY_FIELDS, NAME_FIELDS, NEW_WEBHOOK_FIELDS, REPLAY_FIELDS, SESSION_FIELDS, SIGN_IN_FIELDS,
+    STATE_FIELDS, UPDATE_FIELDS, WEBHOOK_FIELDS,
+};
+use crate::http::parameters::{
+    ACTION_DETAIL_PARAMETERS, ACTION_PARAMETERS, ATTEMPT_PARAMETERS, ATTEMPTS_PARAMETERS,
+    AUDIT_PARAMETERS, CLIENT_PARAMETERS, CONNECTION_PARAMETERS, CONNECTOR_PARAMETERS,
+    CREDENTIALS_PARAMETERS, DELIVERY_PARAMETERS, EVENT_PARAMETERS, GRANT_PARAMETERS,
+    KEY_PARAMETERS, SEARCH_PARAMETERS,
+};
+use crate::terms::{Method, Scope};
+
+const fn get(path: &'static str) -> EndpointSpec {
+    EndpointSpec::new(Method::Get, path)
+}
+
+const fn post(path: &'static str) -> EndpointSpec {
+    EndpointSpec::new(Method::Post, path)
+}
+
+const fn put(path: &'static str) -> EndpointSpec {
+    EndpointSpec::new(Method::Put, path)
+}
+
+const fn patch(path: &'static str) -> EndpointSpec {
+    EndpointSpec::new(Method::Patch, path)
+}
+
+const fn delete(path: &'static str) -> EndpointSpec {
+    EndpointSpec::new(Method::Delete, path)
+}
+
+macro_rules! endpoints {
+    (
+        open { $($(#[$open_doc:meta])* $open:ident: $open_spec:expr;)+ }
+        keyed { $($(#[$doc:meta])* $name:ident($access:expr): $spec:expr;)+ }
+    ) => {
+        /// The endpoints that need no key, or check the caller themselves.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Open {
+            $($(#[$open_doc])* $open),+
+        }
+
+        /// The endpoints that need a key or a token.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Keyed {
+            $($(#[$doc])* $name),+
+        }
+
+        impl Endpoint {
+            /// All endpoints.
+            pub const ALL: &'static [Self] =
+                &[$(Self::Keyed(Keyed::$name),)+ $(Self::Open(Open::$open),)+];
+
+            /// The endpoint's row.
+            pub const fn spec(self) -> &'static EndpointSpec {
+                match self {
+                    $(Self::Open(Open::$open) => {
+                        const SPEC: EndpointSpec = $open_spec;
+                        &SPEC
+                    })+
+                    $(Self::Keyed(Keyed::$name) => {
+                        const SPEC: EndpointSpec = $spec;
+                        &SPEC
+                    })+
+                }
+            }
+
+            /// The variant's name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::Open(Open::$open) => stringify!($open),)+
+                    $(Self::Keyed(Keyed::$name) => stringify!($name),)+
+                }
+            }
+        }
+
+        impl Keyed {
+            /// The endpoint's row.
+            pub const fn spec(self) -> &'static EndpointSpec {
+                Endpoint::Keyed(self).spec()
+            }
+
+            /// What the endpoint requires of a caller.
+            pub const fn access(self) -> Access {
+                match self {
+                    $(Self::$name => $access),+
+                }
+            }
+        }
+    };
+}
+
+endpoints! {
+    open {
+        /// The health of the Worker.
+        Health: get("/health");
+        /// The contacts for vulnerability reports (RFC 9116).
+        SecurityTxt: get("/.well-known/security.txt");
+        /// The `OpenAPI` document, a static file of the site.
+        Document: get("/v1/openapi.json");
+        /// The window in which users connect their accounts, a static file of the site.
+        ConnectWindow: get("/connect");
+        /// Exchanges the code of a connect link for its token, once.
+        ConnectToken: post("/connect/token");
+        /// The app's name and appearance, for the connect window.
+        ConnectApp: get("/connect/app.json");
+        /// The link of a connect attempt: asks the reader whether they started it.
+        ConnectLink: get("/connect/go/{secret}");
+        /// The reader confirmed: binds the attempt to the browser and redirects to the platform.
+        ConnectGo: post("/connect/go/{secret}");
+        /// The Model Context Protocol, for callers with a key or a token.
+        Mcp: post("/mcp");
+        /// The Model Context Protocol for one account and environment. Accepts only access tokens issued for this URL.
+        AgentMcp: post("/mcp/{endpointId}");
+        /// Where an agent gets these access tokens (RFC 9728).
+        AgentResource: get("/.well-known/oauth-protected-resource/mcp/{endpointId}");
+        /// The metadata of their authorization server (RFC 8414).
+        AgentServer: get("/.well-known/oauth-authorization-server/mcp/{endpointId}");
+        /// Registers a client (RFC 7591).
+        AgentRegister: post("/mcp/{endpointId}/register");
+        /// Starts the sign-in of an agent's user.
+        AgentAuthorize: get("/mcp/{endpointId}/authorize");
+        /// The OpenID provider redirects users here.
+        AgentCallback: get("/mcp/{endpointId}/callback");
+        /// The account's own app redirects users here.
+        AgentContinue: get("/mcp/{endpointId}/continue");
+        /// The user's decision on the consent page.
+        AgentConsent: post("/mcp/{endpointId}/consent");
+        /// The link of a call that waits for approval: starts the user's sign-in.
+        AgentApproval: get("/mcp/{endpointId}/approval");
+        /// The user's decision about that call.
+        AgentDecision: post("/mcp/{endpointId}/approval");
+        /// Exchanges codes and refresh tokens.
+        AgentToken: post("/mcp/{endpointId}/token");
+        /// Revokes a grant at the request of its client (RFC 7009).
+        AgentRevoke: post("/mcp/{endpointId}/revoke");
+        /// Platforms redirect users here.
+        ConnectCallback: get("/connect/callback");
+        /// The same, for platforms that respond with a form.
+        ConnectReturn: post("/connect/callback");
+    }
+    keyed {
+        /// The connectors of the catalog.
+        ListConnectors(Access::Catalog): get("/v1/available-connectors").with_query(&CONNECTOR_PARAMETERS);
+        /// A connector: how users connect to its platform, and where its API is.
+        GetConnector(Access::Catalog): get("/v1/available-connectors/{platform}");
+        /// Searches the actions of all platforms.
+        SearchActions(Access::Catalog): get("/v1/available-actions").with_query(&SEARCH_PARAMETERS);
+        /// The actions of a platform.
+        ListActions(Access::Catalog): get("/v1/available-actions/{platform}").with_query(&ACTION_PARAMETERS);
+        /// An action with its parameters and responses.
+        GetAction(Access::Catalog): get("/v1/available-actions/{platform}/{key}").with_query(&ACTION_DETAIL_PARAMETERS);
+        /// The connections of the vault.
+        ListConnections(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections")
+            .with_query(&CONNECTION_PARAMETERS);
+        /// Creates a connection.
+        CreateConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections")
+            .with_body(&CREATE_FIELDS);
+        /// One connection.
+        ReadConnection(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}");
+        /// Changes the tags of a connection.
+        UpdateConnection(Access::Scope(Scope::ConnectionsWrite)): patch("/v1/vault/connections/{id}")
+            .with_body(&UPDATE_FIELDS).with_if_match();
+        /// Deletes a connection.
+        DeleteConnection(Access::Scope(Scope::ConnectionsWrite)): delete("/v1/vault/connections/{id}").with_if_match();
+        /// Sets the state of a connection.
+        SetConnectionState(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/state")
+            .with_body(&STATE_FIELDS).with_if_match();
+        /// Sets the name of a connection.
+        SetConnectionName(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/name")
+            .with_body(&NAME_FIELDS).with_if_match();
+        /// The health of a connection, with its reasons.
+        GetStatus(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}/status");
+        /// Checks whether a connection works.
+        CheckConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections/{id}/check");
+        /// The credentials of a connection, refreshed if necessary.
+        GetCredentials(Access::Scope(Scope::CredentialsRead)): get("/v1/vault/connections/{id}/credentials")
+            .with_query(&CREDENTIALS_PARAMETERS);
+        /// Imports the credentials of a connection from another service.
+        SetCredentials(Access::Scope(Scope::CredentialsWrite)): put("/v1/vault/connections/{id}/credentials")
+            .with_body(&CREDENTIALS_FIELDS);
+        /// Runs an action with a connection.
+        RunAction(Access::Scope(Scope::ConnectionsCall)): post("/v1/vault/connections/{id}/actions/{key}")
+            .with_body(&INPUT_FIELDS);
+        /// Forwards a `GET` to the platform of a connection.
+        ProxyGet(Access::Scope(Scope::ConnectionsCall)): get(PROXY_PATH);
+        /// Forwards a `POST`.
+        ProxyPost(Access::Scope(Scope::ConnectionsCall)): post(PROXY_PATH);
+        /// Forwards a `PUT`.
+        ProxyPut(Access::Scope(Scope::ConnectionsCall)): put(PROXY_PATH);
+        /// Forwards a `PATCH`.
+        ProxyPatch(Access::Scope(Scope::ConnectionsCall)): patch(PROXY_PATH);
+        /// Forwards a `DELETE`.
+        ProxyDelete(Access::Scope(Scope::ConnectionsCall)): delete(PROXY_PATH);
+        /// Connects an account.
+        Connect(Access::Scope(Scope::ConnectionsConnect)): post("/v1/vault/connect").with_body(&CONNECT_FIELDS);
+        /// Connect attempts, newest first.
+        ListAttempts(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connect").with_query(&ATTEMPTS_PARAMETERS);
+        /// The result of a connect attempt.
+        GetAttempt(Access::Scope(Scope::ConnectionsConnect)): get("/v1/vault/connect/{id}")
+            .with_query(&ATTEMPT_PARAMETERS);
+        /// The OAuth clients of the environment.
+        ListOauthClients(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients").with_query(&CLIENT_PARAMETERS);
+        /// The OAuth client for a platform.
+        GetOauthClient(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients/{platform}");
+        /// Sets the OAuth client for a platform.
+        SetOauthClient(Access::Scope(Scope::ClientsWrite)): put("/v1/oauth-clients/{platform}")
+            .with_body(&CLIENT_FIELDS);
+        /// Deletes the OAuth client for a platform.
+        DeleteOauthClient(Access::Scope(Scope::ClientsWrite)): delete("/v1/oauth-clients/{platform}");
+        /// The counts of connections by state, identity type and platform.
+        Summary(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/summary");
+        /// The event feed.
+        ListEvents(Access::Scope(Scope::EventsRead)): get("/v1/events").with_query(&EVENT_PARAMETERS);
+        /// The audit log, newest first.
+        ListAudit(Access::Scope(Scope::AuditRead)): get("/v1/audit").with_query(&AUDIT_PARAMETERS);
+        /// The webhooks of the environment.
+        ListWebhooks(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks");
+        /// Creates a webhook.
+        CreateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks").with_body(&NEW_WEBHOOK_FIELDS);
+        /// One webhook.
+        GetWebhook(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks/{id}");
+        /// Changes a webhook.
+        UpdateWebhook(Access::Scope(Scope::WebhooksWrite)): patch("/v1/webhooks/{id}").with_body(&WEBHOOK_FIELDS);
+        /// Deletes a webhook.
+        DeleteWebhook(Access::Scope(Scope::WebhooksWrite)): delete("/v1/webhooks/{id}");
+        /// Replaces the secret of a webhook.
+        RotateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/rotate");
+        /// Sends an example event to a webhook.
+        TestWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/test");
+        /// Sends events to a webhook again.
+        ReplayEvents(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/replay").with_body(&REPLAY_FIELDS);
+        /// The deliveries of a webhook.
+        ListDeliveries(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks/{id}/deliveries")
+            .with_query(&DELIVERY_PARAMETERS);
+        /// The API keys of the environment.
+        ListKeys(Access::Scope(Scope::KeysRead)): get("/v1/keys").with_query(&KEY_PARAMETERS);
+        /// Creates an API key.
+        CreateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys").with_body(&KEY_FIELDS);
+        /// Replaces an API key by one with the same scopes.
+        RotateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys/{id}/rotate");
+        /// Revokes an API key.
+        RevokeKey(Access::Scope(Scope::KeysWrite)): delete("/v1/keys/{id}");
+        /// The sign-in configuration for users of agents.
+        GetAgentSignIn(Access::Scope(Scope::AgentsRead)): get("/v1/agent-sign-in");
+        /// Sets it.
+        SetAgentSignIn(Access::Scope(Scope::AgentsWrite)): put("/v1/agent-sign-in").with_body(&SIGN_IN_FIELDS);
+        /// Deletes it, which turns sign-in for agents off.
+        DeleteAgentSignIn(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-sign-in");
+        /// The grants of users to agents, newest first.
+        ListAgentGrants(Access::Scope(Scope::AgentsRead)): get("/v1/agent-grants").with_query(&GRANT_PARAMETERS);
+        /// Identifies the user whom an agent's request has sent to the app.
+        CreateAgentGrant(Access::Scope(Scope::AgentsWrite)): post("/v1/agent-grants").with_body(&GRANT_FIELDS);
+        /// Revokes a grant.
+        DeleteAgentGrant(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-grants/{id}");
+        /// The caller's own permissions.
+        Whoami(Access::Valid): get("/v1/whoami");
+        /// Creates a session token.
+        CreateSession(Access::Scope(Scope::SessionsCreate)): post("/v1/sessions").with_body(&SESSION_FIELDS);
+    }
+}

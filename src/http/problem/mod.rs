@@ -1,0 +1,318 @@
+//! Errors as `application/problem+json` (RFC 9457), in one envelope.
+
+mod code;
+
+use serde::Serialize;
+
+use crate::auth::Shard;
+use crate::auth::error::AuthenticationError;
+use crate::http::message::{NO_STORE, Response};
+use crate::ports::{RetryAfter, StorageError};
+use crate::terms::Scope;
+use crate::util::json;
+use crate::util::nearest::{nearest, shown};
+
+pub use code::Code;
+
+/// The maximum number of reported faults, so that a hostile request costs little.
+pub(crate) const MAX_FAULTS: usize = 100;
+
+/// One fault of a request's parameters or body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// The kind of fault; the problem's own code is that of its first fault.
+    #[serde(skip)]
+    pub code: Code,
+    /// Where it is.
+    #[serde(flatten)]
+    pub location: Location,
+    /// The message, for people.
+    pub detail: String,
+    /// What may have been meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+}
+
+/// The location of a fault.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Location {
+    /// In the query parameter of this name, as sent.
+    Parameter(String),
+    /// In the body, at this JSON pointer (RFC 6901).
+    Pointer(String),
+}
+
+/// The failure of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// What went wrong.
+    pub code: Code,
+    /// The message, for people.
+    pub detail: Box<str>,
+    /// All faults of the query or the body (with status 400 only).
+    pub errors: Vec<Fault>,
+    /// A member that only this kind of problem has.
+    pub extension: Extension,
+    /// The value of the `Allow` header.
+    pub allow: Option<Box<str>>,
+    /// The value of the `Retry-After` header, in seconds.
+    pub retry_after: Option<u32>,
+    /// The cause, for the log only.
+    pub cause: Option<Box<str>>,
+    /// The database that the caller's account was moved to, which must handle the request instead.
+    pub moved_to: Option<Shard>,
+}
+
+/// A member of the document that only some kinds of problem have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Extension {
+    /// No such member.
+    None,
+    /// `suggestions`: names that may have been meant.
+    Suggestions(Vec<String>),
+    /// `connectionId`: the existing connection.
+    ConnectionId(String),
+}
+
+impl Problem {
+    /// A problem with only a code and a detail.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        let detail = detail.into().into_boxed_str();
+        Self {
+            code,
+            detail,
+            errors: Vec::new(),
+            extension: Extension::None,
+            allow: None,
+            retry_after: None,
+            cause: None,
+            moved_to: None,
+        }
+    }
+
+    /// The problem of a request with these faults. Returns `None` when there are none.
+    pub fn of_faults(errors: Vec<Fault>) -> Option<Self> {
+        let first = errors.first()?;
+        let more = match errors.len() {
+            1 => String::new(),
+            faults => format!(" ({} more in `errors`)", faults.saturating_sub(1)),
+        };
+        let mut problem = Self::new(first.code, format!("{}{more}", first.detail));
+        problem.errors = errors;
+        Some(problem)
+    }
+
+    /// The problem of a request with one fault.
+    pub fn of_fault(fault: Fault) -> Self {
+        let problem = Self::new(fault.code, fault.detail.clone());
+        Self { errors: vec![fault], ..problem }
+    }
+
+    /// The service has no such path.
+    pub fn no_route() -> Self {
+        Self::new(Code::RouteNotFound, "The service has no such path.")
+    }
+
+    /// The path does not support the method; `allow` lists those that it supports.
+    pub fn no_method(allow: String) -> Self {
+        let problem =
+            Self::new(Code::MethodNotAllowed, format!("This path supports only {allow}."));
+        Self { allow: Some(allow.into_boxed_str()), ..problem }
+    }
+
+    /// The caller lacks the scope. `noun` names the caller: a key or a token.
+    pub fn lacks(noun: &str, scope: Scope) -> Self {
+        let detail = format!("This {noun} lacks the scope `{}`.", scope.as_str());
+        Self::new(Code::InsufficientScope, detail)
+    }
+
+    /// A call exceeds the caller's limits.
+    pub fn beyond(detail: String) -> Self {
+        Self::new(Code::InsufficientScope, detail)
+    }
+
+    /// The caller exceeds the rate limit. `noun` names the caller: a key or a token.
+    pub fn too_often(noun: &str, wait: RetryAfter) -> Self {
+        let detail = format!("This {noun} has sent too many requests. Wait, then retry.");
+        Self { retry_after: Some(wait.0), ..Self::new(Code::TooManyRequests, detail) }
+    }
+
+    /// The connection does not exist or is not visible to the caller.
+    pub fn no_connection() -> Self {
+        Self::new(Code::ConnectionNotFound, "The vault has no such connection.")
+    }
+
+    /// The request has no API key.
+    pub fn missing_key() -> Self {
+        let detail = "The request has no API key. Send one in the header `x-service-secret`.";
+        Self::new(Code::MissingKey, detail)
+    }
+
+    /// The request's API key is malformed.
+    pub fn malformed_key() -> Self {
+        let detail = "The API key is malformed: a character is missing or mistyped.";
+        Self::new(Code::InvalidKey, detail)
+    }
+
+    /// The request has more than one secret.
+    pub fn several_keys() -> Self {
+        let detail = "The request has more than one API key. Send one key, in one header.";
+        Self::new(Code::InvalidKey, detail)
+    }
+
+    /// The token is not valid. The message is the same for all reasons, so that it reveals nothing.
+    pub fn bad_token() -> Self {
+        let detail = "The token is invalid: it was altered, has expired or does not allow this origin, or its API key was revoked or has expired.";
+        Self::new(Code::InvalidKey, detail)
+    }
+
+    /// Storage is unavailable; `cause` is logged.
+    pub fn unavailable(cause: impl Into<String>) -> Self {
+        let mut problem =
+            Self::new(Code::Unavailable, "The service can't reach its storage. Try again shortly.");
+        problem.retry_after = Some(5);
+        problem.cause = Some(cause.into().into_boxed_str());
+        problem
+    }
+
+    /// The database is nearly full; `cause` is logged.
+    pub fn vault_full(cause: String) -> Self {
+        let detail = "The database is nearly full, so nothing can be added to the vault. Existing connections keep working. Delete connections that are no longer needed, or ask the service's operator for more capacity.";
+        Self { cause: Some(cause.into_boxed_str()), ..Self::new(Code::VaultFull, detail) }
+    }
+
+    /// The JSON document; `base` is the service's address without a trailing slash.
+    pub fn to_json(&self, base: &str, request_id: &str) -> Vec<u8> {
+        let (status, code, title) = self.code.describe();
+        let (suggestions, connection_id) = match &self.extension {
+            Extension::None => (None, None),
+            Extension::Suggestions(names) => (Some(names.as_slice()), None),
+            Extension::ConnectionId(id) => (None, Some(id.as_str())),
+        };
+        json::bytes(&Document {
+            kind: format!("{base}/problems/{code}"),
+            title,
+            status,
+            detail: &self.detail,
+            code,
+            request_id,
+            errors: &self.errors,
+            suggestions,
+            connection_id,
+        })
+    }
+
+    /// The response; `base` is as in [`Self::to_json`].
+    pub(super) fn into_response(self, base: &str, request_id: &str) -> Response {
+        let (status, code, _) = self.code.describe();
+        let mut response = Response::empty(status);
+        response.body = self.to_json(base, request_id);
+        response.moved_to = self.moved_to;
+        response.add("cache-control", NO_STORE);
+        response.add("content-type", "application/problem+json");
+        if status == 401 {
+            response.add("www-authenticate", "ApiKey");
+        }
+        if let Some(allow) = self.allow {
+            response.add("allow", allow);
+        }
+        if let Some(seconds) = self.retry_after {
+            response.add("retry-after", seconds.to_string());
+        }
+        response.log = self.cause.map(|cause| format!("{code} request={request_id}: {cause}"));
+        response
+    }
+}
+
+/// The members of a problem.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+    code: &'a str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [Fault],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suggestions: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection_id: Option<&'a str>,
+}
+
+impl Fault {
+    /// `name` is not one of `known`. `what` completes the message, for example `a field of this body`.
+    pub(crate) fn unknown(
+        code: Code,
+        location: Location,
+        name: &str,
+        what: &str,
+        known: &[&str],
+    ) -> Self {
+        let suggestion = nearest(name, known.iter().copied(), 1).pop();
+        let meant = suggestion.as_ref().map(|name| format!("; did you mean `{name}`?"));
+        let meant = meant.unwrap_or_default();
+        let detail = format!("`{}` is not {what}{meant}", shown(name));
+        Self { code, location, detail, suggestion }
+    }
+
+    /// The value of `name` is not one of `known`; `text` is the value, if it was a string.
+    pub(crate) fn none_of(
+        code: Code,
+        location: Location,
+        name: &str,
+        text: Option<&str>,
+        known: &[&str],
+    ) -> Self {
+        let suggestion = text.and_then(|text| nearest(text, known.iter().copied(), 1).pop());
+        let detail = format!("`{name}` must be one of {}", joined(known, ", "));
+        Self { code, location, detail, suggestion }
+    }
+}
+
+/// Joins strings. The standard library's `join` adds more code to the module.
+pub(crate) fn joined(texts: &[&str], between: &str) -> String {
+    let mut all = String::new();
+    for (index, text) in texts.iter().enumerate() {
+        if index > 0 {
+            all.push_str(between);
+        }
+        all.push_str(text);
+    }
+    all
+}
+
+impl From<StorageError> for Problem {
+    fn from(error: StorageError) -> Self {
+        let is_moved = error.is_moved();
+        let mut problem = Self::unavailable(error.cause);
+        if is_moved {
+            problem.detail = "The account is being moved to another database, and nothing can be changed for up to five seconds. Try again shortly.".into();
+            // Expected, so not logged.
+            problem.cause = None;
+        }
+        problem
+    }
+}
+
+impl From<AuthenticationError> for Problem {
+    fn from(error: AuthenticationError) -> Self {
+        let invalid = |detail: &str| Self::new(Code::InvalidKey, detail);
+        match error {
+            AuthenticationError::Missing => Self::missing_key(),
+            AuthenticationError::InAuthorization => {
+                let detail = "The request has no API key where the API reads one. Send it in the header `x-service-secret`, not in `Authorization`, and without `Bearer`.";
+                Self { detail: detail.into(), ..Self::missing_key() }
+            }
+            AuthenticationError::Several => Self::several_keys(),
+            AuthenticationError::Malformed => Self::malformed_key(),
+            AuthenticationError::Refused => invalid("The API key is unknown, revoked or expired."),
+            AuthenticationError::BadToken => Self::bad_token(),
+            AuthenticationError::Storage(error) => error.into(),
+        }
+    }
+}

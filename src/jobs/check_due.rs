@@ -1,0 +1,62 @@
+//! Refreshes and health checks of connections.
+
+use std::time::Duration;
+
+use super::queue::{MESSAGES, Message, enqueue};
+use crate::credentials::check::{BATCH_SIZE, CLAIM_MS, Due, check_all};
+use crate::credentials::lifecycle::statements::claim_due;
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+use crate::ports::{Clock, Db, Ports, Queue, all_rows};
+use crate::storage::metering::Metered;
+use crate::util::json;
+
+/// How many connections one statement claims for the queue.
+const QUEUED: usize = 1000;
+/// How many such statements one run sends at most: 4,000 connections a minute, 5.7 million a day.
+const STATEMENTS: usize = 4;
+
+/// The checks of one run.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    /// How many connections this run has checked itself.
+    pub checked: usize,
+    /// What went wrong, for the log.
+    pub faults: Vec<String>,
+}
+
+/// Checks the claimed connections in this run, or hands them and all others that are due to the queue if there are more
+/// than one run checks. Without a queue, each run checks what it can.
+pub(super) async fn check_due<P: Ports + Queue>(
+    service: &Service,
+    ports: &Metered<'_, P>,
+    claimed: Vec<Due>,
+) -> Result<Checks, Problem> {
+    let is_last = claimed.len() < BATCH_SIZE;
+    if is_last || !enqueue(ports.inner(), messages(&claimed), Duration::ZERO).await? {
+        let faults = check_all(service.config(), service.catalog(), ports, &claimed).await?;
+        return Ok(Checks { checked: claimed.len(), faults });
+    }
+    enqueue_due_checks(ports).await?;
+    Ok(Checks::default())
+}
+
+async fn enqueue_due_checks<P: Ports + Queue>(ports: &Metered<'_, P>) -> Result<(), Problem> {
+    let now = ports.now();
+    for _ in 0..STATEMENTS {
+        let until = now.saturating_add(CLAIM_MS);
+        let sets = ports.batch(vec![claim_due(now, until, QUEUED)]).await?;
+        let due: Vec<Due> = all_rows(&sets, 0)?;
+        for some in messages(&due).chunks(MESSAGES) {
+            enqueue(ports.inner(), some.to_vec(), Duration::ZERO).await?;
+        }
+        if due.len() < QUEUED {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn messages(due: &[Due]) -> Vec<String> {
+    due.chunks(BATCH_SIZE).map(|some| json::text(&Message::Check(some.to_vec()))).collect()
+}

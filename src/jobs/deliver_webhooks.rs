@@ -1,0 +1,57 @@
+//! Deliveries to webhooks.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::queue::{MESSAGES, Message, enqueue};
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+use crate::ports::{Db, Ports, Queue, first_row};
+use crate::storage::metering::Metered;
+use crate::util::json;
+use crate::webhooks::attempt::PAUSES_MS;
+use crate::webhooks::deliver::{self, deliver};
+use crate::webhooks::statements::count_due;
+
+/// The pause before the second attempt of a delivery.
+const FIRST_PAUSE: Duration = Duration::from_millis(PAUSES_MS[0]);
+
+#[derive(Deserialize)]
+struct Count {
+    total: usize,
+}
+
+/// Attempts the deliveries that are due: one batch in this run, the others through the queue.
+pub(super) async fn deliver_all_due<P: Ports + Queue>(
+    service: &Service,
+    ports: &P,
+) -> Result<Vec<String>, Problem> {
+    let most = MESSAGES.saturating_mul(deliver::BATCH_SIZE);
+    let sets = Metered::new(ports).batch(vec![count_due(ports.now(), most as u64)]).await?;
+    let due = first_row::<Count>(&sets, 0)?.map_or(0, |count| count.total);
+    let others = due.div_ceil(deliver::BATCH_SIZE).saturating_sub(1);
+    if others > 0 {
+        let message = json::text(&Message::Deliver());
+        enqueue(ports, vec![message; others], Duration::ZERO).await?;
+    }
+    if due > 0 { deliver_due(service, ports).await } else { Ok(Vec::new()) }
+}
+
+/// Attempts one batch of the deliveries that are due, and enqueues the next one. Returns what went wrong, for the log. Fails
+/// when storage is unavailable; what was attempted by then is attempted again.
+pub async fn deliver_due<P: Ports + Queue>(
+    service: &Service,
+    ports: &P,
+) -> Result<Vec<String>, Problem> {
+    let done = deliver(service, ports).await?;
+    let message = || vec![json::text(&Message::Deliver())];
+    // The queue only makes it sooner: the next minute's run finds what the queue does not do.
+    if done.is_more_due {
+        enqueue(ports, message(), Duration::ZERO).await?;
+    }
+    if done.retries_soon {
+        enqueue(ports, message(), FIRST_PAUSE).await?;
+    }
+    Ok(done.faults)
+}

@@ -1,0 +1,43 @@
+//! Re-encryption after a key rotation, and revocation of grants whose connections were deleted.
+
+use crate::connect::endpoints::revoke::revoke_due;
+use crate::credentials::reseal::{Progress, reseal};
+use crate::http::service::Service;
+use crate::oauth::revocation::Outcome;
+use crate::ports::{Ports, StorageError};
+use crate::storage::metering::Metered;
+
+/// How many rows one run re-encrypts at most.
+const RESEALED: u64 = 200;
+
+/// The result of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Re-encryption with the first key.
+    pub sealed: Progress,
+    /// Revocations that are complete.
+    pub revoked: usize,
+    /// Revocations that are tried again later.
+    pub waiting: usize,
+}
+
+/// Re-encrypts rows that use another key than the first, if `may_reseal`, and retries up to `revocations` revocations. It
+/// reads only as many rows as it changes. It may be interrupted at any time, and several may run at once. Fails when storage
+/// is unavailable; what was done by then stays done.
+pub async fn maintain<P: Ports>(
+    service: &Service,
+    ports: &P,
+    may_reseal: bool,
+    revocations: usize,
+) -> Result<Done, StorageError> {
+    let (config, catalog, ports) = (service.config(), service.catalog(), Metered::new(ports));
+    // A running instance may not have the first key yet.
+    let sealed = if may_reseal {
+        reseal(&ports, &config.vault_keys, RESEALED).await?
+    } else {
+        Progress::default()
+    };
+    let attempted = revoke_due(config, catalog, &ports, revocations as u64).await?;
+    let waiting = attempted.iter().filter(|(_, outcome)| *outcome == Outcome::TryAgain).count();
+    Ok(Done { sealed, revoked: attempted.len().saturating_sub(waiting), waiting })
+}

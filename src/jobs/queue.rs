@@ -1,0 +1,56 @@
+//! Messages of the queue. Each starts a run of its own, with its own limits on time and subrequests.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::deliver_webhooks::deliver_due;
+use crate::credentials::check::{Due, check_all};
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+use crate::ports::{Clock, Ports, Queue, StorageError, with_timeout};
+use crate::storage::metering::{Metered, STORAGE_MS};
+
+/// How many messages are sent at once, which is how many of this size the platform accepts.
+pub(super) const MESSAGES: usize = 50;
+
+/// A message of the queue. The names and the shape are stored: a deployment must understand the previous one's messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Message {
+    /// Check these connections.
+    Check(Vec<Due>),
+    /// Attempt one batch of the deliveries that are due.
+    Deliver(),
+}
+
+/// Sends messages to the queue. Returns `false` when there is none.
+pub(super) async fn enqueue<P: Clock + Queue>(
+    ports: &P,
+    messages: Vec<String>,
+    delay: Duration,
+) -> Result<bool, StorageError> {
+    let sent = with_timeout(ports, STORAGE_MS, ports.enqueue(messages, delay)).await;
+    sent.unwrap_or_else(|| Err(StorageError::new("queue: timed out")))
+}
+
+/// Does what a message says. Returns what went wrong, for the log. Fails when the message is not one of this service's, or
+/// storage is unavailable.
+pub async fn consume<P: Ports + Queue>(
+    service: &Service,
+    ports: &P,
+    message: &str,
+) -> Result<Vec<String>, Problem> {
+    let message = serde_json::from_str(message)
+        .map_err(|error| Problem::unavailable(format!("a message that can't be read: {error}")))?;
+    let due = match message {
+        Message::Check(due) => due,
+        Message::Deliver() => return deliver_due(service, ports).await,
+    };
+    let metered = Metered::new(ports);
+    let mut faults = check_all(service.config(), service.catalog(), &metered, &due).await?;
+    if metered.has_deliveries() {
+        faults.append(&mut deliver_due(service, ports).await?);
+    }
+    Ok(faults)
+}

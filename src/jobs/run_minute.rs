@@ -1,0 +1,52 @@
+//! The run of each minute.
+
+use super::check_due::check_due;
+use super::deliver_webhooks::deliver_all_due;
+use super::maintenance::maintain;
+use crate::agents::approval;
+use crate::audit;
+use crate::credentials::check::{BATCH_SIZE, CLAIM_MS};
+use crate::credentials::lifecycle::statements::claim_due;
+use crate::credentials::reports::{self, Readiness, Report, readiness};
+use crate::events::statements::prune;
+use crate::http::problem::Problem;
+use crate::http::service::Service;
+use crate::ports::{Db, Ports, Queue, all_rows};
+use crate::storage::metering::Metered;
+
+/// Does what is due: a small batch in this run, the rest through the queue. Returns what went wrong, for the log; work that
+/// was not done stays due. Fails when storage is unavailable.
+pub async fn run_minute<P: Ports + Queue>(
+    service: &Service,
+    ports: &P,
+) -> Result<Vec<String>, Problem> {
+    let config = service.config();
+    let metered = Metered::new(ports);
+    let now = ports.now();
+    let keys = &config.vault_keys;
+    let mut batch = vec![
+        claim_due(now, now.saturating_add(CLAIM_MS), BATCH_SIZE),
+        prune(now.saturating_sub(config.event_ms)),
+    ];
+    batch.extend(reports::report(keys, now));
+    batch.push(reports::reports(0));
+    batch.push(audit::statements::prune(now.saturating_sub(config.audit_ms)));
+    batch.push(approval::prune(now));
+    let sets = metered.batch(batch).await?;
+    let claimed = all_rows(&sets, 0)?;
+    let reported: Vec<Report> = all_rows(&sets, 4)?;
+    let checks = check_due(service, &metered, claimed).await?;
+    // A revocation takes as many subrequests as a check. Together they leave room for deliveries below the 50 of
+    // Cloudflare's free plan.
+    let revocations = BATCH_SIZE.saturating_add(1).saturating_sub(checks.checked);
+    let first_key = keys.reported().into_iter().next().unwrap_or_default();
+    let may_reseal = readiness(&reported, &first_key) == Readiness::Ready;
+    maintain(service, ports, may_reseal, revocations).await?;
+    let mut faults = checks.faults;
+    // Last, because all of the above may write events.
+    faults.append(&mut deliver_all_due(service, ports).await?);
+    let capacity = service.capacity();
+    capacity.remember(ports.number(), metered.size());
+    faults.extend(capacity.warning(ports.number(), now));
+    Ok(faults)
+}

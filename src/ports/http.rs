@@ -1,0 +1,152 @@
+//! HTTP requests to other services.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+
+use crate::platform_calls::charset;
+use crate::terms::Method;
+
+/// A request to another service. `Debug` shows no header values, no body and no query, because they carry secrets.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// The method.
+    pub method: Method,
+    /// An absolute URL.
+    pub url: String,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty for none.
+    pub body: Vec<u8>,
+}
+
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        let url = self.url.split('?').next().unwrap_or_default();
+        write!(f, "{} {url} {names:?}", self.method.as_str())
+    }
+}
+
+/// The whole response of another service. `Debug` shows its status only.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct HttpResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl HttpResponse {
+    /// The value of a header. `name` must be in lower case. Returns `None` when the response has no such header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl fmt::Debug for HttpResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpResponse {}", self.status)
+    }
+}
+
+/// Why another service's response could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpError {
+    /// The service can't be reached, or the connection broke. The request may or may not have arrived.
+    Unreachable,
+    /// The service did not respond in time.
+    TimedOut,
+    /// The response is larger than [`MAX_ANSWER`].
+    TooLarge,
+    /// The caller on whose behalf the request was sent has disconnected.
+    CallerLeft,
+}
+
+/// The maximum size of another service's response.
+pub const MAX_ANSWER: usize = 1 << 20;
+
+/// A request to another service whose response is streamed.
+#[derive(Clone, Copy)]
+pub struct StreamingRequest<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// An absolute URL.
+    pub url: &'a str,
+    /// Header names in lower case, with their values.
+    pub headers: &'a [(String, String)],
+    /// The body.
+    pub payload: Payload<'a>,
+}
+
+/// The body of a [`StreamingRequest`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Payload<'a> {
+    /// These bytes; empty for none.
+    Bytes(&'a [u8]),
+    /// The body of the caller's request, while it arrives. It can be sent once.
+    Stream,
+}
+
+/// A response of another service whose body may still be on its way.
+#[derive(Debug)]
+pub struct StreamingResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// Header names in lower case, with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body, which the platform code can read. Dropping it ends the transfer.
+    pub body: Rc<dyn Any>,
+}
+
+impl StreamingResponse {
+    /// The value of a header. `name` must be in lower case. Returns `None` when the response has no such header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The header that identifies this service; some services refuse requests without a `User-Agent`.
+pub fn user_agent() -> (String, String) {
+    ("user-agent".to_owned(), "connector-vault".to_owned())
+}
+
+/// An HTTP client. It follows no redirects.
+pub trait Http {
+    /// Sends a request and reads the whole response.
+    fn send(
+        &self,
+        request: HttpRequest,
+        deadline_ms: u32,
+    ) -> impl Future<Output = Result<HttpResponse, HttpError>>;
+
+    /// Sends a request, and returns when the response begins. The deadline counts from when the whole request has been
+    /// sent.
+    fn open(
+        &self,
+        request: StreamingRequest<'_>,
+        deadline_ms: u32,
+    ) -> impl Future<Output = Result<StreamingResponse, HttpError>>;
+
+    /// The whole body of a streamed response. Fails with [`HttpError::TooLarge`] when it has more than `most` bytes, with
+    /// [`HttpError::Unreachable`] when the connection breaks.
+    fn read(
+        &self,
+        body: Rc<dyn Any>,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<u8>, HttpError>>;
+
+    /// A copy of a streamed body, so that it can be read and also forwarded. Returns `None` when the platform has none.
+    fn copy(&self, _: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
+        None
+    }
+
+    /// Decodes bytes of a charset, whose name is in lower case. Returns `None` when the charset is unknown, or the bytes
+    /// are invalid in it.
+    fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
+        charset::decode(charset, bytes)
+    }
+}
