@@ -71,7 +71,7 @@ async function weighPages(browser, origin, secret) {
   }
   const all = Object.values(columns).map((weights) => KINDS.reduce((sum, kind) => sum + weights[kind], 0));
   const line = (name, of) => [name, ...Object.values(columns).map(of)];
-  print("\nWeight, gzipped; what a page loads is with the answers' headers");
+  print("\nSizes, gzipped; loaded sizes include response headers");
   const lines = [
     ["", ...Object.keys(columns)],
     ...KINDS.map((kind) => line(kind, (weights) => kb(weights[kind]))),

@@ -274,7 +274,7 @@ function table(sizes, results, shards, sharded) {
     const many = sharded?.[name];
     const isOver = ({ cost, beside = 0, most = Infinity, mostWritten = Infinity, mostCalls = 1 }) =>
       cost.rows_read > most || cost.rows_written > mostWritten || cost.calls > mostCalls || beside > MOST_BESIDE;
-    // Lifecycle measurements run in each vault in turn: the same work on different rows.
+    // Lifecycle measurements run in one vault after the other: the same work on different rows.
     const isDearer = many && !many.isOfAll && many.cost.calls > first.cost.calls;
     const over = [...of, ...(many ? [many] : [])].some(isOver) || isDearer;
     return [

@@ -1,7 +1,7 @@
-// What the Worker sends to platforms goes to the process at this port, over HTTP, which answers for them.
+// Forwards the Worker's requests to platforms to the process at this port, which simulates them.
 const port = process.env.CONNECTOR_VAULT_PLATFORMS;
 
-/** The answer to a request, of the class of the runtime that sends it. */
+/** Returns the response to a request, of the runtime's own class. */
 export default async function answer(request, Response) {
   const headers = { "content-type": "application/json" };
   const { method, url } = request;

@@ -217,7 +217,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       const { accessToken } = answer.json;
       assert.ok(grant.takes(accessToken), grant.code);
       assert.ok([one.token, grant.given.at(-1)].includes(accessToken), `${grant.code} has an older token`);
-      assert.ok(grant.given.length <= before + 1, "one renewal more");
+      assert.ok(grant.given.length <= before + 1, "at most one more refresh");
       one.token = accessToken;
     }
     if (wasLost) assert.equal(one.isOver ?? false, grant.isStrict, grant.code);
@@ -279,7 +279,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       for (const error of await Promise.all(callers.map((one) => one.catch((thrown) => thrown))))
         if (error !== GONE) throw error;
       await server.ended;
-      assert.ok(answered >= until && answered < sent, `${answered} of ${sent} were answered`);
+      assert.ok(answered >= until && answered < sent, `${answered} of ${sent} got a response`);
       await start();
       moment = undefined;
 

@@ -1,21 +1,21 @@
-// The published declarations against the service's Rust types, which names.ts and facts.ts contain: this compiles only if
-// both are the same. Where they differ, the message of `tsc` shows `declared` and `served`.
+// Compares the published declarations with the service's Rust types, which names.ts and facts.ts contain. Compiles only if both are
+// equal. Otherwise the error of `tsc` shows `declared` and `served`.
 import type * as declared from "connector-vault";
 import type { Names } from "../src/types/names.js";
 import { documents, fields, parameters, problems, rows } from "./facts.js";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** True for the same type, else both. */
+/** True for equal types, otherwise both. */
 type Same<Declared, Served> = Equal<Declared, Served> extends true ? true : { declared: Declared; served: Served };
 
-/** True for the same names, else those that only one of both has. */
+/** True for equal names, otherwise those that only one of them has. */
 type SameNames<Declared, Served> =
   Equal<Declared, Served> extends true
     ? true
     : { declared: Exclude<Declared, Served>; served: Exclude<Served, Declared> };
 
-/** Compiles only when all of its members are true. */
+/** Compiles only if all members are true. */
 type Check<_Checks extends Record<string, true>> = true;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -76,10 +76,10 @@ export type Enumerations = Check<{
 }>;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What is asked
+// Requests
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What may be declared for a parameter, by the kind of value that the service takes. */
+/** The declared types of a parameter, by the kind of value that the service accepts. */
 type Parameter<Served> = Served extends readonly string[]
   ? Served[number]
   : Served extends "boolean"
@@ -94,7 +94,7 @@ type Parameters<Interface extends keyof typeof parameters> = {
   -readonly [Name in keyof (typeof parameters)[Interface]]: Parameter<(typeof parameters)[Interface][Name]>;
 };
 
-/** True when both have the same members, of the same types; else what differs. */
+/** True if both have equal members, otherwise the differences. */
 type SameMembers<Declared, Served> =
   | SameNames<keyof Declared, keyof Served>
   | {
@@ -103,22 +103,22 @@ type SameMembers<Declared, Served> =
         : { member: Name; declared: Declared[Name]; served: Served[Name] };
     }[keyof Declared & keyof Served];
 
-/** Filters without the `undefined` that each one may be. */
+/** Filters without `undefined`. */
 type Given<Declared> = { [Name in keyof Declared]-?: NonNullable<Declared[Name]> };
 
-/** The fields of `Declared` that are always there. */
+/** The required members of `Declared`. */
 type Required<Declared> = keyof { [Name in keyof Declared as {} extends Pick<Declared, Name> ? never : Name]: 0 };
-/** The fields of `Declared` that may be null. */
+/** The nullable members of `Declared`. */
 type Nullable<Declared> = keyof { [Name in keyof Declared as null extends Declared[Name] ? Name : never]: 0 };
 
-/** Members with arrays that may be changed, and without `undefined`. */
+/** Members with mutable arrays, and without `undefined`. */
 type Mutable<Declared> = {
   [Name in keyof Declared]-?: Exclude<Declared[Name], undefined> extends readonly (infer Item)[]
     ? Item[]
     : Exclude<Declared[Name], undefined>;
 };
 
-// An action list takes any text as `method`, and has no rows for most: what is declared is what makes sense.
+// The service accepts any string as `method`, and returns no rows for unknown ones. The declaration only has known ones.
 type ActionFilters = {
   [Name in keyof declared.ActionFilters]: Name extends "method" ? string : declared.ActionFilters[Name];
 };
@@ -127,7 +127,7 @@ type ActionSearch = {
   [Name in keyof declared.ActionSearch]: Name extends "method" ? string : declared.ActionSearch[Name];
 };
 
-// A list of events takes any texts as `types`, one of attempts as `status`, and refuses those that are none.
+// In the Rust types, `types` of events and `status` of attempts are strings, which the service validates.
 type EventFilters = {
   [Name in keyof declared.EventFilters]: Name extends "types"
     ? string | readonly string[]
@@ -177,7 +177,7 @@ export type Asked = Check<{
   state: SameNames<keyof declared.StateChange, (typeof fields.StateChange.all)[number]>;
   stateRequires: SameNames<Required<declared.StateChange>, (typeof fields.StateChange.required)[number]>;
   stateMayBeNull: SameNames<Nullable<declared.StateChange>, (typeof fields.StateChange.nullable)[number]>;
-  // The name is an argument of its own.
+  // The name is a separate argument.
   name: Same<(typeof fields.NameChange)[keyof typeof fields.NameChange], readonly ["name"]>;
   nameIs: declared.Connections["setName"] extends (id: string, name: infer Name, ...more: never) => unknown
     ? Same<Name, declared.Connection["name"]>
@@ -215,7 +215,7 @@ export type Asked = Check<{
   session: SameNames<keyof declared.NewSession, (typeof fields.NewSession.all)[number]>;
   sessionRequires: SameNames<Required<declared.NewSession>, (typeof fields.NewSession.required)[number]>;
   sessionMayBeNull: SameNames<Nullable<declared.NewSession>, (typeof fields.NewSession.nullable)[number]>;
-  // What is sent has the type of what comes back.
+  // Sent values have the type of returned ones.
   sentForSession: SameMembers<
     Omit<Mutable<declared.NewSession>, "ttlSeconds">,
     Pick<Given<declared.Session>, Exclude<keyof declared.NewSession, "ttlSeconds">>
@@ -230,7 +230,7 @@ export type Asked = Check<{
 }>;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What is answered
+// Responses
 // ---------------------------------------------------------------------------------------------------------------------
 
 /** A type without its literals. */
@@ -239,7 +239,7 @@ type Widened<T> = T extends string ? string : T extends number ? number : T exte
 /** Whether a type is a union of this many string literals, and neither `string` nor a pattern. */
 type Finite<T> = [T] extends [string] ? ({} extends Record<T, unknown> ? false : true) : false;
 
-/** True when values like these are what is declared: of the same names, and of all of them, where it declares names. */
+/** True if these values match the declaration: with exactly the same names, if it declares names. */
 type SameValue<Declared, Values> =
   Finite<Declared> extends true
     ? SameNames<Declared, Values>
@@ -247,7 +247,7 @@ type SameValue<Declared, Values> =
       ? MaybeNull<Declared, Values>
       : SameContent<Declared, Values>;
 
-/** True when one of the values is null, and the others are what is declared. */
+/** True if one of the values is null, and the others match the declaration. */
 type MaybeNull<Declared, Values> = [null] extends [Values]
   ? SameValue<Exclude<Declared, null>, Exclude<Values, null>>
   : { declared: Declared; served: Values };
@@ -260,7 +260,7 @@ type SameContent<Declared, Values> = [Declared, Values] extends [readonly (infer
       ? Same<Widened<Declared>, Widened<Values>>
       : { declared: Declared; served: Values };
 
-/** True when each of the objects has the declared members; else what is wrong with them. */
+/** True if each of the objects has the declared members, otherwise the differences. */
 type SameObject<Declared, Objects> =
   | (Objects extends Objects ? SameNames<keyof Declared, keyof Objects> : never)
   | {
@@ -276,10 +276,10 @@ type Method = Document<"ConnectorDetail">["authMethods"][number];
 type Action = Document<"ActionDetail">;
 type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
-/** Each of several shapes without a member. */
+/** Each member of a union without a property. */
 type Without<Shapes, Name extends PropertyKey> = Shapes extends Shapes ? Omit<Shapes, Name> : never;
 type Limits = "access" | "actions" | "connections";
-/** The names of members that any of several shapes has. */
+/** The property names of all members of a union. */
 type AnyName<Shapes> = Shapes extends Shapes ? keyof Shapes : never;
 
 export type Answered = Check<{
@@ -288,14 +288,14 @@ export type Answered = Check<{
   Connector: SameObject<declared.Connector, Row<"Connector">>;
   allRows: SameNames<keyof typeof rows, "Action" | "Connection" | "Connector">;
   ConnectionSummary: SameObject<declared.ConnectionSummary, Document<"ConnectionSummary">>;
-  // What limits a token is `null` or `write` where nothing does.
+  // Restrictions of a token are `null` or `write` if there are none.
   Session: SameObject<
     Omit<declared.Session, "connectUrl" | Limits>,
     Without<Document<"Session">, "connectUrl" | Limits>
   >;
-  // Only with the scope to connect.
+  // Only with the scope `connections:connect`.
   sessionMayHave: SameNames<keyof declared.Session, AnyName<Document<"Session">>>;
-  // Some of it a token has only.
+  // Some members only exist for tokens.
   Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
   WhoamiOfToken: SameObject<
     Omit<WhoamiOfToken, "expiresAt" | "scopes" | Limits>,
@@ -320,7 +320,7 @@ export type Answered = Check<{
     Omit<declared.RequestBody, "schema" | "encoding">,
     Omit<NonNullable<Action["requestBody"]>, "schema" | "encoding">
   >;
-  // What a document rarely says is left out where it says nothing.
+  // Rare properties are omitted if the document does not have them.
   Encoding: SameObject<
     Omit<NonNullable<declared.RequestBody["encoding"]>[string], "allowReserved" | "contentType" | "headers">,
     NonNullable<Action["requestBody"]>["encoding"]["meta"]
@@ -329,7 +329,7 @@ export type Answered = Check<{
   ActionResponse: SameObject<Omit<declared.ActionResponse, "schema">, Omit<Action["responses"][number], "schema">>;
   // The cursor is in a header.
   Page: SameNames<
-    // Only a search that stops counting is answered with `totalIsMinimum` or `notes`.
+    // Only responses to searches can have `totalIsMinimum` or `notes`.
     Exclude<
       keyof declared.Page<unknown>,
       "after" | "next" | "toArray" | "notes" | "totalIsMinimum" | typeof Symbol.asyncIterator
@@ -341,7 +341,7 @@ export type Answered = Check<{
     "ActionDetail" | "ConnectionSummary" | "ConnectorDetail" | "Page" | "Session" | "Whoami" | "WhoamiOfToken"
   >;
 
-  // Texts of few values, and of a pattern, are declared as such.
+  // Enumerations and template strings are declared as such.
   type: Same<declared.Connection["type"], Row<"Connection">["type"]>;
   state: Same<declared.Connection["state"], declared.ConnectionState>;
   identityType: Same<declared.Connection["identityType"], declared.IdentityType>;

@@ -1,4 +1,4 @@
-// How the entries for pages are used, as far as types go.
+// Type tests of the entries for pages.
 import { type ConnectError, type KnownPlatform, createConnect, errorText } from "connector-vault/connect";
 import {
   ConnectButton,
@@ -10,10 +10,10 @@ import {
 } from "connector-vault/react";
 import { createElement } from "react";
 
-// Editors complete the names of a union; any other name is taken all the same.
+// Editors complete the names of the union; any other name is accepted too.
 const known: KnownPlatform = "github";
 const other: Platform = "a-platform-of-one-s-own";
-// @ts-expect-error: it is not well known
+// @ts-expect-error: not a well-known platform
 const unknown: KnownPlatform = "githb";
 
 const props: ConnectButtonProps = {
@@ -24,7 +24,7 @@ const props: ConnectButtonProps = {
   onConnect: ({ id }) => id.length,
   onError: ({ code }) => errorText(code),
 };
-// @ts-expect-error: the button decides what a click does
+// @ts-expect-error: the button sets `onClick` itself
 const clicked: ConnectButtonProps = { onClick: () => {} };
 // @ts-expect-error: no such code
 const wrong: ConnectButtonProps = { errorTexts: { denyed: "" } };

@@ -1,4 +1,4 @@
-// How the package is used, as far as types go. Compiled with the globals of a browser, and with those of Node.
+// Type tests of using the package. Compiled with the globals of a browser, and with those of Node.
 import {
   ConnectError,
   ConnectorVault,
@@ -35,7 +35,7 @@ import * as slim from "connector-vault/slim";
 
 const vault = new ConnectorVault({ baseUrl: "https://vault.example.com", secret: "st_test_…" });
 
-/** Compiles when the value is of the type. */
+/** Compiles if the value has the type. */
 declare function is<T>(value: T): void;
 
 export async function lists(signal: AbortSignal, limit?: number) {
@@ -69,7 +69,7 @@ export async function lists(signal: AbortSignal, limit?: number) {
   const found = await vault.actions.search({ q: "create an issue", platform: ["github", "gitlab"], method: "post" });
   is<[Page<Action>, boolean]>([found, found.totalIsMinimum]);
   is<readonly string[]>(found.notes);
-  // @ts-expect-error there is nothing to search for
+  // @ts-expect-error `q` is missing
   vault.actions.search({ platform: "github" });
 }
 
@@ -131,7 +131,7 @@ export async function sessions(page: Page<Connection>) {
   const { identity, platforms } = await vault.whoami();
   is<[string | undefined, string[] | null | undefined]>([identity, platforms]);
   for (const scope of session.scopes) is<Scope>(scope);
-  // @ts-expect-error a token makes no tokens
+  // @ts-expect-error a token cannot create tokens
   await vault.sessions.create({ identity: "ann", scopes: ["sessions:create"] });
   // @ts-expect-error a token belongs to an identity
   await vault.sessions.create({ identityType: "user" });
@@ -249,7 +249,7 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
   vault.events.list({ types: ["connection.broken"] });
   const failure = new ConnectError("…");
   is<string | undefined>(failure.attempt);
-  // @ts-expect-error no such way to show it
+  // @ts-expect-error no such value of `ui`
   await vault.connect({ ui: "frame" });
   // @ts-expect-error a client has an id
   await vault.oauthClients.set("github", {});
@@ -264,21 +264,21 @@ export async function refused(page: Page<Connection>) {
   vault.actions.list({ platform: "github" });
   // @ts-expect-error no identityType
   await vault.connections.create({ platform: "github", identity: "ann" });
-  // @ts-expect-error a form that lacks fields says so in its types
+  // @ts-expect-error a field is missing
   vault.connections.validateCreate({ platform: "github" });
   // @ts-expect-error there is no id to change
   vault.connections.validateUpdate("", { tags: [] });
-  // @ts-expect-error nothing but tags can be changed
+  // @ts-expect-error only tags can be changed
   await vault.connections.update("", { name: "Ann" });
-  // @ts-expect-error not a version of this package's shape
+  // @ts-expect-error not a valid version
   await vault.connections.create({ platform: "github", identity: "ann", identityType: "user", platformVersion: "1" });
   // @ts-expect-error the rows of a page are not the page
   page[0];
-  // @ts-expect-error a list is asked before it has rows
+  // @ts-expect-error a list must be awaited before it has rows
   vault.connections.list().rows;
-  // @ts-expect-error a number is no module
+  // @ts-expect-error a number is not a module
   await slim.init(5);
-  // @ts-expect-error a response is no token yet
+  // @ts-expect-error a response is not a token
   new ConnectorVault({ baseUrl: "https://vault.example.com", secret: () => fetch("/token") });
   const withoutToken = async () => ({ expiresAt: "2027-01-15T08:00:00.000Z" });
   // @ts-expect-error the token is missing

@@ -58,7 +58,7 @@ async function once(address, cache, limits) {
       await response.body?.cancel();
       const isPassing = response.status >= 500 || response.status === 429 || response.status === 206;
       if (response.status === 206) forget(partial);
-      throw new (isPassing ? TemporaryError : Error)(`the server answered ${response.status}`);
+      throw new (isPassing ? TemporaryError : Error)(`the server responded with ${response.status}`);
     }
     const size = await save(response, partial, isRest ? begun.bytes : 0, limits, watch);
     let bytes = readFileSync(partial.file);

@@ -147,7 +147,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     const some = await fetch("beta", "gamma", "delta", "omega");
     assert.equal(some.status, 1, some.said);
     assert.match(some.said, /`beta`: a new document/);
-    assert.match(some.said, /`gamma`: .*: the server answered 404; it is missing/);
+    assert.match(some.said, /`gamma`: .*: the server responded with 404; it is missing/);
     assert.match(some.said, /4 missing/);
     const names = ["beta", "delta", "omega"];
     const accepted = await fetch(...names.flatMap((name) => ["--accept", name, "--accept-hosts", name]));

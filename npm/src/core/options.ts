@@ -4,7 +4,7 @@ import type { Connection } from "../types/connection.js";
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Aborts the call at once: it fails with an `AbortError`. */
+  /** Aborts the call immediately: it fails with an `AbortError`. */
   signal?: AbortSignal | undefined;
 }
 

@@ -8,7 +8,7 @@ export const SECRET_HEADER = "x-service-secret";
 export interface Token {
   /** `st_test_…` or `st_live_…` */
   token: string;
-  /** When it expires (RFC 3339). If given, the token is renewed shortly before; else when the service rejects it. */
+  /** When it expires (RFC 3339). If given, the token is refreshed shortly before; otherwise when the service rejects it. */
   expiresAt?: string | null | undefined;
 }
 

@@ -166,15 +166,15 @@ export interface Connections {
    */
   check(id: string, options?: CallOptions): Promise<Connection>;
   /**
-   * Returns the credentials of a connection, ready to use; an access token that is about to expire is renewed first. Needs
+   * Returns the credentials of a connection, ready to use. An access token that expires soon is refreshed first. Needs
    * an API key with the scope `credentials:read`.
    */
   getCredentials(id: string, query?: CredentialsQuery, options?: CallOptions): Promise<Credentials>;
-  /** Stores credentials that another service held. Needs an API key with the scope `credentials:write`. */
+  /** Imports credentials from another service. Needs an API key with the scope `credentials:write`. */
   setCredentials(id: string, credentials: NewCredentials, options?: CallOptions): Promise<void>;
   /**
    * The errors that `setCredentials` would find in these credentials, without a request. If there are none, the array is
-   * empty. Only the service knows what the platform's methods take.
+   * empty. Only the service knows the fields of the platform's methods.
    */
   validateSetCredentials(credentials: NewCredentials): readonly Fault[];
   /** Counts connections by state, platform, identity type, and whether they are active. */

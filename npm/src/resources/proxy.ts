@@ -30,7 +30,7 @@ export interface ActionInput {
 export interface OmittedPart {
   /** A JSON Pointer: `/body/items`. */
   pointer: string;
-  /** What is left out. */
+  /** The unit of `omitted` and `total`. */
   unit: "items" | "characters" | "members" | "bytes";
   /** How many of them are left out. */
   omitted: number;

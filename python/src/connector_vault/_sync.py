@@ -355,7 +355,7 @@ class Actions:
     def get(
         self, platform: str, key: str, *, responses: bool = False, for_model: bool = False
     ) -> ActionDetail:
-        """Returns an action with what it takes; with `responses`, also what the platform answers.
+        """Returns an action with its input; with `responses`, also the responses of the platform.
 
         With `for_model`, `input` is one flat object that the tool definitions of models allow; `run` takes it as `arguments`.
         """
@@ -376,11 +376,12 @@ class Actions:
         select: Iterable[str] | None = None,
         max_bytes: int | None = None,
     ) -> ActionAnswer:
-        """Runs an action as a connected account, and returns what the platform answers, whatever its status.
+        """Runs an action as a connected account, and returns the platform's response, whatever its status.
 
-        The input is checked before anything is sent; the error lists everything that is wrong. `path` has the parameters
-        of the action's path. `arguments`, in place of these, is the input as `get` describes it with `for_model`. `select` names the parts of the answer's body to return, as JSON pointers in which `*` stands
-        for every item; `max_bytes` is the longest that the answer may be. Never retried.
+        The service validates the input before it calls the platform, and reports all errors. `path` has the parameters of the
+        action's path. `arguments`, instead of these, is the input as `get` describes it with `for_model`. `select` names the
+        parts of the response body to return, as JSON pointers in which `*` stands for every item; `max_bytes` is the maximum
+        size of the response. Never retried.
         """
         return self._sender.result(
             Call(

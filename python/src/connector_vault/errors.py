@@ -11,7 +11,7 @@ class Fault:
     """One error in a request. It concerns the request as a whole if it has neither `parameter` nor `pointer`."""
 
     detail: str
-    """What is wrong, for people."""
+    """A description, for people."""
     parameter: str | None = None
     """The query parameter."""
     pointer: str | None = None
