@@ -181,10 +181,10 @@ test("a temporary failure is retried, a permanent one is not", async () => {
     assert.equal(await download(address, newCache(), LIMITS), HASH);
   });
   await serving([status(404)], async (address) => {
-    await assert.rejects(download(address, newCache(), LIMITS), /answered 404/);
+    await assert.rejects(download(address, newCache(), LIMITS), /responded with 404/);
   });
   await serving([status(500), status(500), status(500)], async (address) => {
-    await assert.rejects(download(address, newCache(), LIMITS), /answered 500/);
+    await assert.rejects(download(address, newCache(), LIMITS), /responded with 500/);
   });
 });
 
