@@ -36,7 +36,7 @@ impl From<Problem> for Failure {
 
 impl From<Failure> for JsValue {
     fn from(Failure(problem): Failure) -> Self {
-        let (status, code) = problem.code.named();
+        let (status, code) = problem.code.status_and_name();
         let (detail, errors) = (&*problem.detail, problem.errors.as_slice());
         object(&Document { status, code, detail, errors })
     }
