@@ -11,13 +11,11 @@ use crate::catalog::endpoints as catalog;
 use crate::connect::endpoints as connect;
 use crate::connect::endpoints::oauth_clients;
 use crate::connections::endpoints as connections;
-use crate::connections::endpoints::no_platform::OfPlatform;
 use crate::credentials::endpoints as credentials;
 use crate::events::endpoints as events;
 use crate::platform_calls::endpoints as platform_calls;
 use crate::ports::Ports;
 use crate::storage::metering::Metered;
-use crate::storage::transaction::Statements;
 use crate::webhooks::endpoints as webhooks;
 
 /// Prepares a request's handler. Fails with all faults that show before storage is queried.
@@ -25,113 +23,46 @@ pub(super) async fn prepare<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    let service = context.service;
-    let cache = service.catalog();
     match context.endpoint {
         Keyed::ListConnectors => catalog::connectors::plan(context, ports),
-        Keyed::GetConnector => catalog::connector::plan(context)
-            .map(|answer| Handler::catalog(answer.answer(cache, ports))),
-        Keyed::SearchActions => catalog::search::plan(context)
-            .map(|answer| Handler::catalog(answer.answer(cache, ports))),
-        Keyed::ListActions => catalog::actions::plan(context)
-            .map(|answer| Handler::catalog(answer.answer(cache, ports))),
-        Keyed::GetAction => catalog::action::plan(context)
-            .map(|answer| Handler::catalog(answer.answer(cache, ports))),
+        Keyed::GetConnector => catalog::connector::plan(context, ports),
+        Keyed::SearchActions => catalog::search::plan(context, ports),
+        Keyed::ListActions => catalog::actions::plan(context, ports),
+        Keyed::GetAction => catalog::action::plan(context, ports),
         Keyed::ListConnections => connections::list::plan(context),
-        Keyed::CreateConnection => {
-            Ok(match connections::create::plan(context, cache, ports).await? {
-                OfPlatform::Known(handler) => handler,
-                OfPlatform::Unknown(refused) => Handler::catalog(refused.answer(cache, ports)),
-            })
-        }
+        Keyed::CreateConnection => connections::create::plan(context, ports).await,
         Keyed::ReadConnection => connections::read::plan(context),
         Keyed::UpdateConnection => connections::update::plan(context),
-        Keyed::DeleteConnection => {
-            let (deletion, statements) = connections::delete::plan(context)?;
-            Ok(Handler::new(statements, move |results, _| async move {
-                deletion.answer(&results, cache, ports).await
-            }))
-        }
+        Keyed::DeleteConnection => connections::delete::plan(context, ports),
         Keyed::SetConnectionState => connections::state::plan(context),
         Keyed::SetConnectionName => connections::name::plan(context),
         Keyed::Summary => connections::summary::plan(context),
         Keyed::Whoami => whoami::plan(context),
-        Keyed::CreateSession => {
-            let new = session::plan(context)?;
-            Ok(Handler::new(Statements::default(), move |_, principal| async move {
-                new.answer(&principal, cache, ports).await
-            }))
-        }
+        Keyed::CreateSession => session::plan(context, ports),
         Keyed::GetStatus => connections::status::plan(context),
-        Keyed::GetCredentials => {
-            let (asked, statements) = credentials::read::plan(context)?;
-            Ok(Handler::new(statements, move |results, principal| async move {
-                asked.answer(&principal, &results, cache, ports).await
-            }))
-        }
-        Keyed::SetCredentials => {
-            let (new, statements) = credentials::set::plan(context)?;
-            Ok(Handler::new(statements, move |results, principal| async move {
-                new.answer(&principal, &results, cache, ports).await
-            }))
-        }
-        Keyed::CheckConnection => {
-            let (asked, statements) = credentials::check_now::plan(context)?;
-            Ok(Handler::new(statements, move |results, principal| async move {
-                asked.answer(&principal, &results, cache, ports).await
-            }))
-        }
-        Keyed::RunAction => {
-            let (run, statements) = platform_calls::run::plan(context)?;
-            Ok(Handler::new(statements, move |results, principal| async move {
-                run.answer(&principal, &results, cache, ports).await
-            }))
-        }
+        Keyed::GetCredentials => credentials::read::plan(context, ports),
+        Keyed::SetCredentials => credentials::set::plan(context, ports),
+        Keyed::CheckConnection => credentials::check_now::plan(context, ports),
+        Keyed::RunAction => platform_calls::run::plan(context, ports),
         Keyed::ProxyGet
         | Keyed::ProxyPost
         | Keyed::ProxyPut
         | Keyed::ProxyPatch
-        | Keyed::ProxyDelete => {
-            let (call, statements) = platform_calls::proxy::plan(context)?;
-            Ok(Handler::new(statements, move |results, principal| async move {
-                call.answer(&principal, &results, cache, ports).await
-            }))
-        }
-        Keyed::Connect => Ok(match Box::pin(connect::start::plan(context, cache, ports)).await? {
-            OfPlatform::Known((new, statements)) => {
-                Handler::new(statements, move |results, principal| async move {
-                    new.answer(&principal, &results, cache, ports).await
-                })
-            }
-            OfPlatform::Unknown(refused) => Handler::catalog(refused.answer(cache, ports)),
-        }),
+        | Keyed::ProxyDelete => platform_calls::proxy::plan(context, ports),
+        // Boxed: the future of every request would otherwise have its size.
+        Keyed::Connect => Box::pin(connect::start::plan(context, ports)).await,
         Keyed::ListAttempts => connect::attempts::plan(context),
-        Keyed::GetAttempt => {
-            let (asked, statements) = connect::attempt::plan(context)?;
-            Ok(Handler::new(statements, move |results, _| async move {
-                asked.answer(&results, ports).await
-            }))
-        }
+        Keyed::GetAttempt => connect::attempt::plan(context, ports),
         Keyed::ListOauthClients => oauth_clients::list(context),
         Keyed::GetOauthClient => oauth_clients::read(context),
-        Keyed::SetOauthClient => {
-            let new = oauth_clients::put(context)?;
-            Ok(Handler::new(Statements::default(), move |_, principal| async move {
-                new.answer(&principal, cache, ports).await
-            }))
-        }
+        Keyed::SetOauthClient => oauth_clients::put(context, ports),
         Keyed::DeleteOauthClient => oauth_clients::delete(context),
         Keyed::ListKeys => api_keys::list(context),
         Keyed::CreateKey => api_keys::create(context, ports),
         Keyed::RotateKey => api_keys::rotate(context, ports),
         Keyed::RevokeKey => api_keys::delete(context),
         Keyed::GetAgentSignIn => agents::sign_in::read(context),
-        Keyed::SetAgentSignIn => {
-            let new = agents::sign_in::put(context)?;
-            Ok(Handler::new(Statements::default(), move |_, principal| async move {
-                new.answer(&principal, service, ports).await
-            }))
-        }
+        Keyed::SetAgentSignIn => agents::sign_in::put(context, ports),
         Keyed::DeleteAgentSignIn => agents::sign_in::delete(context),
         Keyed::ListAgentGrants => agents::grants::list(context),
         Keyed::CreateAgentGrant => agents::grants::create(context, ports),
@@ -144,17 +75,7 @@ pub(super) async fn prepare<'a, P: Ports>(
         Keyed::UpdateWebhook => webhooks::write::update(context),
         Keyed::DeleteWebhook => webhooks::write::delete(context),
         Keyed::ReplayEvents => webhooks::write::replay(context),
-        Keyed::CreateWebhook => {
-            let (asked, statements) = webhooks::signed::create(context)?;
-            Ok(Handler::new(statements, move |results, principal| async move {
-                asked.answer(&principal, &results, ports).await
-            }))
-        }
-        Keyed::RotateWebhook | Keyed::TestWebhook => {
-            let (asked, statements) = webhooks::signed::of_one(context)?;
-            Ok(Handler::new(statements, move |results, principal| async move {
-                asked.answer(&principal, &results, ports).await
-            }))
-        }
+        Keyed::CreateWebhook => webhooks::signed::create(context, ports),
+        Keyed::RotateWebhook | Keyed::TestWebhook => webhooks::signed::of_one(context, ports),
     }
 }

@@ -13,7 +13,6 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
-use crate::http::service::Service;
 use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
@@ -73,7 +72,10 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 ///
 /// # Errors
 /// With all faults of the body; when the service lacks what sign-in needs.
-pub fn put<'a>(context: &'a Context<'a>) -> Result<PutSignIn<'a>, Problem> {
+pub fn put<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     check(&mut body, context);
@@ -88,7 +90,9 @@ pub fn put<'a>(context: &'a Context<'a>) -> Result<PutSignIn<'a>, Problem> {
     {
         return Err(no_vault_keys());
     }
-    Ok(PutSignIn { context, base, body })
+    Ok(Handler::new(Statements::default(), move |_, principal| async move {
+        store(context, base, body, &principal, ports).await
+    }))
 }
 
 /// Notes the faults of fields that the type needs, does not have, or that lead where the service must not send anything.
@@ -131,85 +135,69 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
     }
 }
 
-/// A sign-in to be configured, once the caller has been let in.
-#[derive(Debug)]
-pub struct PutSignIn<'a> {
-    context: &'a Context<'a>,
-    base: &'a str,
-    body: BodyReader,
-}
-
-impl PutSignIn<'_> {
-    /// Stores the sign-in. An OpenID provider is asked first whether it is one.
-    ///
-    /// # Errors
-    /// With the fault of the issuer; when storage can't answer.
-    pub async fn answer<P: Ports>(
-        self,
-        principal: &Principal,
-        service: &Service,
-        ports: &Metered<'_, P>,
-    ) -> Result<Response, Problem> {
-        let Self { context, base, mut body } = self;
-        let keeps = !body.has("clientSecret");
-        let secret = body.text("clientSecret");
-        let issuer = body.text("issuer");
-        let (client_id, url) = (body.text("clientId"), body.text("url"));
-        let claim = body.text("identityClaim");
-        let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
-        if let Some(issuer) = &issuer {
-            let (targets, address) = (context.config.targets(), provider::discovery_url(issuer));
-            let documents = service.documents();
-            let document = documents.fetch(ports, targets, &address, provider::MAX_DOCUMENT).await;
-            let found = match document {
-                Ok(document) => Provider::parse(&document, issuer, targets)
-                    .map(|_| documents.keep(&address, &document, context.now)),
-                Err(error) => Err(format!("has no discovery document: {address} {error}")),
-            };
-            if let Err(what) = found {
-                return Err(body.refuse(&["issuer"], &what, None));
-            }
+/// Stores the sign-in, after checking that an OpenID provider has a discovery document.
+async fn store<P: Ports>(
+    context: &Context<'_>,
+    base: &str,
+    mut body: BodyReader,
+    principal: &Principal,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let keeps = !body.has("clientSecret");
+    let secret = body.text("clientSecret");
+    let issuer = body.text("issuer");
+    let (client_id, url) = (body.text("clientId"), body.text("url"));
+    let claim = body.text("identityClaim");
+    let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
+    if let Some(issuer) = &issuer {
+        let (targets, address) = (context.config.targets(), provider::discovery_url(issuer));
+        let documents = context.service.documents();
+        let document = documents.fetch(ports, targets, &address, provider::MAX_DOCUMENT).await;
+        let found = match document {
+            Ok(document) => Provider::parse(&document, issuer, targets)
+                .map(|_| documents.keep(&address, &document, context.now)),
+            Err(error) => Err(format!("has no discovery document: {address} {error}")),
+        };
+        if let Err(what) = found {
+            return Err(body.refuse(&["issuer"], &what, None));
         }
-        let now = context.now;
-        let shard = Shard::new(ports.number()).unwrap_or_default();
-        let id = shard.mark(ports.secret());
-        let batch = vec![
-            statements::create_endpoint(principal, &id, now),
-            statements::select_of(principal),
-        ];
-        let missing = || StorageError::new("an endpoint that was stored is not there");
-        let former: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
-        let seal = |secret: &String| {
-            let place = place(&principal.account, principal.environment, &former.id);
-            sealing(context.config.vault_keys.seal(&place, secret.as_bytes(), ports))
-        };
-        let sealed = match &secret {
-            Some(secret) => Some(seal(secret)?),
-            // A secret goes to the provider that it is for, as the client that it is of.
-            None if keeps && former.issuer == issuer && former.client_id == client_id => {
-                former.sealed.clone().map(Into::into)
-            }
-            None => None,
-        };
-        let new = NewSignIn {
-            id: &former.id,
-            kind: if issuer.is_some() { SignInType::Oidc } else { SignInType::App },
-            client_id: client_id.as_deref(),
-            sealed: sealed.as_ref(),
-            identity_claim: issuer.as_ref().map(|_| claim.as_deref().unwrap_or("sub")),
-            issuer: issuer.as_deref(),
-            identity_type,
-            url: url.as_deref(),
-            now,
-        };
-        let batch =
-            vec![statements::put_sign_in(principal, &new), statements::select_of(principal)];
-        let endpoint: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
-        let document = endpoint.to_json(base).ok_or_else(missing)?;
-        let mut response = Response::json(document, NO_STORE);
-        if former.r#type.is_none() {
-            response.status = 201;
-        }
-        Ok(response)
     }
+    let now = context.now;
+    let shard = Shard::new(ports.number()).unwrap_or_default();
+    let id = shard.mark(ports.secret());
+    let batch =
+        vec![statements::create_endpoint(principal, &id, now), statements::select_of(principal)];
+    let missing = || StorageError::new("an endpoint that was stored is not there");
+    let former: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
+    let seal = |secret: &String| {
+        let place = place(&principal.account, principal.environment, &former.id);
+        sealing(context.config.vault_keys.seal(&place, secret.as_bytes(), ports))
+    };
+    let sealed = match &secret {
+        Some(secret) => Some(seal(secret)?),
+        // A secret goes to the provider that it is for, as the client that it is of.
+        None if keeps && former.issuer == issuer && former.client_id == client_id => {
+            former.sealed.clone().map(Into::into)
+        }
+        None => None,
+    };
+    let new = NewSignIn {
+        id: &former.id,
+        kind: if issuer.is_some() { SignInType::Oidc } else { SignInType::App },
+        client_id: client_id.as_deref(),
+        sealed: sealed.as_ref(),
+        identity_claim: issuer.as_ref().map(|_| claim.as_deref().unwrap_or("sub")),
+        issuer: issuer.as_deref(),
+        identity_type,
+        url: url.as_deref(),
+        now,
+    };
+    let batch = vec![statements::put_sign_in(principal, &new), statements::select_of(principal)];
+    let endpoint: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
+    let document = endpoint.to_json(base).ok_or_else(missing)?;
+    let mut response = Response::json(document, NO_STORE);
+    if former.r#type.is_none() {
+        response.status = 201;
+    }
+    Ok(response)
 }

@@ -1,11 +1,14 @@
 //! `GET /v1/available-actions/{platform}` (specification, part 4.1).
 
-use super::answer::{Asked, CatalogAnswer};
+use super::answer::{CatalogQuery, handler};
 use crate::catalog::filter::{ActionFilter, Wish};
 use crate::catalog::search::Query;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::paging::Paging;
 use crate::http::problem::Problem;
+use crate::ports::Ports;
+use crate::storage::metering::Metered;
 use crate::terms::Method;
 use crate::util::case_fold::fold;
 
@@ -13,7 +16,10 @@ use crate::util::case_fold::fold;
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
+pub fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let filter = ActionFilter {
@@ -22,11 +28,9 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<CatalogAnswer<'a>, Problem> {
         method: query.text("method").map_or(Wish::Any, |text| method(&text)),
         q: query.text("q").and_then(|text| Query::parse(&text)),
     };
-    let (request, paging) = (context.request, Paging::read(&query));
-    let platforms = context.caller.platforms();
-    let asked = Asked::Actions { platform: context.argument(0), filter, paging };
-    let limits = context.caller.limits();
-    Ok(CatalogAnswer { request, platforms, limits, asked })
+    let paging = Paging::read(&query);
+    let asked = CatalogQuery::Actions { platform: context.argument(0), filter, paging };
+    Ok(handler(context, asked, ports))
 }
 
 /// The method of a name, in any case.

@@ -15,7 +15,9 @@ use crate::catalog::list::ListRef;
 use crate::catalog::logos;
 use crate::catalog::reader::{COUNTED, Catalog, FindFilter, FoundAction, Page};
 use crate::catalog::stored::SegmentId;
+use crate::http::context::Context;
 use crate::http::etag;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_CACHE, Request, Response};
 use crate::http::paging::Paging;
 use crate::http::problem::{Code, Extension, Problem};
@@ -31,22 +33,9 @@ use crate::util::nearest::{nearest, shown};
 /// How many names are suggested for an unknown one.
 const NEAREST: usize = 3;
 
-/// A request to the catalog.
+/// A query of the catalog.
 #[derive(Debug)]
-pub struct CatalogAnswer<'a> {
-    /// The request.
-    pub request: &'a Request,
-    /// The platforms that the token may see; `None` for all of them.
-    pub platforms: Option<&'a Names>,
-    /// What the caller may do: lists of actions show only these.
-    pub limits: &'a Limits,
-    /// What is asked for.
-    pub asked: Asked<'a>,
-}
-
-/// What is asked for.
-#[derive(Debug)]
-pub enum Asked<'a> {
+pub enum CatalogQuery<'a> {
     /// Connectors that match a filter.
     Connectors {
         /// What they match.
@@ -88,111 +77,117 @@ pub enum Asked<'a> {
     },
 }
 
-impl CatalogAnswer<'_> {
-    /// Reads what is asked for and renders the response.
-    ///
-    /// # Errors
-    /// `platform_not_found` when the caller sees no such platform, `action_not_found` when the platform has no such action;
-    /// `unavailable` when storage can't answer.
-    pub async fn answer<P: Ports>(
-        self,
-        cache: &CatalogCache,
-        ports: &Metered<'_, P>,
-    ) -> Result<Response, Problem> {
-        let Self { request, platforms, limits, asked } = self;
-        let catalog = Catalog::open(cache, ports).await?;
-        // The tag of a list is known before its rows are read; that of a detail is made from what has been read.
-        let is_list =
-            matches!(asked, Asked::Connectors { .. } | Asked::Found { .. } | Asked::Actions { .. });
-        let (tag, body) = match asked {
-            Asked::Connectors { filter, paging } => {
-                let seen = filter.platforms.as_ref();
-                // What else the answer depends on.
-                let shown = match &filter.connectable {
-                    None => names(seen).to_owned(),
-                    Some(clients) => {
-                        [seen.map_or("*", Names::as_str), "/", clients.as_str()].concat()
-                    }
-                };
-                let tag = etag::of_query(catalog.connectors_id()?, &place(request), &shown);
-                if let Some(response) = known(request, cache, &tag) {
-                    return Ok(response);
-                }
-                let page = catalog.connectors(&filter, &|total| paging.positions(total)).await?;
-                let rows = logos::absolute(page.rows, &request.origin);
-                (tag, paging.envelope(&rows, page.total as u64))
+/// A handler that responds from the catalog.
+pub(super) fn handler<'a, P: Ports>(
+    context: &'a Context<'a>,
+    query: CatalogQuery<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Handler<'a> {
+    Handler::catalog(respond(context, query, ports))
+}
+
+/// Reads what the query selects, and renders the response. Fails with `platform_not_found` when the platform does not exist or
+/// is not visible to the caller, and with `action_not_found`.
+pub(super) async fn respond<P: Ports>(
+    context: &Context<'_>,
+    query: CatalogQuery<'_>,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let (request, caller) = (context.request, context.caller);
+    let (platforms, limits) = (caller.platforms(), caller.limits());
+    let cache = context.service.catalog();
+    let catalog = Catalog::open(cache, ports).await?;
+    // The tag of a list is known before its rows are read; that of a detail is made from what has been read.
+    let is_list = matches!(
+        query,
+        CatalogQuery::Connectors { .. } | CatalogQuery::Found { .. } | CatalogQuery::Actions { .. }
+    );
+    let (tag, body) = match query {
+        CatalogQuery::Connectors { filter, paging } => {
+            let seen = filter.platforms.as_ref();
+            // What else the answer depends on.
+            let shown = match &filter.connectable {
+                None => names(seen).to_owned(),
+                Some(clients) => [seen.map_or("*", Names::as_str), "/", clients.as_str()].concat(),
+            };
+            let tag = etag::of_query(catalog.connectors_id()?, &place(request), &shown);
+            if let Some(response) = known(request, cache, &tag) {
+                return Ok(response);
             }
-            Asked::Connector { platform } => {
-                let folded = seen(platform, platforms);
-                let connector = match &folded {
-                    Some(folded) => catalog.detail(folded).await?,
-                    None => None,
-                };
-                let Some(connector) = connector else {
-                    return Err(no_platform(platform, &catalog.platforms().await?, platforms));
-                };
-                let tag = etag::of_query(SegmentId::of(&connector), &request.origin, "");
-                if let Some(response) = known(request, cache, &tag) {
-                    return Ok(response);
-                }
-                (tag, logos::absolute(connector, &request.origin))
-            }
-            Asked::Action { platform, key, with_responses, for_model } => {
-                let found = match seen(platform, platforms) {
-                    Some(folded) => catalog.action(&folded, key, with_responses).await?,
-                    None => FoundAction::NoPlatform,
-                };
-                let action = match found {
-                    FoundAction::Found(action) => action,
-                    FoundAction::NoAction(near) => return Err(no_action(platform, key, &near)),
-                    FoundAction::NoPlatform => {
-                        return Err(no_platform(platform, &catalog.platforms().await?, platforms));
-                    }
-                };
-                permit(&action, limits)?;
-                let form = if for_model { "model" } else { "" };
-                let tag = etag::of_query(SegmentId::of(&action), form, "");
-                if let Some(response) = known(request, cache, &tag) {
-                    return Ok(response);
-                }
-                (tag, if for_model { with_flat_input(&action)? } else { action })
-            }
-            Asked::Found { filter, paging } => {
-                let list = catalog.every_action()?;
-                let tag = etag::of_query(list.id, &request.query, &shown_of(platforms, limits));
-                if let Some(response) = known(request, cache, &tag) {
-                    return Ok(response);
-                }
-                (tag, found(&catalog, list, &filter, paging, (platforms, limits)).await?)
-            }
-            Asked::Actions { platform, filter, paging } => {
-                let folded = seen(platform, platforms);
-                let actions = match &folded {
-                    Some(folded) => catalog.find_actions(folded).await?,
-                    None => None,
-                };
-                let Some(actions) = actions else {
-                    return Err(no_platform(platform, &catalog.platforms().await?, platforms));
-                };
-                let tag = etag::of_query(actions.id, &request.query, &limits.name());
-                if let Some(response) = known(request, cache, &tag) {
-                    return Ok(response);
-                }
-                let page = if limits.is_none() {
-                    catalog.actions(actions, &filter, &|total| paging.positions(total)).await?
-                } else {
-                    let all = catalog.actions(actions, &filter, &|total| 0..total).await?;
-                    allowed(&all, limits, paging)?
-                };
-                (tag, paging.envelope(&page.rows, page.total as u64))
-            }
-        };
-        let body = ports.keep(body);
-        if is_list {
-            cache.remember_body(name_of(request, &tag), &body);
+            let page = catalog.connectors(&filter, &|total| paging.positions(total)).await?;
+            let rows = logos::absolute(page.rows, &request.origin);
+            (tag, paging.envelope(&rows, page.total as u64))
         }
-        Ok(ok(body, tag))
+        CatalogQuery::Connector { platform } => {
+            let folded = seen(platform, platforms);
+            let connector = match &folded {
+                Some(folded) => catalog.detail(folded).await?,
+                None => None,
+            };
+            let Some(connector) = connector else {
+                return Err(no_platform(platform, &catalog.platforms().await?, platforms));
+            };
+            let tag = etag::of_query(SegmentId::of(&connector), &request.origin, "");
+            if let Some(response) = known(request, cache, &tag) {
+                return Ok(response);
+            }
+            (tag, logos::absolute(connector, &request.origin))
+        }
+        CatalogQuery::Action { platform, key, with_responses, for_model } => {
+            let found = match seen(platform, platforms) {
+                Some(folded) => catalog.action(&folded, key, with_responses).await?,
+                None => FoundAction::NoPlatform,
+            };
+            let action = match found {
+                FoundAction::Found(action) => action,
+                FoundAction::NoAction(near) => return Err(no_action(platform, key, &near)),
+                FoundAction::NoPlatform => {
+                    return Err(no_platform(platform, &catalog.platforms().await?, platforms));
+                }
+            };
+            permit(&action, limits)?;
+            let form = if for_model { "model" } else { "" };
+            let tag = etag::of_query(SegmentId::of(&action), form, "");
+            if let Some(response) = known(request, cache, &tag) {
+                return Ok(response);
+            }
+            (tag, if for_model { with_flat_input(&action)? } else { action })
+        }
+        CatalogQuery::Found { filter, paging } => {
+            let list = catalog.every_action()?;
+            let tag = etag::of_query(list.id, &request.query, &shown_of(platforms, limits));
+            if let Some(response) = known(request, cache, &tag) {
+                return Ok(response);
+            }
+            (tag, found(&catalog, list, &filter, paging, (platforms, limits)).await?)
+        }
+        CatalogQuery::Actions { platform, filter, paging } => {
+            let folded = seen(platform, platforms);
+            let actions = match &folded {
+                Some(folded) => catalog.find_actions(folded).await?,
+                None => None,
+            };
+            let Some(actions) = actions else {
+                return Err(no_platform(platform, &catalog.platforms().await?, platforms));
+            };
+            let tag = etag::of_query(actions.id, &request.query, &limits.name());
+            if let Some(response) = known(request, cache, &tag) {
+                return Ok(response);
+            }
+            let page = if limits.is_none() {
+                catalog.actions(actions, &filter, &|total| paging.positions(total)).await?
+            } else {
+                let all = catalog.actions(actions, &filter, &|total| 0..total).await?;
+                allowed(&all, limits, paging)?
+            };
+            (tag, paging.envelope(&page.rows, page.total as u64))
+        }
+    };
+    let body = ports.keep(body);
+    if is_list {
+        cache.remember_body(name_of(request, &tag), &body);
     }
+    Ok(ok(body, tag))
 }
 
 /// What is read of an action, in a list and by itself.

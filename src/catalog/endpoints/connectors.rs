@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::answer::{Asked, CatalogAnswer};
+use super::answer::{CatalogQuery, handler, respond};
 use crate::catalog::filter::ConnectorFilter;
 use crate::catalog::search::Query;
 use crate::connect::statements::select_platforms_with_client;
@@ -47,16 +47,15 @@ pub fn plan<'a, P: Ports>(
     };
     let paging = Paging::read(&query);
     let (asks_connectable, asks_client) = (is_true("connectable"), is_true("hasOauthClient"));
-    let catalog = context.service.catalog();
     if !asks_connectable && !asks_client {
-        return Ok(Handler::catalog(answer(context, filter, paging).answer(catalog, ports)));
+        return Ok(handler(context, CatalogQuery::Connectors { filter, paging }, ports));
     }
     let mut statements = Statements::default();
     let clients = statements.ask::<Client>(select_platforms_with_client(&context.guard()));
     Ok(Handler::new(statements, move |results, _| async move {
         let clients = results.all(clients)?.into_iter().map(|client| client.platform).collect();
         let filter = with_clients(filter, clients, asks_connectable, asks_client);
-        answer(context, filter, paging).answer(catalog, ports).await
+        respond(context, CatalogQuery::Connectors { filter, paging }, ports).await
     }))
 }
 
@@ -76,17 +75,4 @@ fn with_clients(
         filter.platforms = Some(Names::new(&seen));
     }
     filter
-}
-
-fn answer<'a>(
-    context: &'a Context<'a>,
-    filter: ConnectorFilter,
-    paging: Paging,
-) -> CatalogAnswer<'a> {
-    CatalogAnswer {
-        request: context.request,
-        platforms: context.caller.platforms(),
-        limits: context.caller.limits(),
-        asked: Asked::Connectors { filter, paging },
-    }
 }

@@ -8,6 +8,7 @@ use crate::connect::statements;
 use crate::connections::endpoints::shown::document;
 use crate::connections::model::{Connection, ConnectionId};
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
 use crate::ports::{Clock, Db, Ports, StorageError};
@@ -49,21 +50,14 @@ impl Error {
     }
 }
 
-/// An attempt whose outcome is asked for.
-#[derive(Debug)]
-pub struct AskedAttempt<'a> {
-    context: &'a Context<'a>,
-    id: ConnectionId,
-    wait: u64,
-    attempt: Rows<Attempt>,
-    connection: Rows<Connection>,
-}
-
 /// Plans the request.
 ///
 /// # Errors
 /// With all faults of the query.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedAttempt<'a>, Statements), Problem> {
+pub fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let wait = query.integer("wait").unwrap_or(0);
@@ -71,7 +65,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedAttempt<'a>, Statement
     let id = context.connection_id();
     let mut statements = Statements::default();
     let (attempt, connection) = ask(context, &id, &mut statements);
-    Ok((AskedAttempt { context, id, wait, attempt, connection }, statements))
+    Ok(Handler::new(statements, move |results, _| async move {
+        let (attempt, connection) = (results.first(attempt)?, results.first(connection)?);
+        wait_for(context, &id, wait, (attempt, connection), ports).await
+    }))
 }
 
 fn ask(
@@ -84,34 +81,29 @@ fn ask(
     (attempt, statements.ask(statements::select_connected(&guard, id)))
 }
 
-impl AskedAttempt<'_> {
-    /// Answers as soon as the attempt is over, or the time to wait is.
-    ///
-    /// # Errors
-    /// `attempt_not_found` when the caller sees no such attempt.
-    pub async fn answer<P: Ports>(
-        self,
-        results: &Results,
-        ports: &Metered<'_, P>,
-    ) -> Result<Response, Problem> {
-        let mut left = self.wait.saturating_mul(1000);
-        let mut attempt = results.first(self.attempt)?;
-        let mut connection = results.first(self.connection)?;
-        loop {
-            let found = attempt.as_ref().ok_or_else(not_found)?;
-            let status = found.status(ports.now());
-            if status != Status::Pending || left == 0 {
-                return shown(found, status, connection.as_ref());
-            }
-            ports.sleep(PAUSE_MS).await;
-            left = left.saturating_sub(u64::from(PAUSE_MS));
-            let mut statements = Statements::default();
-            let (asked, connected) = ask(self.context, &self.id, &mut statements);
-            let sets = ports.batch(statements.into_vec()).await?;
-            let results = Results { sets, repeated: false };
-            attempt = results.first(asked)?;
-            connection = results.first(connected)?;
+/// Waits until the attempt ends, for up to `wait` seconds.
+async fn wait_for<P: Ports>(
+    context: &Context<'_>,
+    id: &ConnectionId,
+    wait: u64,
+    (mut attempt, mut connection): (Option<Attempt>, Option<Connection>),
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let mut left = wait.saturating_mul(1000);
+    loop {
+        let found = attempt.as_ref().ok_or_else(not_found)?;
+        let status = found.status(ports.now());
+        if status != Status::Pending || left == 0 {
+            return shown(found, status, connection.as_ref());
         }
+        ports.sleep(PAUSE_MS).await;
+        left = left.saturating_sub(u64::from(PAUSE_MS));
+        let mut statements = Statements::default();
+        let (attempt_rows, connection_rows) = ask(context, id, &mut statements);
+        let sets = ports.batch(statements.into_vec()).await?;
+        let results = Results { sets, repeated: false };
+        attempt = results.first(attempt_rows)?;
+        connection = results.first(connection_rows)?;
     }
 }
 

@@ -3,7 +3,6 @@
 use serde::Deserialize;
 
 use crate::auth::Principal;
-use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::{AuthMethod, TokenAuth};
 use crate::catalog::endpoints::answer::no_platform;
 use crate::catalog::reader::Catalog;
@@ -147,136 +146,130 @@ fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> 
     PrivateKey::parse(secret).is_none().then_some(what)
 }
 
-/// `PUT /v1/oauth-clients/{platform}`
-///
-/// # Errors
-/// With all faults of the body that show without the catalog; when there are no keys to seal with.
-pub fn put<'a>(context: &'a Context<'a>) -> Result<PutClient<'a>, Problem> {
+/// Reads the body, which [`store`] also checks against the catalog.
+pub fn checked_body(context: &Context<'_>) -> Result<BodyReader, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     body.finish()?;
     if context.config.vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
-    Ok(PutClient { context, body })
+    Ok(body)
 }
 
-/// An OAuth client to be stored, once the caller has been let in.
-#[derive(Debug)]
-pub struct PutClient<'a> {
+/// `PUT /v1/oauth-clients/{platform}`
+pub fn put<'a, P: Ports>(
     context: &'a Context<'a>,
-    body: BodyReader,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
+    let body = checked_body(context)?;
+    Ok(Handler::new(Asked::default(), move |_, principal| async move {
+        store(context, body, &principal, ports).await
+    }))
 }
 
-impl PutClient<'_> {
-    /// Stores the client.
-    ///
-    /// # Errors
-    /// `platform_not_found`; with all faults of the body.
-    pub async fn answer<P: Ports>(
-        self,
-        principal: &Principal,
-        cache: &CatalogCache,
-        ports: &Metered<'_, P>,
-    ) -> Result<Response, Problem> {
-        let Self { context, mut body } = self;
-        let asked = fold(context.argument(0));
-        let catalog = Catalog::open(cache, ports).await?;
-        let Some(connector) = connector(&catalog, &asked).await? else {
-            return Err(no_platform(&asked, &catalog.platforms().await?, None));
-        };
-        let platform = connector.platform.as_str();
-        let auth_method = body.text("authMethod");
-        let methods: Vec<_> =
-            connector.auth_methods.iter().filter(|method| method.is_oauth2()).collect();
-        let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
-        if methods.is_empty() {
-            let what = format!("is `{platform}`, which has no method of OAuth 2.0");
-            return Err(body.refuse(&["platform"], &what, None));
-        }
-        if let Some(id) = &auth_method
-            && !methods.iter().any(|method| method.id == *id)
-        {
-            body.invalid(&["authMethod"], &format!("must be one of {}", ids.join(", ")));
-        }
-        let keeps = !body.is_null("clientSecret");
-        let secret = body.text("clientSecret");
-        let client_id = body.text("clientId").unwrap_or_default();
-        let start_url = body.text("startUrl");
-        let pkce = body.text("pkce");
-        let scopes = json::text(&body.texts("scopes").unwrap_or_default());
-        let parameters =
-            json::text(&body.text_members("authorizationParameters").unwrap_or_default());
-        let variables = body.text_members("variables").unwrap_or_default();
-        let chosen =
-            methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
-        let chosen: Vec<_> = chosen.collect();
-        let warning = if scopes == "[]" { no_scopes(&connector.name, &chosen) } else { None };
-        let fields: Vec<_> = chosen.iter().flat_map(|method| &method.fields).collect();
-        let matcher = Matcher::new(ports);
-        for (name, value) in &variables {
-            let Some(field) = fields.iter().find(|field| field.name == *name) else {
-                body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
-                continue;
-            };
-            if let Some(what) = objection(field, value, &matcher) {
-                body.invalid(&["variables", name], &what);
-            }
-        }
-        if let Some(what) = secret.as_deref().and_then(|secret| unusable_key(secret, &chosen)) {
-            body.invalid(&["clientSecret"], what);
-        }
-        body.finish()?;
-        let sealed = match &secret {
-            Some(secret) => {
-                let place = place(&principal.account, principal.environment, platform);
-                Some(sealing(context.config.vault_keys.seal(&place, secret.as_bytes(), ports))?)
-            }
-            None => None,
-        };
-        let new = NewClient {
-            platform,
-            auth_method: auth_method.as_deref(),
-            client_id: &client_id,
-            secret: match &sealed {
-                Some(sealed) => NewSecret::Sealed(sealed),
-                None if keeps => NewSecret::Keep,
-                None => NewSecret::None,
-            },
-            scopes: &scopes,
-            authorization_parameters: &parameters,
-            variables: &json::text(&variables),
-            start_url: start_url.as_deref(),
-            pkce: pkce.as_deref(),
-            now: context.now,
-        };
-        let environment = principal.environment.as_str();
-        let select = statements::select_client_of(&principal.account, environment, platform);
-        let batch = vec![
-            select.clone(),
-            statements::put_client(principal, &new),
-            select,
-            statements::retry_rejected(principal, platform, context.now),
-        ];
-        let sets = ports.batch(batch).await?;
-        let former: Option<OauthClient> = first_row(&sets, 0)?;
-        let client: Option<OauthClient> = first_row(&sets, 2)?;
-        let client =
-            client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
-        if keeps && secret.is_none() && client.variables != json::text(&variables) {
-            return Err(secret_needed("variables"));
-        }
-        if keeps && secret.is_none() && client.auth_method != auth_method {
-            return Err(secret_needed("authMethod"));
-        }
-        let redirect_uri = redirect_uri(&context.request.origin);
-        let stored = document(&client, &redirect_uri, warning.as_slice())?;
-        let mut response = Response::json(stored, NO_STORE);
-        // A first try whose answer was lost may have created it.
-        let is_own = |former: OauthClient| ports.was_repeated() && former.created_at == context.now;
-        if former.is_none_or(is_own) {
-            response.status = 201;
-        }
-        Ok(response)
+/// Stores the client.
+pub async fn store<P: Ports>(
+    context: &Context<'_>,
+    mut body: BodyReader,
+    principal: &Principal,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let cache = context.service.catalog();
+    let asked = fold(context.argument(0));
+    let catalog = Catalog::open(cache, ports).await?;
+    let Some(connector) = connector(&catalog, &asked).await? else {
+        return Err(no_platform(&asked, &catalog.platforms().await?, None));
+    };
+    let platform = connector.platform.as_str();
+    let auth_method = body.text("authMethod");
+    let methods: Vec<_> =
+        connector.auth_methods.iter().filter(|method| method.is_oauth2()).collect();
+    let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
+    if methods.is_empty() {
+        let what = format!("is `{platform}`, which has no method of OAuth 2.0");
+        return Err(body.refuse(&["platform"], &what, None));
     }
+    if let Some(id) = &auth_method
+        && !methods.iter().any(|method| method.id == *id)
+    {
+        body.invalid(&["authMethod"], &format!("must be one of {}", ids.join(", ")));
+    }
+    let keeps = !body.is_null("clientSecret");
+    let secret = body.text("clientSecret");
+    let client_id = body.text("clientId").unwrap_or_default();
+    let start_url = body.text("startUrl");
+    let pkce = body.text("pkce");
+    let scopes = json::text(&body.texts("scopes").unwrap_or_default());
+    let parameters = json::text(&body.text_members("authorizationParameters").unwrap_or_default());
+    let variables = body.text_members("variables").unwrap_or_default();
+    let chosen =
+        methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
+    let chosen: Vec<_> = chosen.collect();
+    let warning = if scopes == "[]" { no_scopes(&connector.name, &chosen) } else { None };
+    let fields: Vec<_> = chosen.iter().flat_map(|method| &method.fields).collect();
+    let matcher = Matcher::new(ports);
+    for (name, value) in &variables {
+        let Some(field) = fields.iter().find(|field| field.name == *name) else {
+            body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
+            continue;
+        };
+        if let Some(what) = objection(field, value, &matcher) {
+            body.invalid(&["variables", name], &what);
+        }
+    }
+    if let Some(what) = secret.as_deref().and_then(|secret| unusable_key(secret, &chosen)) {
+        body.invalid(&["clientSecret"], what);
+    }
+    body.finish()?;
+    let sealed = match &secret {
+        Some(secret) => {
+            let place = place(&principal.account, principal.environment, platform);
+            Some(sealing(context.config.vault_keys.seal(&place, secret.as_bytes(), ports))?)
+        }
+        None => None,
+    };
+    let new = NewClient {
+        platform,
+        auth_method: auth_method.as_deref(),
+        client_id: &client_id,
+        secret: match &sealed {
+            Some(sealed) => NewSecret::Sealed(sealed),
+            None if keeps => NewSecret::Keep,
+            None => NewSecret::None,
+        },
+        scopes: &scopes,
+        authorization_parameters: &parameters,
+        variables: &json::text(&variables),
+        start_url: start_url.as_deref(),
+        pkce: pkce.as_deref(),
+        now: context.now,
+    };
+    let environment = principal.environment.as_str();
+    let select = statements::select_client_of(&principal.account, environment, platform);
+    let batch = vec![
+        select.clone(),
+        statements::put_client(principal, &new),
+        select,
+        statements::retry_rejected(principal, platform, context.now),
+    ];
+    let sets = ports.batch(batch).await?;
+    let former: Option<OauthClient> = first_row(&sets, 0)?;
+    let client: Option<OauthClient> = first_row(&sets, 2)?;
+    let client = client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
+    if keeps && secret.is_none() && client.variables != json::text(&variables) {
+        return Err(secret_needed("variables"));
+    }
+    if keeps && secret.is_none() && client.auth_method != auth_method {
+        return Err(secret_needed("authMethod"));
+    }
+    let redirect_uri = redirect_uri(&context.request.origin);
+    let stored = document(&client, &redirect_uri, warning.as_slice())?;
+    let mut response = Response::json(stored, NO_STORE);
+    // A first try whose answer was lost may have created it.
+    let is_own = |former: OauthClient| ports.was_repeated() && former.created_at == context.now;
+    if former.is_none_or(is_own) {
+        response.status = 201;
+    }
+    Ok(response)
 }

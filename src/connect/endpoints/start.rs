@@ -18,13 +18,14 @@ use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::connections::draft::NewConnection;
 use crate::connections::endpoints::create::{elsewhere, exists, no_other_connection, unreported};
-use crate::connections::endpoints::no_platform::{NoPlatform, OfPlatform};
+use crate::connections::endpoints::no_platform::no_platform;
 use crate::connections::model::{Connection, ConnectionId};
 use crate::connections::rules::DEFAULT_LABEL;
 use crate::connections::statements::one;
 use crate::credentials::placing::{CLIENT_SECRET, needs};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::Response;
 use crate::http::problem::{Code, Extension, Problem};
 use crate::ports::{Ports, Random};
@@ -45,7 +46,7 @@ struct Found {
 
 /// An account to connect.
 #[derive(Debug)]
-pub struct NewConnect<'a> {
+struct NewConnect<'a> {
     context: &'a Context<'a>,
     body: BodyReader,
     target: Wanted,
@@ -68,9 +69,6 @@ struct Owner {
     identity_type: IdentityType,
 }
 
-/// An account to connect, and what is asked of storage first.
-type Connecting<'a> = (Box<NewConnect<'a>>, Statements);
-
 /// Plans the request. The connector of a new connection is read before the key is known to be valid, so that the database
 /// is asked only once; a refused caller learns nothing of the result.
 ///
@@ -78,9 +76,8 @@ type Connecting<'a> = (Box<NewConnect<'a>>, Statements);
 /// With all faults of the request that show without its connector; `unavailable` without keys to seal with.
 pub async fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
-    catalog: &CatalogCache,
-    ports: &Metered<'_, P>,
-) -> Result<OfPlatform<'a, Connecting<'a>>, Problem> {
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
@@ -98,7 +95,7 @@ pub async fn plan<'a, P: Ports>(
             client: statements.ask(statements::select_client_for(&guard, &id)),
         };
         let new = NewConnect { context, body, target: Wanted::ById, found };
-        return with_keys(new, statements);
+        return with_keys(new, statements, ports);
     }
     let is_sent = body.has("platform");
     let platform = body.text("platform").map(|platform| fold(&platform));
@@ -120,10 +117,10 @@ pub async fn plan<'a, P: Ports>(
     }
     let asked = match &platform {
         Some(platform) => {
-            let catalog = Catalog::open(catalog, ports).await?;
+            let catalog = Catalog::open(context.service.catalog(), ports).await?;
             let Some(connector) = connector(&catalog, platform).await? else {
-                let (platform, platforms) = (platform.clone(), context.caller.platforms());
-                return Ok(OfPlatform::Unknown(NoPlatform { body, platform, platforms }));
+                let platform = platform.clone();
+                return Ok(Handler::catalog(no_platform(context, body, platform, ports)));
             };
             Some((platform.clone(), connector))
         }
@@ -147,17 +144,20 @@ pub async fn plan<'a, P: Ports>(
         client: statements.ask(statements::select_client(&guard, &platform)),
     };
     let target = Wanted::ByKey { connector: Box::new(connector), platform, label, owner };
-    with_keys(NewConnect { context, body, target, found }, statements)
+    with_keys(NewConnect { context, body, target, found }, statements, ports)
 }
 
-fn with_keys(
-    new: NewConnect<'_>,
+fn with_keys<'a, P: Ports>(
+    new: NewConnect<'a>,
     statements: Statements,
-) -> Result<OfPlatform<'_, Connecting<'_>>, Problem> {
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     if new.context.config.vault_keys.is_empty() {
         return Err(no_vault_keys());
     }
-    Ok(OfPlatform::Known((Box::new(new), statements)))
+    Ok(Handler::new(statements, move |results, principal| async move {
+        new.respond(&principal, &results, ports).await
+    }))
 }
 
 /// Whose connection it is to be: a token's own identity, or the one that the body names. Returns `None` when the body has
@@ -220,14 +220,14 @@ impl NewConnect<'_> {
     /// # Errors
     /// With all faults of the fields; `connection_not_found`, `connection_exists`, `oauth_client_missing`,
     /// `credentials_rejected`, `platform_unreachable`, `platform_timeout`, `too_many_requests`, `vault_full`.
-    pub async fn answer<P: Ports>(
+    async fn respond<P: Ports>(
         self,
         principal: &Principal,
         results: &Results,
-        cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let Self { context, mut body, target, found } = self;
+        let cache = context.service.catalog();
         let (name, tags) = (body.text("name"), body.texts("tags").map(|tags| json::text(&tags)));
         let existing = results.first(found.connection)?;
         let described = (name.as_deref(), tags.as_deref());

@@ -2,10 +2,9 @@
 
 use serde::Deserialize;
 
-use super::no_platform::{NoPlatform, OfPlatform};
+use super::no_platform::no_platform;
 use super::shown::shown;
 use crate::auth::Caller;
-use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::connections::draft::NewConnection;
 use crate::connections::model::Connection;
@@ -48,9 +47,8 @@ impl Connector {
 /// With all faults of the request; `unavailable` when the catalog can't be read.
 pub async fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
-    catalog: &CatalogCache,
-    ports: &Metered<'_, P>,
-) -> Result<OfPlatform<'a, Handler<'a>>, Problem> {
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     // Lower case, as the catalog writes it: `GitHub` means `github`.
@@ -59,10 +57,11 @@ pub async fn plan<'a, P: Ports>(
     let may = |platform: &str| confinement.is_none_or(|own| own.has_platform(platform));
     let connector = match platform.as_deref().filter(|platform| may(platform)) {
         Some(platform) => {
-            let row = Catalog::open(catalog, ports).await?.connector(platform).await?;
+            let catalog = Catalog::open(context.service.catalog(), ports).await?;
+            let row = catalog.connector(platform).await?;
             let Some(row) = row else {
-                let (platform, platforms) = (platform.to_owned(), context.caller.platforms());
-                return Ok(OfPlatform::Unknown(NoPlatform { body, platform, platforms }));
+                let platform = platform.to_owned();
+                return Ok(Handler::catalog(no_platform(context, body, platform, ports)));
             };
             Some(Connector::read(&row)?)
         }
@@ -80,7 +79,7 @@ pub async fn plan<'a, P: Ports>(
         &new.label,
         &new.identity,
     ));
-    let transaction = Handler::render(statements, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let holder = results.first(holder)?;
         let holder = holder.ok_or_else(|| no_place(context.caller))?;
         if holder.id != new.id {
@@ -91,8 +90,7 @@ pub async fn plan<'a, P: Ports>(
         let path = Keyed::ReadConnection.address(&[&holder.id]);
         response.add("location", format!("{}{path}", context.request.origin));
         Ok(response)
-    });
-    Ok(OfPlatform::Known(transaction))
+    }))
 }
 
 /// Another connection has the key. It is named if the caller may see it.

@@ -2,7 +2,6 @@
 
 use super::read::failed;
 use crate::auth::Principal;
-use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::connect::endpoints::connector;
 use crate::connect::statements::select_connection;
@@ -11,6 +10,7 @@ use crate::connections::model::Connection;
 use crate::credentials::check::{Due, check_all, is_checkable};
 use crate::credentials::fresh::AskedHeld;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::Response;
 use crate::http::problem::{Code, Problem};
 use crate::ports::{Db, Ports, first_row};
@@ -18,67 +18,59 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::{Results, Statements};
 use crate::terms::State;
 
-/// A connection to be checked, once the caller has been let in.
-#[derive(Debug)]
-pub struct AskedCheck<'a> {
-    context: &'a Context<'a>,
-    held: AskedHeld,
-}
-
 /// Plans the request.
 ///
 /// # Errors
 /// When the request has a query; `unavailable` without keys to open with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedCheck<'a>, Statements), Problem> {
+pub fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    Ok((AskedCheck { context, held }, statements))
+    Ok(Handler::new(statements, move |results, principal| async move {
+        check(context, held, &principal, &results, ports).await
+    }))
 }
 
-impl AskedCheck<'_> {
-    /// Checks the connection, unless the service waits after a failure. Returns it as it is then.
-    ///
-    /// # Errors
-    /// `connection_not_found`, `credentials_not_found`, `connection_failed`, `not_checkable`; `too_many_requests` while the
-    /// service waits.
-    pub async fn answer<P: Ports>(
-        self,
-        principal: &Principal,
-        results: &Results,
-        cache: &CatalogCache,
-        ports: &Metered<'_, P>,
-    ) -> Result<Response, Problem> {
-        let Self { context, held } = self;
-        let (connection, row, client) = held.rows(results)?;
-        if connection.state == State::Failed {
-            return Err(failed(&row));
-        }
-        let catalog = Catalog::open(cache, ports).await?;
-        let connector = connector(&catalog, &connection.platform).await?;
-        if !connector.is_some_and(|connector| is_checkable(&connector, &row, context.now)) {
-            let detail = "Nothing shows whether this connection works: its credentials can't be renewed, and the catalog has no request that checks them.";
-            return Err(Problem::new(Code::NotCheckable, detail));
-        }
-        let is_mended =
-            row.waits_for_client() && client.is_some_and(|client| client.rejected_since.is_none());
-        let next = row.next_attempt_at.filter(|_| !is_mended).unwrap_or_default();
-        let left = next.saturating_sub(context.now).div_ceil(1000);
-        if left > 0 {
-            let detail = format!(
-                "After a failure, the service waits before it asks the platform again: {left} seconds from now."
-            );
-            let problem = Problem::new(Code::TooManyRequests, detail);
-            return Err(Problem { retry_after: u32::try_from(left).ok(), ..problem });
-        }
-        let (account, environment) = (&principal.account, principal.environment);
-        let select = select_connection(account, environment.as_str(), &connection.id);
-        let due = Due { account: account.clone(), environment, connection: connection.id };
-        let faults = check_all(context.config, cache, ports, &[due]).await?;
-        if let Some(fault) = faults.into_iter().next() {
-            return Err(Problem::unavailable(fault));
-        }
-        let sets = ports.batch(vec![select]).await?;
-        shown(&first_row::<Connection>(&sets, 0)?.ok_or_else(Problem::no_connection)?)
+/// Checks the connection, unless the service waits after a failure. Returns the resulting connection.
+async fn check<P: Ports>(
+    context: &Context<'_>,
+    held: AskedHeld,
+    principal: &Principal,
+    results: &Results,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let cache = context.service.catalog();
+    let (connection, row, client) = held.rows(results)?;
+    if connection.state == State::Failed {
+        return Err(failed(&row));
     }
+    let catalog = Catalog::open(cache, ports).await?;
+    let connector = connector(&catalog, &connection.platform).await?;
+    if !connector.is_some_and(|connector| is_checkable(&connector, &row, context.now)) {
+        let detail = "Nothing shows whether this connection works: its credentials can't be renewed, and the catalog has no request that checks them.";
+        return Err(Problem::new(Code::NotCheckable, detail));
+    }
+    let is_mended =
+        row.waits_for_client() && client.is_some_and(|client| client.rejected_since.is_none());
+    let next = row.next_attempt_at.filter(|_| !is_mended).unwrap_or_default();
+    let left = next.saturating_sub(context.now).div_ceil(1000);
+    if left > 0 {
+        let detail = format!(
+            "After a failure, the service waits before it asks the platform again: {left} seconds from now."
+        );
+        let problem = Problem::new(Code::TooManyRequests, detail);
+        return Err(Problem { retry_after: u32::try_from(left).ok(), ..problem });
+    }
+    let (account, environment) = (&principal.account, principal.environment);
+    let select = select_connection(account, environment.as_str(), &connection.id);
+    let due = Due { account: account.clone(), environment, connection: connection.id };
+    let faults = check_all(context.config, cache, ports, &[due]).await?;
+    if let Some(fault) = faults.into_iter().next() {
+        return Err(Problem::unavailable(fault));
+    }
+    let sets = ports.batch(vec![select]).await?;
+    shown(&first_row::<Connection>(&sets, 0)?.ok_or_else(Problem::no_connection)?)
 }

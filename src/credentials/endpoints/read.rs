@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 
 use crate::audit::statements::credentials_read;
 use crate::auth::Principal;
-use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::endpoints::platform::Asking;
@@ -16,6 +15,7 @@ use crate::credentials::held::Held;
 use crate::credentials::lifecycle::row::HeldRow;
 use crate::credentials::placing::{Placed, Placement, Secrecy, basic_pair};
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
 use crate::ports::Ports;
@@ -25,19 +25,14 @@ use crate::terms::CredentialType;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// The credentials that are asked for.
-#[derive(Debug)]
-pub struct AskedCredentials<'a> {
-    context: &'a Context<'a>,
-    refresh: bool,
-    held: AskedHeld,
-}
-
 /// Plans the request.
 ///
 /// # Errors
 /// With all faults of the query; `unavailable` without keys to open with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedCredentials<'a>, Statements), Problem> {
+pub fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let refresh = query.boolean("refresh").unwrap_or(false);
@@ -46,28 +41,26 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(AskedCredentials<'a>, State
     let held = AskedHeld::of(context, &connection, &mut statements)?;
     let (guard, request) = (context.guard(), context.request_id);
     statements.run(credentials_read(&guard, &connection, context.caller, context.now, request));
-    Ok((AskedCredentials { context, refresh, held }, statements))
+    Ok(Handler::new(statements, move |results, principal| async move {
+        read(context, refresh, held, &principal, &results, ports).await
+    }))
 }
 
-impl AskedCredentials<'_> {
-    /// Hands the credentials out, renewed first when their time is nearly over.
-    ///
-    /// # Errors
-    /// As [`AskedHeld::open`].
-    pub async fn answer<P: Ports>(
-        self,
-        principal: &Principal,
-        results: &Results,
-        cache: &CatalogCache,
-        ports: &Metered<'_, P>,
-    ) -> Result<Response, Problem> {
-        let Self { context, refresh, held } = self;
-        let catalog = Catalog::open(cache, ports).await?;
-        let fresh = held.open(context, principal, results, &catalog, ports, refresh).await?;
-        let asking = fresh.asking(context.config);
-        let placed = asking.map(Asking::known).transpose()?.unwrap_or_default();
-        Ok(shown(&fresh.row, &fresh.held, fresh.method(), &placed))
-    }
+/// Returns the credentials, refreshed first when they expire soon.
+async fn read<P: Ports>(
+    context: &Context<'_>,
+    refresh: bool,
+    held: AskedHeld,
+    principal: &Principal,
+    results: &Results,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let cache = context.service.catalog();
+    let catalog = Catalog::open(cache, ports).await?;
+    let fresh = held.open(context, principal, results, &catalog, ports, refresh).await?;
+    let asking = fresh.asking(context.config);
+    let placed = asking.map(Asking::known).transpose()?.unwrap_or_default();
+    Ok(shown(&fresh.row, &fresh.held, fresh.method(), &placed))
 }
 
 /// The connection has failed; somebody must reconnect it.

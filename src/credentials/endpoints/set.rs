@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::auth::Principal;
-use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::{AuthMethod, Kind};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
@@ -20,11 +19,12 @@ use crate::credentials::held::{Held, HeldTokens};
 use crate::credentials::lifecycle::machine;
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::Response;
 use crate::http::problem::Problem;
 use crate::ports::Ports;
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Results, Rows, Statements};
+use crate::storage::transaction::Statements;
 use crate::terms::CredentialType;
 use crate::util::rfc3339;
 
@@ -46,20 +46,14 @@ const SECRETS: [(&str, CredentialType); 10] = [
     ("region", CredentialType::AwsSigv4),
 ];
 
-/// Credentials to be stored, once the caller has been let in.
-#[derive(Debug)]
-pub struct NewCredentials<'a> {
-    context: &'a Context<'a>,
-    body: BodyReader,
-    connection: Rows<Connection>,
-    client: Rows<OauthClient>,
-}
-
 /// Plans the request.
 ///
 /// # Errors
 /// With all faults of the body that show without the connector; `unavailable` without keys to seal with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<(NewCredentials<'a>, Statements), Problem> {
+pub fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     body.finish()?;
@@ -70,7 +64,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(NewCredentials<'a>, Stateme
     let id = context.connection_id();
     let connection = statements.ask(one::select(&guard, &id));
     let client = statements.ask(select_client_for(&guard, &id));
-    Ok((NewCredentials { context, body, connection, client }, statements))
+    Ok(Handler::new(statements, move |results, principal| async move {
+        let (connection, client) = (results.first(connection)?, results.first(client)?);
+        set(context, body, connection, client, &principal, ports).await
+    }))
 }
 
 /// The method to which credentials of a type belong. When there is none, or it is not clear which one, returns the field
@@ -97,119 +94,111 @@ fn method_for<'c>(
     })
 }
 
-impl NewCredentials<'_> {
-    /// Stores the credentials.
-    ///
-    /// # Errors
-    /// `connection_not_found`; with all faults of the body; `credentials_rejected`, `platform_unreachable`,
-    /// `platform_timeout`.
-    pub async fn answer<P: Ports>(
-        self,
-        principal: &Principal,
-        results: &Results,
-        cache: &CatalogCache,
-        ports: &Metered<'_, P>,
-    ) -> Result<Response, Problem> {
-        let Self { context, mut body, connection, client } = self;
-        let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
-        let catalog = Catalog::open(cache, ports).await?;
-        let connector = connector(&catalog, &connection.platform).await?;
-        let connector = connector.ok_or_else(|| gone(&connection.platform))?;
-        let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
-        let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
-        let method = match method_for(&connector, kind, body.text("authMethod").as_deref()) {
-            Ok(method) => method,
-            Err((field, what)) => return Err(body.refuse(&[field], &what, None)),
-        };
-        let mut given = body.text_members("fields").unwrap_or_default();
-        given.retain(|_, value| !value.is_empty());
-        let client = results.first(client)?.filter(|client| client.is_for(&method.id));
-        if let Kind::OAuth2(oauth) = &method.kind {
-            let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
-            for name in deciding_fields(oauth, &method.fields, &connector.servers) {
-                match (variables.get(name), given.get(name)) {
-                    (Some(own), None) => {
-                        given.insert(name.to_owned(), own.clone());
-                    }
-                    (Some(own), Some(value)) if own == value => {}
-                    (_, Some(value)) if !is_named(&method.fields, name, value) => {
-                        body.invalid(&["fields", name], DECIDES);
-                    }
-                    _ => {}
+/// Stores the credentials.
+async fn set<P: Ports>(
+    context: &Context<'_>,
+    mut body: BodyReader,
+    connection: Option<Connection>,
+    client: Option<OauthClient>,
+    principal: &Principal,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let cache = context.service.catalog();
+    let connection = connection.ok_or_else(Problem::no_connection)?;
+    let catalog = Catalog::open(cache, ports).await?;
+    let connector = connector(&catalog, &connection.platform).await?;
+    let connector = connector.ok_or_else(|| gone(&connection.platform))?;
+    let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
+    let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
+    let method = match method_for(&connector, kind, body.text("authMethod").as_deref()) {
+        Ok(method) => method,
+        Err((field, what)) => return Err(body.refuse(&[field], &what, None)),
+    };
+    let mut given = body.text_members("fields").unwrap_or_default();
+    given.retain(|_, value| !value.is_empty());
+    let client = client.filter(|client| client.is_for(&method.id));
+    if let Kind::OAuth2(oauth) = &method.kind {
+        let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
+        for name in deciding_fields(oauth, &method.fields, &connector.servers) {
+            match (variables.get(name), given.get(name)) {
+                (Some(own), None) => {
+                    given.insert(name.to_owned(), own.clone());
                 }
+                (Some(own), Some(value)) if own == value => {}
+                (_, Some(value)) if !is_named(&method.fields, name, value) => {
+                    body.invalid(&["fields", name], DECIDES);
+                }
+                _ => {}
             }
         }
-        let mut secrets = BTreeMap::new();
-        for (name, of) in SECRETS {
-            match body.text(name) {
-                Some(_) if of != kind => {
-                    body.invalid(
-                        &[name],
-                        &format!("does not belong to the type `{}`", kind.as_str()),
-                    );
-                }
-                Some(secret) => {
-                    secrets.insert(name, secret);
-                }
-                None => {}
+    }
+    let mut secrets = BTreeMap::new();
+    for (name, of) in SECRETS {
+        match body.text(name) {
+            Some(_) if of != kind => {
+                body.invalid(&[name], &format!("does not belong to the type `{}`", kind.as_str()));
             }
+            Some(secret) => {
+                secrets.insert(name, secret);
+            }
+            None => {}
         }
-        let scopes = body.texts("scopes").unwrap_or_default();
-        let expires_at = body.text("expiresAt").and_then(|text| rfc3339::parse(&text));
-        let tokens = if kind == CredentialType::OAuth2 {
-            if secrets.is_empty() {
-                body.invalid(&["accessToken"], "is required, or else `refreshToken`");
-            }
-            Some(HeldTokens {
-                access: secrets.remove("accessToken").unwrap_or_default(),
-                kind: "Bearer".to_owned(),
-                refresh: secrets.remove("refreshToken"),
-                members: BTreeMap::new(),
-            })
-        } else {
-            given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
-            None
-        };
-        let fields = method.fill(&connector.headers, &given, ports, |name, what| {
-            let own = SECRETS.iter().any(|(secret, _)| *secret == name);
-            let path: &[&str] = if own { &[name] } else { &["fields", name] };
-            body.invalid(path, &what);
-        });
-        body.finish()?;
+    }
+    let scopes = body.texts("scopes").unwrap_or_default();
+    let expires_at = body.text("expiresAt").and_then(|text| rfc3339::parse(&text));
+    let tokens = if kind == CredentialType::OAuth2 {
+        if secrets.is_empty() {
+            body.invalid(&["accessToken"], "is required, or else `refreshToken`");
+        }
+        Some(HeldTokens {
+            access: secrets.remove("accessToken").unwrap_or_default(),
+            kind: "Bearer".to_owned(),
+            refresh: secrets.remove("refreshToken"),
+            members: BTreeMap::new(),
+        })
+    } else {
+        given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
+        None
+    };
+    let fields = method.fill(&connector.headers, &given, ports, |name, what| {
+        let own = SECRETS.iter().any(|(secret, _)| *secret == name);
+        let path: &[&str] = if own { &[name] } else { &["fields", name] };
+        body.invalid(path, &what);
+    });
+    body.finish()?;
 
-        let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
-        let mut held = Held { tokens, ..Held::of_fields(kind, fields) };
-        let mut checked = Checked::Unasked;
-        if has_access {
-            let (config, connector, client) = (context.config, &connector, client.as_ref());
-            let asking = Asking { config, connector, method, held: &held, client };
-            checked = match platform::verify(ports, asking).await {
-                // What has expired can still be renewed.
-                Verdict::Rejected(401) if held.is_renewable(method) => Checked::Unasked,
-                verdict => verdict.checked(&connector.name)?,
-            };
-            platform::learn(ports, context.config, (connector, method), client, &mut held).await;
-        }
-        let account = Account {
-            account: &principal.account,
-            environment: principal.environment,
-            request: context.request_id,
-            attempt: None,
-            method,
-            held: &held,
-            // Without an access token, the first use renews.
-            expires_at: if has_access { expires_at } else { Some(context.now) },
-            asked_scopes: &scopes,
-            granted_scopes: None,
-            state: machine::stored(checked == Checked::Accepted),
-            unchecked: Unchecked::of(checked),
-            names: context.config.account_names,
-            now: context.now,
+    let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
+    let mut held = Held { tokens, ..Held::of_fields(kind, fields) };
+    let mut checked = Checked::Unasked;
+    if has_access {
+        let (config, connector, client) = (context.config, &connector, client.as_ref());
+        let asking = Asking { config, connector, method, held: &held, client };
+        checked = match platform::verify(ports, asking).await {
+            // What has expired can still be renewed.
+            Verdict::Rejected(401) if held.is_renewable(method) => Checked::Unasked,
+            verdict => verdict.checked(&connector.name)?,
         };
-        let target = Target::Existing { id: &connection.id, name: None, tags: None };
-        match store(ports, &context.config.vault_keys, &account, target).await? {
-            Written::Done(_) => Ok(Response::no_content()),
-            Written::Taken(_) | Written::Gone => Err(Problem::no_connection()),
-        }
+        platform::learn(ports, context.config, (connector, method), client, &mut held).await;
+    }
+    let account = Account {
+        account: &principal.account,
+        environment: principal.environment,
+        request: context.request_id,
+        attempt: None,
+        method,
+        held: &held,
+        // Without an access token, the first use renews.
+        expires_at: if has_access { expires_at } else { Some(context.now) },
+        asked_scopes: &scopes,
+        granted_scopes: None,
+        state: machine::stored(checked == Checked::Accepted),
+        unchecked: Unchecked::of(checked),
+        names: context.config.account_names,
+        now: context.now,
+    };
+    let target = Target::Existing { id: &connection.id, name: None, tags: None };
+    match store(ports, &context.config.vault_keys, &account, target).await? {
+        Written::Done(_) => Ok(Response::no_content()),
+        Written::Taken(_) | Written::Gone => Err(Problem::no_connection()),
     }
 }

@@ -184,7 +184,7 @@ fn put(
 ) -> Result<Response, Problem> {
     let metered = Metered::new(ports);
     metered.set_actor(by_operator());
-    wait(oauth_clients::put(context)?.answer(principal, context.service.catalog(), &metered))
+    wait(oauth_clients::store(context, oauth_clients::checked_body(context)?, principal, &metered))
 }
 
 /// An error as shown in a terminal, with all faults.

@@ -3,11 +3,11 @@
 use super::paged::{add_next, is_page, short_json};
 use super::run::{Wanted, returned};
 use crate::auth::Principal;
-use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::credentials::fresh::AskedHeld;
 use crate::credentials::placing::DEFAULT_ACCEPT;
 use crate::http::context::{Context, Permit};
+use crate::http::handler::Handler;
 use crate::http::message::{Body, NO_STORE, Proxied, Request, Response};
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
 use crate::platform_calls::address::below;
@@ -20,7 +20,7 @@ use crate::storage::transaction::{Results, Statements};
 
 /// A call that is to be passed on.
 #[derive(Debug)]
-pub struct ProxyCall<'a> {
+struct ProxyCall<'a> {
     context: &'a Context<'a>,
     held: AskedHeld,
     retries: u8,
@@ -34,7 +34,10 @@ pub struct ProxyCall<'a> {
 /// # Errors
 /// `invalid_parameter` for a path that leaves that of the server; `invalid_body` for a body that can't be sent;
 /// `unavailable` without keys to open with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<(ProxyCall<'a>, Statements), Problem> {
+pub fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     // The server does not matter here: what can't stand below one can't stand below any.
     if below("", context.argument(1), "").is_none() {
         return Err(invalid("path", "must not contain `.` or `..` as a segment, encoded or not"));
@@ -54,7 +57,10 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(ProxyCall<'a>, Statements),
     let wanted = request.header(AGENT).map(Wanted::of_agent).transpose()?;
     let mut statements = Statements::default();
     let held = AskedHeld::of(context, &context.connection_id(), &mut statements)?;
-    Ok((ProxyCall { context, held, retries, permit, wanted }, statements))
+    let call = ProxyCall { context, held, retries, permit, wanted };
+    Ok(Handler::new(statements, move |results, principal| async move {
+        call.respond(&principal, &results, ports).await
+    }))
 }
 
 impl ProxyCall<'_> {
@@ -62,14 +68,14 @@ impl ProxyCall<'_> {
     ///
     /// # Errors
     /// As [`AskedHeld::open`] and [`Line::send`]; `invalid_parameter` for a server that the catalog does not have.
-    pub async fn answer<P: Ports>(
+    async fn respond<P: Ports>(
         self,
         principal: &Principal,
         results: &Results,
-        cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let Self { context, held, retries, permit, wanted } = self;
+        let cache = context.service.catalog();
         let request = context.request;
         let catalog = Catalog::open(cache, ports).await?;
         let fresh = held.open(context, principal, results, &catalog, ports, false).await?;

@@ -11,7 +11,6 @@ use super::approval::{self, AskedApproval, Wish};
 use super::paged::{add_next, is_page};
 use crate::auth::Principal;
 use crate::catalog::action::answer::ACCEPT;
-use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::Pagination;
 use crate::catalog::endpoints::answer::no_action;
 use crate::catalog::reader::{Catalog, FoundAction};
@@ -19,6 +18,7 @@ use crate::connect::endpoints::start::gone;
 use crate::credentials::fresh::AskedHeld;
 use crate::credentials::placing::DEFAULT_ACCEPT;
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::message::{Body, NO_STORE, Response};
 use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::platform_calls::address::below;
@@ -48,7 +48,7 @@ pub const MAX_ANSWER: usize = 8 << 20;
 
 /// An action that is to be run.
 #[derive(Debug)]
-pub struct RunAction<'a> {
+struct RunAction<'a> {
     context: &'a Context<'a>,
     key: &'a str,
     input: &'a [u8],
@@ -65,7 +65,10 @@ pub struct RunAction<'a> {
 /// # Errors
 /// With the faults of the header for retries, and those of the body that show without the action; `unavailable` without keys
 /// to open with.
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements), Problem> {
+pub fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut unplaced = None;
     let input = match &context.request.body {
@@ -83,7 +86,9 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<(RunAction<'a>, Statements),
     let approval = AskedApproval::of(context, &mut statements);
     let key = context.argument(1);
     let run = RunAction { context, key, input, held, retries, approval, unplaced };
-    Ok((run, statements))
+    Ok(Handler::new(statements, move |results, principal| async move {
+        run.respond(&principal, &results, ports).await
+    }))
 }
 
 /// What a platform answers.
@@ -253,14 +258,14 @@ impl RunAction<'_> {
     ///
     /// # Errors
     /// `action_not_found`; `invalid_body` with all faults of the input; as [`AskedHeld::open`] and [`Line::send`].
-    pub async fn answer<P: Ports>(
+    async fn respond<P: Ports>(
         self,
         principal: &Principal,
         results: &Results,
-        cache: &CatalogCache,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let Self { context, key, input, held, retries, approval, unplaced } = self;
+        let cache = context.service.catalog();
         let connection = held.connection(results)?;
         if let Some(approval) = approval {
             return approval.answer(context, (&connection.id, key), results, ports).await;

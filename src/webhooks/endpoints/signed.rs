@@ -8,11 +8,12 @@ use crate::connect::endpoints::{no_vault_keys, opening, sealing};
 use crate::connections::endpoints::create::unreported;
 use crate::http::context::Context;
 use crate::http::endpoint::Keyed;
+use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
 use crate::ports::{Clock, Db, Ports, Random, first_row};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Results, Rows, Statements};
+use crate::storage::transaction::Statements;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 use crate::webhooks::Webhook;
@@ -20,22 +21,6 @@ use crate::webhooks::deliver::{Message, send};
 use crate::webhooks::rules::MAX_WEBHOOKS;
 use crate::webhooks::secret::{Secrets, place};
 use crate::webhooks::statements::{self, NewWebhook};
-
-/// What is asked for, once the caller has been let in.
-pub struct SignedWebhook<'a> {
-    context: &'a Context<'a>,
-    asked: Asked,
-}
-
-/// What is asked for.
-enum Asked {
-    /// A webhook.
-    Create(New),
-    /// Another secret for this one.
-    Rotate(Rows<Webhook>),
-    /// An example for this one.
-    Test(Rows<Webhook>),
-}
 
 /// A webhook to be stored.
 struct New {
@@ -49,7 +34,10 @@ struct New {
 ///
 /// # Errors
 /// With all faults of the body; when there are no keys to seal with.
-pub fn create<'a>(context: &'a Context<'a>) -> Result<(SignedWebhook<'a>, Statements), Problem> {
+pub fn create<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
     let url = body.text("url");
@@ -66,48 +54,31 @@ pub fn create<'a>(context: &'a Context<'a>) -> Result<(SignedWebhook<'a>, Statem
         types: json::text(&body.texts("types").unwrap_or_default()),
         active: body.boolean("active").unwrap_or(true),
     };
-    let asked = Asked::Create(new);
-    Ok((SignedWebhook { context, asked }, Statements::default()))
+    Ok(Handler::new(Statements::default(), move |_, principal| async move {
+        stored(context, &principal, &new, ports).await
+    }))
 }
 
 /// `POST /v1/webhooks/{id}/rotate` and `POST /v1/webhooks/{id}/test`
 ///
 /// # Errors
 /// When the request has a query.
-pub fn of_one<'a>(context: &'a Context<'a>) -> Result<(SignedWebhook<'a>, Statements), Problem> {
+pub fn of_one<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let select = statements::select(&context.guard(), context.argument(0));
     let webhook = statements.ask::<Webhook>(select);
-    let asked = if context.endpoint == Keyed::RotateWebhook {
-        Asked::Rotate(webhook)
-    } else {
-        Asked::Test(webhook)
-    };
-    Ok((SignedWebhook { context, asked }, statements))
-}
-
-impl SignedWebhook<'_> {
-    /// Does what is asked for.
-    ///
-    /// # Errors
-    /// `webhook_not_found`, `webhook_limit`; when the secret can't be sealed or opened.
-    pub async fn answer<P: Ports>(
-        self,
-        principal: &Principal,
-        results: &Results,
-        ports: &Metered<'_, P>,
-    ) -> Result<Response, Problem> {
-        let Self { context, asked } = self;
-        match asked {
-            Asked::Create(new) => stored(context, principal, &new, ports).await,
-            Asked::Rotate(webhook) => {
-                let webhook = results.first(webhook)?;
-                rotated(context, principal, webhook, ports).await
-            }
-            Asked::Test(webhook) => tested(context, results.first(webhook)?, ports).await,
+    Ok(Handler::new(statements, move |results, principal| async move {
+        let webhook = results.first(webhook)?;
+        if context.endpoint == Keyed::RotateWebhook {
+            rotated(context, &principal, webhook, ports).await
+        } else {
+            tested(context, webhook, ports).await
         }
-    }
+    }))
 }
 
 async fn stored<P: Ports>(

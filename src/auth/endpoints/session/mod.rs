@@ -2,21 +2,27 @@
 
 pub mod new;
 
-use new::NewSession;
-
 use crate::http::context::Context;
+use crate::http::handler::Handler;
 use crate::http::problem::Problem;
+use crate::ports::Ports;
+use crate::storage::metering::Metered;
+use crate::storage::transaction::Statements;
 
 /// Plans the request. The platforms are looked up in the catalog, and the token is made, once the key is known to be valid.
 ///
 /// # Errors
 /// With all faults of the query; when the body is no JSON object; `unavailable` when the service has no secret to sign with.
-pub fn plan<'a>(context: &Context<'a>) -> Result<NewSession<'a>, Problem> {
-    let secrets = &context.config.sessions;
-    if !secrets.can_sign() {
+pub fn plan<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
+    if !context.config.sessions.can_sign() {
         return Err(new::no_secret());
     }
     context.no_query()?;
-    let (body, origin) = (context.body()?, context.request.origin.as_str());
-    Ok(NewSession { body, origin, secrets, now: context.now })
+    let body = context.body()?;
+    Ok(Handler::new(Statements::default(), move |_, principal| async move {
+        new::create(context, body, &principal, ports).await
+    }))
 }

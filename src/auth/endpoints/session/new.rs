@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::auth::limits::{Access, Limits, MAX_ACTIONS, action, platforms_of};
 use crate::auth::restriction::Confinement;
-use crate::auth::token::{MAX_TOKEN, SessionSecrets, Token};
+use crate::auth::token::{MAX_TOKEN, Token};
 use crate::auth::{Principal, Shard};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::http::body::BodyReader;
+use crate::http::context::Context;
 use crate::http::fields::{MAX_PLATFORMS, platform_in_any_case, unknown_platform};
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
@@ -42,85 +43,66 @@ struct Session<'a> {
     connect_url: Option<String>,
 }
 
-/// A token that is asked for.
-#[derive(Debug)]
-pub struct NewSession<'a> {
-    /// The body, whose faults are not reported yet.
-    pub body: BodyReader,
-    /// The address of the service.
-    pub origin: &'a str,
-    /// What signs the token.
-    pub secrets: &'a SessionSecrets,
-    /// Milliseconds since 1970-01-01 UTC.
-    pub now: u64,
-}
-
-impl NewSession<'_> {
-    /// Makes the token for the holder of a key.
-    ///
-    /// # Errors
-    /// With all faults of the body; `insufficient_scope` for a scope that the key lacks; `unavailable` when the catalog
-    /// can't be read.
-    pub async fn answer<P: Ports>(
-        self,
-        principal: &Principal,
-        catalog: &CatalogCache,
-        ports: &Metered<'_, P>,
-    ) -> Result<Response, Problem> {
-        let Self { mut body, origin, secrets, now } = self;
-        let sent = ["actions", "connections"].into_iter().filter(|name| body.has(name));
-        let sent: Vec<&str> = sent.collect();
-        let (platforms, actions) = reach(&mut body, catalog, ports).await?;
+/// Creates the token.
+pub(super) async fn create<P: Ports>(
+    context: &Context<'_>,
+    mut body: BodyReader,
+    principal: &Principal,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let sent = ["actions", "connections"].into_iter().filter(|name| body.has(name));
+    let sent: Vec<&str> = sent.collect();
+    let (platforms, actions) = reach(&mut body, context.service.catalog(), ports).await?;
+    body.finish()?;
+    let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
+    let ends = context.now.saturating_add(seconds.saturating_mul(1000));
+    let token = Token {
+        environment: principal.environment,
+        shard: Shard::new(ports.number()).unwrap_or_default(),
+        key_id: principal.key_id.clone(),
+        scopes: scopes(principal, body.texts("scopes"))?,
+        confinement: Confinement {
+            identity: body.text("identity").unwrap_or_default(),
+            identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
+            platforms,
+            connections: body.texts("connections").map(|ids| lower(&ids)),
+        },
+        limits: Limits { access: access(&mut body), actions, confirm: None },
+        origins: body.texts("origins").map(|origins| Names::new(&origins)),
+        expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
+        grant: None,
+    };
+    let text = context.config.sessions.sign(&token).ok_or_else(no_secret)?;
+    let may_connect = token.scopes.contains(Scope::ConnectionsConnect);
+    let connect_code =
+        may_connect.then(|| context.config.sessions.sign_code(&token, &ports.secret())).flatten();
+    if text.len() > MAX_TOKEN {
+        let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
+        // What makes tokens long, the longest first.
+        let lists = ["actions", "connections", "origins"];
+        let longest = lists.into_iter().find(|name| sent.contains(name));
+        body.invalid(&[longest.unwrap_or("origins")], &what);
         body.finish()?;
-        let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
-        let ends = now.saturating_add(seconds.saturating_mul(1000));
-        let token = Token {
-            environment: principal.environment,
-            shard: Shard::new(ports.number()).unwrap_or_default(),
-            key_id: principal.key_id.clone(),
-            scopes: scopes(principal, body.texts("scopes"))?,
-            confinement: Confinement {
-                identity: body.text("identity").unwrap_or_default(),
-                identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
-                platforms,
-                connections: body.texts("connections").map(|ids| lower(&ids)),
-            },
-            limits: Limits { access: access(&mut body), actions, confirm: None },
-            origins: body.texts("origins").map(|origins| Names::new(&origins)),
-            expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
-            grant: None,
-        };
-        let text = secrets.sign(&token).ok_or_else(no_secret)?;
-        let may_connect = token.scopes.contains(Scope::ConnectionsConnect);
-        let connect_code =
-            may_connect.then(|| secrets.sign_code(&token, &ports.secret())).flatten();
-        if text.len() > MAX_TOKEN {
-            let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
-            // What makes tokens long, the longest first.
-            let lists = ["actions", "connections", "origins"];
-            let longest = lists.into_iter().find(|name| sent.contains(name));
-            body.invalid(&[longest.unwrap_or("origins")], &what);
-            body.finish()?;
-        }
-        let Confinement { identity, identity_type, platforms, connections } = &token.confinement;
-        let document = Session {
-            token: &text,
-            expires_at: rfc3339(token.expires_at),
-            environment: token.environment,
-            identity,
-            identity_type: *identity_type,
-            scopes: token.scopes,
-            platforms: platforms.as_ref(),
-            access: token.limits.access,
-            actions: token.limits.actions.as_ref(),
-            connections: connections.as_ref(),
-            origins: token.origins.as_ref(),
-            connect_url: connect_code.map(|code| format!("{origin}/connect#code={code}")),
-        };
-        let mut response = Response::json(json::bytes(&document), NO_STORE);
-        response.status = 201;
-        Ok(response)
     }
+    let Confinement { identity, identity_type, platforms, connections } = &token.confinement;
+    let document = Session {
+        token: &text,
+        expires_at: rfc3339(token.expires_at),
+        environment: token.environment,
+        identity,
+        identity_type: *identity_type,
+        scopes: token.scopes,
+        platforms: platforms.as_ref(),
+        access: token.limits.access,
+        actions: token.limits.actions.as_ref(),
+        connections: connections.as_ref(),
+        origins: token.origins.as_ref(),
+        connect_url: connect_code
+            .map(|code| format!("{}/connect#code={code}", context.request.origin)),
+    };
+    let mut response = Response::json(json::bytes(&document), NO_STORE);
+    response.status = 201;
+    Ok(response)
 }
 
 /// The platforms and the actions that the body names, as the catalog writes the platforms, each once. Returns `None` for what it
