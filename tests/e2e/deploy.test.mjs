@@ -155,7 +155,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         "KV namespace",
         "D1 database connector-vault",
         "queue connector-vault",
-        "tables",
+        "schema/",
         "VAULT_KEYS",
         "catalog",
         "a key",
