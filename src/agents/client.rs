@@ -1,5 +1,5 @@
-//! Clients: programs that ask for access. One identifies itself by the URL of its metadata document, or registers (RFC 7591)
-//! and gets its registration back, signed, as its client ID. No client is stored.
+//! OAuth clients of agents. A client is identified by the URL of its metadata document, or registers (RFC 7591) and receives
+//! its registration, signed, as its client ID. No client is stored.
 
 use std::net::Ipv6Addr;
 
@@ -11,23 +11,22 @@ use crate::auth::token::SessionSecrets;
 use crate::targets::host::Host;
 use crate::util::invisible::visible;
 
-/// The prefix of the client ID of a registered client.
 const PREFIX: &str = "mc_";
-/// The most bytes of a metadata document.
+/// The maximum length of a metadata document, in bytes.
 pub const MAX_DOCUMENT: usize = 5 << 10;
-/// The most redirect URIs of a client.
+/// The maximum number of redirect URIs.
 const MAX_URIS: usize = 10;
-/// The longest redirect URI, in characters.
+/// The maximum length of a redirect URI, in characters.
 const MAX_URI: usize = 512;
-/// The longest name that is shown of a client, in characters.
+/// The maximum length of a client's name, in characters.
 const MAX_NAME: usize = 60;
-/// The longest client ID that is a signed registration, in characters.
+/// The maximum length of a signed registration, in characters.
 const MAX_ID: usize = 4096;
-/// The longest URL of a metadata document, in characters.
+/// The maximum length of the URL of a metadata document, in characters.
 const MAX_DOCUMENT_URL: usize = 512;
 
-/// Schemes that do not open a program with the code: a browser runs or shows them, or reads files.
-const BAD_SCHEMES: [&str; 12] = [
+/// Schemes that browsers handle themselves, so that no program would receive the code.
+const FORBIDDEN_SCHEMES: [&str; 12] = [
     "about",
     "blob",
     "chrome",
@@ -42,34 +41,31 @@ const BAD_SCHEMES: [&str; 12] = [
     "wss",
 ];
 
-/// A client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
-    /// SHA-256 of its ID, by which the token endpoint knows it again.
+    /// SHA-256 of its ID, which the token endpoint compares.
     pub hash: String,
-    /// The URL of its metadata document. Returns `None` for a registered client.
+    /// The URL of its metadata document; `None` for a registered client.
     pub url: Option<String>,
-    /// What it calls itself. Nobody has checked that.
+    /// The name in its metadata, which is not verified.
     pub name: Option<String>,
     redirect_uris: Vec<String>,
 }
 
-/// What a registered client's ID says.
+/// The claims of a registered client's ID.
 #[derive(Debug, Serialize, Deserialize)]
-struct Registered {
-    /// The endpoint at which it registered.
+struct Registration {
     #[serde(rename = "e")]
     endpoint: String,
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     #[serde(rename = "r")]
     redirect_uris: Vec<String>,
-    /// When it registered, in seconds since 1970-01-01 UTC.
     #[serde(rename = "t")]
     issued_at: u64,
 }
 
-/// What metadata says about a client (RFC 7591, section 2), as far as it matters here.
+/// Client metadata (RFC 7591, section 2), as far as it is used.
 #[derive(Debug, Deserialize)]
 struct Metadata {
     client_id: Option<String>,
@@ -80,17 +76,15 @@ struct Metadata {
     response_types: Option<Vec<String>>,
 }
 
-/// Whether a character of a name would let it pass for words of the page: it begins a line, or ends the quotation.
-fn hides(letter: char) -> bool {
+/// Whether a character would let a name pass for text of the page: it starts a line, or ends the quotation.
+fn breaks_quotation(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{201c}'..='\u{201f}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Why metadata is not accepted: the code of RFC 7591, section 3.2.2, and the reason.
+/// An error in metadata: the code of RFC 7591, section 3.2.2, and a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetadataError {
-    /// The error's code.
     pub code: &'static str,
-    /// What is wrong.
     pub what: &'static str,
 }
 
@@ -98,7 +92,7 @@ const fn invalid(what: &'static str) -> MetadataError {
     MetadataError { code: "invalid_client_metadata", what }
 }
 
-const fn bad_uri(what: &'static str) -> MetadataError {
+const fn invalid_uri(what: &'static str) -> MetadataError {
     MetadataError { code: "invalid_redirect_uri", what }
 }
 
@@ -107,10 +101,10 @@ impl Metadata {
         let metadata: Self = serde_json::from_slice(document)
             .map_err(|_| invalid("The metadata must be a JSON object with `redirect_uris`."))?;
         if metadata.redirect_uris.is_empty() || metadata.redirect_uris.len() > MAX_URIS {
-            return Err(bad_uri("`redirect_uris` must have 1 to 10 items."));
+            return Err(invalid_uri("`redirect_uris` must have 1 to 10 items."));
         }
         if let Some(what) = metadata.redirect_uris.iter().find_map(|uri| redirect_uri(uri)) {
-            return Err(bad_uri(what));
+            return Err(invalid_uri(what));
         }
         let has = |list: &Option<Vec<String>>, name: &str| {
             list.as_ref().is_none_or(|list| list.iter().any(|item| item == name))
@@ -124,22 +118,20 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// The name as it may be shown: without what is invisible, changes the direction of text or ends the quotation of a name.
-    /// Returns `None` when nothing is left.
+    /// The name without invisible characters, changes of the writing direction and quotation marks. Returns `None` if nothing
+    /// is left.
     fn name(&self) -> Option<String> {
         let name = self.client_name.as_ref().and_then(Value::as_str)?;
-        let shown: String = visible(name).filter(|letter| !hides(*letter)).take(MAX_NAME).collect();
+        let shown: String =
+            visible(name).filter(|letter| !breaks_quotation(*letter)).take(MAX_NAME).collect();
         let shown = shown.trim();
         (!shown.is_empty()).then(|| shown.to_owned())
     }
 }
 
 impl Client {
-    /// Registers a client at an endpoint. Returns its ID and the registration as the response has it (RFC 7591, section
-    /// 3.2.1), or `None` when the service has no secret to sign with. `now` is in milliseconds since 1970-01-01 UTC.
-    ///
-    /// # Errors
-    /// When the metadata is not accepted.
+    /// Registers a client at an endpoint. Returns the registration response (RFC 7591, section 3.2.1), or `None` without a
+    /// signing secret.
     pub fn register(
         secrets: &SessionSecrets,
         endpoint: &str,
@@ -150,12 +142,12 @@ impl Client {
         let issued_at = now.checked_div(1000).unwrap_or_default();
         let (name, redirect_uris) = (metadata.name(), metadata.redirect_uris);
         let registered =
-            Registered { endpoint: endpoint.to_owned(), name, redirect_uris, issued_at };
+            Registration { endpoint: endpoint.to_owned(), name, redirect_uris, issued_at };
         let Some(id) = secrets.sign_text(PREFIX, &registered) else { return Ok(None) };
         if id.len() > MAX_ID {
-            return Err(bad_uri("The redirect URIs are too long in total."));
+            return Err(invalid_uri("The redirect URIs are too long in total."));
         }
-        // A method with a secret that the client asked for is replaced, as RFC 7591 allows.
+        // A requested authentication method with a secret is replaced, as RFC 7591 allows.
         let mut response = serde_json::json!({
             "client_id": id,
             "client_id_issued_at": issued_at,
@@ -170,11 +162,10 @@ impl Client {
         Ok(Some(response))
     }
 
-    /// The client with an ID that was signed at this endpoint. Returns `None` for any other text.
-    #[must_use]
-    pub fn registered(secrets: &SessionSecrets, endpoint: &str, id: &str) -> Option<Self> {
-        let registered: Registered = secrets.verify_text(PREFIX, id)?;
-        let Registered { name, redirect_uris, .. } = registered;
+    /// Verifies the ID of a client that registered at this endpoint.
+    pub fn from_registration(secrets: &SessionSecrets, endpoint: &str, id: &str) -> Option<Self> {
+        let registered: Registration = secrets.verify_text(PREFIX, id)?;
+        let Registration { name, redirect_uris, .. } = registered;
         (registered.endpoint == endpoint).then(|| Self {
             hash: hash(id),
             url: None,
@@ -183,11 +174,8 @@ impl Client {
         })
     }
 
-    /// The client whose metadata document is at `url`.
-    ///
-    /// # Errors
-    /// When the document is not accepted.
-    pub fn of_document(url: &str, document: &[u8]) -> Result<Self, MetadataError> {
+    /// Parses the metadata document at `url`.
+    pub fn from_document(url: &str, document: &[u8]) -> Result<Self, MetadataError> {
         let metadata = Metadata::parse(document)?;
         if metadata.client_id.as_deref() != Some(url) {
             return Err(invalid("The `client_id` of the document is not the document's URL."));
@@ -200,11 +188,10 @@ impl Client {
         Ok(Self { hash: hash(url), url: Some(url.to_owned()), name, redirect_uris })
     }
 
-    /// Whether a client ID is the URL of a metadata document, which has a path.
-    #[must_use]
+    /// Whether a client ID is the URL of a metadata document, which must have a path.
     pub fn is_document(id: &str) -> bool {
         let path = id.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
-        // Parsers of URLs take `%2e` for a dot, too.
+        // URL parsers also treat `%2e` as a dot.
         let plain = |segment: &str| segment.to_ascii_lowercase().replace("%2e", ".");
         let is_dotted = |path: &str| {
             path.split('/').any(|segment| matches!(plain(segment).as_str(), "." | ".."))
@@ -215,17 +202,15 @@ impl Client {
             })
     }
 
-    /// Whether users may be sent to an address with a code: it is one of the client's, except for the port of a loopback
-    /// address (RFC 8252, section 7.3).
-    #[must_use]
+    /// Whether a redirect URI is one of the client's, except for the port of a loopback address (RFC 8252, section 7.3).
     pub fn may_redirect_to(&self, uri: &str) -> bool {
         self.redirect_uris.iter().any(|known| {
-            known == uri || matches!((loopback(known), loopback(uri)), (Some(known), Some(asked)) if known == asked)
+            known == uri || matches!((loopback(known), loopback(uri)), (Some(known), Some(requested)) if known == requested)
         })
     }
 }
 
-/// The host and what follows the port of a loopback redirect URI. Returns `None` for any other address.
+/// The host of a loopback redirect URI, and what follows the port.
 fn loopback(uri: &str) -> Option<(&str, &str)> {
     let rest = uri.strip_prefix("http://")?;
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -244,21 +229,20 @@ fn is_loopback(host: &str) -> bool {
     })
 }
 
-/// Where a redirect URI leads, for the consent page.
+/// The target of a redirect URI, for the consent page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
-    /// To a site.
+    /// A website.
     Site(String),
-    /// To whichever program listens on the user's machine.
+    /// A program on the user's machine that listens on a port.
     Machine,
-    /// To whichever program has claimed this scheme on the user's machine.
+    /// A program on the user's machine that has registered this scheme.
     Scheme(String),
 }
 
 impl Destination {
-    /// Where an accepted redirect URI leads.
-    #[must_use]
-    pub fn of(uri: &str) -> Self {
+    /// The target of a valid redirect URI.
+    pub fn from_redirect_uri(uri: &str) -> Self {
         if loopback(uri).is_some() {
             return Self::Machine;
         }
@@ -271,7 +255,7 @@ impl Destination {
     }
 }
 
-/// Checks a redirect URI: an `https` one, an `http` one of a loopback address, or one of a program's own scheme.
+/// Checks a redirect URI: `https`, `http` with a loopback address, or the scheme of a program.
 fn redirect_uri(uri: &str) -> Option<&'static str> {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&byte);
     if !(1..=MAX_URI).contains(&uri.len()) || !uri.bytes().all(is_plain) {
@@ -301,7 +285,7 @@ fn redirect_uri(uri: &str) -> Option<&'static str> {
             };
             let is_scheme = scheme.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase())
                 && scheme.bytes().all(letter)
-                && !BAD_SCHEMES.contains(&scheme);
+                && !FORBIDDEN_SCHEMES.contains(&scheme);
             (!is_scheme || !has_own(rest)).then_some(
                 "A redirect URI must begin with `https://`, with `http://` and a loopback address, or with the scheme of a program, in lower case.",
             )
@@ -374,7 +358,8 @@ mod tests {
             "https://app.example/cb", "http://localhost:1/cb", "http://[::1]/cb", "cursor://a/cb",
         ]});
         let client =
-            Client::of_document("https://app.example/c", document.to_string().as_bytes()).unwrap();
+            Client::from_document("https://app.example/c", document.to_string().as_bytes())
+                .unwrap();
         for (uri, may) in [
             ("https://app.example/cb", true),
             ("https://app.example:443/cb", false),
@@ -399,15 +384,16 @@ mod tests {
             ("http://[::1]:7/cb", Destination::Machine),
             ("cursor://a/cb", Destination::Scheme("cursor".into())),
         ] {
-            assert_eq!(Destination::of(uri), destination);
+            assert_eq!(Destination::from_redirect_uri(uri), destination);
         }
     }
 
     #[test]
     fn a_metadata_document_names_its_own_url() {
         let url = "https://app.example/client.json";
-        let of =
-            |document: serde_json::Value| Client::of_document(url, document.to_string().as_bytes());
+        let of = |document: serde_json::Value| {
+            Client::from_document(url, document.to_string().as_bytes())
+        };
         let uris = json!(["https://app.example/cb"]);
         let good = json!({"client_id": url, "client_name": "App", "redirect_uris": uris, "token_endpoint_auth_method": "none"});
         assert_eq!(of(good).unwrap().name.as_deref(), Some("App"));
@@ -439,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_registration_is_its_own_id_and_belongs_to_its_endpoint() {
+    fn registrations_are_signed_and_bound_to_their_endpoint() {
         let secrets = SessionSecrets::new(&"s".repeat(32), "");
         let name = format!("\u{202e}App\u{0}\u{200b} {}", "x".repeat(100));
         let document = json!({"client_name": name, "redirect_uris": ["http://localhost:1/cb"]});
@@ -448,16 +434,16 @@ mod tests {
         };
         let response = register(&secrets).unwrap();
         let id = response["client_id"].as_str().unwrap();
-        let client = Client::registered(&secrets, "e", id).unwrap();
+        let client = Client::from_registration(&secrets, "e", id).unwrap();
         assert!(client.may_redirect_to("http://localhost:2/cb"));
         let shown = client.name.unwrap();
         assert!(shown.starts_with("App x") && shown.chars().count() <= MAX_NAME, "{shown}");
         assert_eq!(response["client_name"], shown);
         assert_eq!(response["client_id_issued_at"], 5);
         let other = SessionSecrets::new(&"o".repeat(32), "");
-        assert!(Client::registered(&secrets, "f", id).is_none());
-        assert!(Client::registered(&other, "e", id).is_none());
-        assert!(Client::registered(&secrets, "e", &id.replacen("mc_", "ar_", 1)).is_none());
+        assert!(Client::from_registration(&secrets, "f", id).is_none());
+        assert!(Client::from_registration(&other, "e", id).is_none());
+        assert!(Client::from_registration(&secrets, "e", &id.replacen("mc_", "ar_", 1)).is_none());
         assert!(register(&SessionSecrets::default()).is_none());
     }
 }

@@ -1,31 +1,26 @@
-//! Parameters of OAuth requests: `application/x-www-form-urlencoded`, in a query or a body.
+//! Parameters of OAuth requests, in a query or a body: `application/x-www-form-urlencoded`.
 
 use crate::util::percent::decode_form;
 
-/// Why parameters can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormError {
-    /// A name or a value is badly encoded, or has a control character.
+    /// A name or a value is not encoded correctly, or has a control character.
     Encoding,
-    /// A parameter is given twice (RFC 6749, sections 3.1 and 3.2).
+    /// A parameter is repeated (RFC 6749, sections 3.1 and 3.2).
     Duplicate(String),
-    /// There are more than [`MAX`] of them.
     TooMany,
 }
 
-/// The most parameters of a request: the form of the consent page has a box for each of 100 platforms and 20 grants. Each name is
-/// compared with those before it, so that more would keep the service busy.
+/// The maximum number of parameters: the consent form has a checkbox for each of 100 platforms and 20 grants. Each name is
+/// compared with all before it, so a larger number would be expensive.
 const MAX: usize = 200;
 
-/// Parameters, each once. Those without a value count as omitted (RFC 6749, section 3.1).
+/// Parameters. Those without a value count as omitted (RFC 6749, section 3.1).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads parameters. Only `repeatable` ones may be given more than once.
-    ///
-    /// # Errors
-    /// When one is badly encoded or is given twice, and when there are too many.
+    /// Parses parameters. Only `repeatable` ones may be repeated.
     pub fn parse(text: &str, repeatable: &[&str]) -> Result<Self, FormError> {
         let mut pairs: Vec<(String, String)> = Vec::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -45,14 +40,13 @@ impl Form {
         Ok(Self(pairs))
     }
 
-    /// The value of a parameter. Returns `None` when it is omitted or empty.
-    #[must_use]
+    /// Returns `None` if the parameter is omitted or empty.
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(known, value)| known == name && !value.is_empty());
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The values of a parameter that may be repeated.
+    /// The values of a repeatable parameter.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let own = self.0.iter().filter(move |(known, value)| known == name && !value.is_empty());
         own.map(|(_, value)| value.as_str())
@@ -64,7 +58,7 @@ mod tests {
     use super::{Form, FormError};
 
     #[test]
-    fn each_parameter_is_read_once() {
+    fn refuses_repeated_and_malformed_parameters() {
         let form = Form::parse("a=1+2&b=%C3%A9&c&p=x&&p=y", &["q", "p"]).unwrap();
         assert_eq!((form.get("a"), form.get("b"), form.get("c")), (Some("1 2"), Some("é"), None));
         assert_eq!(form.all("p").collect::<Vec<_>>(), ["x", "y"]);

@@ -1,5 +1,5 @@
-//! ID tokens of OpenID providers (OpenID Connect Core 1.0, section 3.1.3.7). The platform verifies the signature; everything
-//! else is checked here, and a token that is not for this very sign-in is refused.
+//! Validates ID tokens of OpenID providers (OpenID Connect Core 1.0, section 3.1.3.7). The runtime verifies the signature;
+//! everything else is checked here.
 
 use std::fmt;
 
@@ -9,36 +9,31 @@ use serde_json::{Map, Value};
 
 use crate::ports::{Algorithm, Signatures};
 
-/// How far the provider's clock may be behind or ahead, in milliseconds.
+/// The tolerated clock skew, in milliseconds.
 const LEEWAY_MS: u64 = 60 * 1000;
-/// The longest token, in characters.
+/// The maximum length of a token, in characters.
 const MAX: usize = 32 << 10;
 
-/// What a token must say.
+/// The expected claims.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected<'a> {
-    /// The issuer.
     pub issuer: &'a str,
-    /// The client at the issuer.
     pub client_id: &'a str,
-    /// The value that was sent with this sign-in.
+    /// The nonce of this sign-in.
     pub nonce: &'a str,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
-/// Why a token is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdTokenError {
-    /// It is not a signed JWT.
+    /// Not a signed JWT.
     Malformed,
-    /// It is not signed by RS256 or ES256, or demands extensions.
+    /// Not signed with RS256 or ES256, or extensions are required.
     Algorithm,
-    /// None of the provider's keys is the one that signed it.
     UnknownKey,
-    /// The signature is wrong.
     Signature,
-    /// A claim is not as it must be.
+    /// The name of a claim that is missing or wrong.
     Claim(String),
 }
 
@@ -65,14 +60,14 @@ struct Header {
     crit: Option<Value>,
 }
 
-/// The keys of a provider (RFC 7517, section 5).
+/// A provider's keys (RFC 7517, section 5).
 #[derive(Debug, Deserialize)]
 pub struct KeySet {
     keys: Vec<Map<String, Value>>,
 }
 
 impl KeySet {
-    /// The only key of these that may have signed a token. A key that names its use or its algorithm must be for it.
+    /// The only key that can have signed a token. A key that names its use or algorithm must match.
     fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<&Map<String, Value>> {
         let name = algorithm.as_str();
         let family = match algorithm {
@@ -88,15 +83,12 @@ impl KeySet {
                 && says(key, "alg", name)
                 && kid.is_none_or(|kid| key.get("kid").is_some_and(|said| said == kid))
         });
-        // Without a `kid`, the provider must have one such key only.
+        // Without a `kid`, there must be only one such key.
         all.next().filter(|_| all.next().is_none())
     }
 }
 
-/// The claims of a token that is for this very sign-in.
-///
-/// # Errors
-/// When it is not.
+/// Validates a token and returns its claims.
 pub async fn validate(
     token: &str,
     keys: &KeySet,
@@ -130,7 +122,7 @@ pub async fn validate(
     }
 }
 
-/// The first claim that is wrong.
+/// The first claim that is missing or wrong.
 fn check(claims: &Map<String, Value>, expected: Expected<'_>) -> Option<&'static str> {
     let Expected { issuer, client_id, nonce, now } = expected;
     let is = |name: &str, value: &str| claims.get(name).is_some_and(|said| said == value);
@@ -145,7 +137,7 @@ fn check(claims: &Map<String, Value>, expected: Expected<'_>) -> Option<&'static
         Some(milliseconds)
     };
     let latest = now.saturating_add(LEEWAY_MS);
-    // Of several audiences, the token must have been issued to this client.
+    // A token with several audiences must have been issued to this client.
     let audiences = match claims.get("aud") {
         Some(Value::Array(all)) => all.as_slice(),
         Some(one) => std::slice::from_ref(one),
@@ -167,15 +159,12 @@ fn check(claims: &Map<String, Value>, expected: Expected<'_>) -> Option<&'static
     .find_map(|(name, is_good)| (!is_good).then_some(name))
 }
 
-/// The identity that a claim states. An e-mail address counts only once the provider has verified it.
-///
-/// # Errors
-/// When the claim is missing or is not a text, or the address is not verified.
+/// The identity in a claim. An email address must be verified by the provider.
 pub fn identity<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<&'a str, IdTokenError> {
     let text = claims.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| IdTokenError::Claim(name.to_owned()))?;
     let verified = claims.get("email_verified");
-    // Some providers send the text.
+    // Some providers send the string `"true"`.
     let is_verified = verified.is_some_and(|said| *said == true || said == "true");
     if name == "email" && !is_verified {
         return Err(IdTokenError::Claim("email_verified".to_owned()));

@@ -1,11 +1,11 @@
-//! Sign-in for agents: an OAuth 2.1 authorization server for each MCP endpoint (`/mcp/{endpointId}`), by which the end users of
-//! an account let an agent act for them. Pure: requests, tokens, rules and SQL. `crate::agents::endpoints` answers with them.
+//! Sign-in for agents: an OAuth 2.1 authorization server for each MCP endpoint (`/mcp/{endpointId}`). The end users of an
+//! account use it to let an agent act for them.
 //!
-//! - **Clients** ([`client`]) are no rows: a client ID is the URL of a metadata document, or the signed registration itself.
-//! - **Requests** ([`request`]) are no rows either: what the authorization endpoint was asked for travels, signed, through the
+//! - **Clients** ([`client`]) are not stored: a client ID is the URL of a metadata document, or the signed registration.
+//! - **Requests** ([`request`]) are not stored either: the parameters of the authorization endpoint travel, signed, through the
 //!   sign-in, bound to the browser by a cookie.
-//! - **Grants** ([`grant`]) are rows, written only after a user has signed in. Access tokens ([`crate::auth::token`]) are
-//!   signed and name their grant, which storage is asked for in the same batch as the key.
+//! - **Grants** ([`grant`]) are stored only after a user has signed in. Access tokens ([`crate::auth::token`]) are signed and
+//!   name their grant, which is checked in the same batch as the key.
 
 pub mod approval;
 pub mod client;
@@ -27,21 +27,18 @@ pub use crate::auth::limits::{Access, Confirm};
 use crate::auth::key::KeyHash;
 use crate::terms::{Scope, Scopes};
 
-/// What the metadata of every endpoint calls the two levels of access.
+/// The scopes in the metadata of every endpoint.
 pub const SCOPES: &str = "read write";
 
 impl Access {
-    /// The access that a client asks for: an unknown scope, such as `offline_access`, grants nothing. Returns `None` when no
-    /// scope is known. A client that names none asks for both.
-    #[must_use]
-    pub fn of_scope(scope: Option<&str>) -> Option<Self> {
+    /// The access that a client requests. Unknown scopes, such as `offline_access`, grant nothing; without a known scope,
+    /// returns `None`. Without the parameter, the client requests both.
+    pub fn from_scope(scope: Option<&str>) -> Option<Self> {
         let scope = scope.unwrap_or(SCOPES);
         let named: Vec<Self> = scope.split(' ').filter_map(Self::parse).collect();
         if named.contains(&Self::Write) { Some(Self::Write) } else { named.first().copied() }
     }
 
-    /// The value of `scope` in responses.
-    #[must_use]
     pub const fn scope(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -49,8 +46,7 @@ impl Access {
         }
     }
 
-    /// What its tokens may do, as long as their key may too.
-    #[must_use]
+    /// The scopes of its tokens. They count only while the key has them too.
     pub fn scopes(self) -> Scopes {
         match self {
             Self::Read => {
@@ -62,22 +58,19 @@ impl Access {
     }
 }
 
-/// The form in which a secret is stored: SHA-256 in hexadecimal.
-#[must_use]
+/// The hash under which a secret is stored: SHA-256 in hexadecimal.
 pub fn hash(secret: &str) -> String {
     KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
 }
 
-/// The challenge of a verifier (RFC 7636, section 4.2). Returns `None` when the verifier is malformed.
-#[must_use]
+/// The challenge of a verifier (RFC 7636, section 4.2). Returns `None` for a malformed verifier.
 pub fn challenge(verifier: &str) -> Option<String> {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let is_good = (43..=128).contains(&verifier.len()) && verifier.bytes().all(letter);
     is_good.then(|| Base64UrlUnpadded::encode_string(&Sha256::digest(verifier.as_bytes())))
 }
 
-/// Whether a text can be the challenge of a verifier.
-#[must_use]
+/// Whether a string has the form of a challenge.
 pub fn is_challenge(text: &str) -> bool {
     text.len() == 43 && Base64UrlUnpadded::decode_vec(text).is_ok()
 }
@@ -87,7 +80,7 @@ mod tests {
     use super::{Access, challenge, is_challenge};
 
     #[test]
-    fn a_request_without_known_scopes_asks_for_nothing() {
+    fn unknown_scopes_grant_nothing() {
         for (scope, access) in [
             (None, Some(Access::Write)),
             (Some("read"), Some(Access::Read)),
@@ -98,7 +91,7 @@ mod tests {
             (Some("READ"), None),
             (Some(""), None),
         ] {
-            assert_eq!(Access::of_scope(scope), access, "{scope:?}");
+            assert_eq!(Access::from_scope(scope), access, "{scope:?}");
         }
     }
 

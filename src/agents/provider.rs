@@ -1,4 +1,4 @@
-//! OpenID providers: what their discovery document says (OpenID Connect Discovery 1.0), and the requests to them.
+//! OpenID providers: their discovery document (OpenID Connect Discovery 1.0) and the requests to them.
 
 use base64ct::{Base64, Encoding as _};
 use serde::Deserialize;
@@ -8,60 +8,47 @@ use crate::targets::Targets;
 use crate::terms::Method;
 use crate::util::percent::encode;
 
-/// The most bytes of a discovery document, or of a set of keys.
+/// The maximum length of a discovery document or a key set, in bytes.
 pub const MAX_DOCUMENT: usize = 64 << 10;
 
-/// A provider.
+/// A discovery document.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Provider {
     issuer: String,
-    /// Where users sign in.
     pub authorization_endpoint: String,
-    /// Where codes are exchanged.
     pub token_endpoint: String,
-    /// Where the keys are.
     pub jwks_uri: String,
     #[serde(default)]
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
 
-/// What is asked of a provider's authorization endpoint.
+/// The parameters of an authorization request.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
-    /// The client there.
+pub struct AuthorizationRequest<'a> {
     pub client_id: &'a str,
-    /// Where users come back.
     pub redirect_uri: &'a str,
-    /// The claim that is the identity.
+    /// The claim with the identity.
     pub claim: &'a str,
-    /// What comes back with the user.
+    /// The state that the provider returns.
     pub state: &'a str,
-    /// What the ID token must contain.
     pub nonce: &'a str,
-    /// The challenge of PKCE.
     pub challenge: &'a str,
 }
 
-/// The client's credentials at a provider.
+/// Client credentials at a provider.
 #[derive(Clone, Copy)]
 pub struct Credentials<'a> {
-    /// The `client_id`.
     pub id: &'a str,
-    /// The secret; `None` for a public client.
+    /// `None` for a public client.
     pub secret: Option<&'a str>,
 }
 
-/// The address of an issuer's discovery document.
-#[must_use]
 pub fn discovery_url(issuer: &str) -> String {
     format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'))
 }
 
 impl Provider {
-    /// Reads the discovery document of an issuer.
-    ///
-    /// # Errors
-    /// With what is wrong, as the end of a sentence that begins with the issuer.
+    /// Parses and checks the discovery document of an issuer. The error is the end of a sentence that begins with the issuer.
     pub fn parse(document: &[u8], issuer: &str, targets: Targets) -> Result<Self, String> {
         let provider: Self = serde_json::from_slice(document).map_err(|_| {
             "has a discovery document without `issuer`, `authorization_endpoint`, `token_endpoint` or `jwks_uri`"
@@ -81,10 +68,9 @@ impl Provider {
         Ok(provider)
     }
 
-    /// Where a user signs in.
-    #[must_use]
-    pub fn authorization_url(&self, ask: &Ask<'_>) -> String {
-        let scope = match ask.claim {
+    /// The URL to which the user is redirected.
+    pub fn authorization_url(&self, request: &AuthorizationRequest<'_>) -> String {
+        let scope = match request.claim {
             "sub" => "openid",
             "email" => "openid email",
             _ => "openid profile email",
@@ -92,12 +78,12 @@ impl Provider {
         let mut url = self.authorization_endpoint.clone();
         for (name, value) in [
             ("response_type", "code"),
-            ("client_id", ask.client_id),
-            ("redirect_uri", ask.redirect_uri),
+            ("client_id", request.client_id),
+            ("redirect_uri", request.redirect_uri),
             ("scope", scope),
-            ("state", ask.state),
-            ("nonce", ask.nonce),
-            ("code_challenge", ask.challenge),
+            ("state", request.state),
+            ("nonce", request.nonce),
+            ("code_challenge", request.challenge),
             ("code_challenge_method", "S256"),
         ] {
             url.push(if url.contains('?') { '&' } else { '?' });
@@ -108,9 +94,8 @@ impl Provider {
         url
     }
 
-    /// The request that exchanges a code. The client authenticates by Basic unless the provider only takes the secret in the
-    /// body (RFC 8414: Basic is the default).
-    #[must_use]
+    /// Exchanges a code. The client authenticates with Basic, the default of RFC 8414, unless the provider only accepts the
+    /// secret in the body.
     pub fn exchange(
         &self,
         client: Credentials<'_>,
@@ -160,7 +145,7 @@ mod tests {
     use crate::targets::Targets;
 
     #[test]
-    fn a_discovery_document_is_of_its_issuer_and_leads_to_public_addresses() {
+    fn discovery_documents_need_the_issuer_and_public_urls() {
         let good = json!({
             "issuer": "https://id.example", "authorization_endpoint": "https://id.example/a",
             "token_endpoint": "https://id.example/t", "jwks_uri": "https://id.example/k",
@@ -190,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_authenticates_as_its_provider_says() {
+    fn clients_authenticate_by_the_providers_methods() {
         let client = Credentials { id: "an id", secret: Some("a:secret") };
         let provider = |methods: Option<Vec<String>>| Provider {
             issuer: String::new(),

@@ -1,4 +1,4 @@
-//! A row of `agent_endpoints`: the MCP address of an account and environment, and who authenticates its users.
+//! MCP endpoints: the address of an account and environment for agents, and how its users sign in.
 
 use std::fmt;
 
@@ -8,28 +8,23 @@ use crate::credentials::{Kind, OpenError, Place, Sealed, VaultKeys};
 use crate::terms::{Environment, IdentityType};
 use crate::util::rfc3339::rfc3339;
 
-/// An endpoint. `Debug` shows its id only.
+/// A row of `agent_endpoints`. `Debug` shows only the id.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct Endpoint {
-    /// The last segment of its address.
     pub id: String,
-    /// The account.
     pub account: String,
-    /// Its environment.
     pub environment: Environment,
-    /// Who authenticates users. `None` while sign-in is switched off.
+    /// `None` while the sign-in is disabled.
     pub r#type: Option<SignInType>,
-    /// The issuer of the OpenID provider.
     pub issuer: Option<String>,
-    /// The `client_id` there.
+    /// The `client_id` at the provider.
     pub client_id: Option<String>,
-    /// The sealed client secret.
+    /// The encrypted client secret.
     pub sealed: Option<String>,
-    /// The claim that is the identity.
+    /// The claim with the identity.
     pub identity_claim: Option<String>,
-    /// What kind of identity users are.
     pub identity_type: Option<IdentityType>,
-    /// The address of the account's own app.
+    /// The URL of the account's own app.
     pub url: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
@@ -39,22 +34,19 @@ pub struct Endpoint {
     pub updated_at: u64,
 }
 
-/// Who authenticates users.
+/// How users are authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SignInType {
-    /// An OpenID provider.
     Oidc,
-    /// The account's own app.
     App,
 }
 
 impl SignInType {
-    /// The names of both.
+    /// The values in the API.
     pub const NAMES: [&str; 2] = ["oidc", "app"];
 
-    /// Its name.
-    #[must_use]
+    /// The value in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Oidc => "oidc",
@@ -69,10 +61,10 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// The document of an endpoint.
+/// The JSON of an endpoint.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct SignInView<'a> {
     endpoint: &'a str,
     r#type: SignInType,
     issuer: Option<&'a str>,
@@ -86,29 +78,23 @@ struct Shown<'a> {
     updated_at: Option<String>,
 }
 
-/// Where the client secret of an endpoint belongs.
-#[must_use]
+/// The encryption context of an endpoint's client secret.
 pub fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> Place<'a> {
     Place { account, environment, kind: Kind::AgentSignIn, id }
 }
 
-/// The address of an endpoint.
-#[must_use]
+/// The URL of an endpoint.
 pub fn address(base: &str, id: &str) -> String {
     format!("{base}/mcp/{id}")
 }
 
-/// Where an OpenID provider sends users back to.
-#[must_use]
+/// The redirect URI for an OpenID provider.
 pub fn redirect_uri(base: &str, id: &str) -> String {
     address(base, id) + "/callback"
 }
 
 impl Endpoint {
-    /// The secret of the client at the OpenID provider.
-    ///
-    /// # Errors
-    /// When no key opens it.
+    /// Decrypts the client secret.
     pub fn secret(&self, keys: &VaultKeys) -> Result<Option<String>, OpenError> {
         let Some(sealed) = &self.sealed else { return Ok(None) };
         let place = place(&self.account, self.environment, &self.id);
@@ -116,11 +102,10 @@ impl Endpoint {
         String::from_utf8(plain.to_vec()).map(Some).map_err(|_| OpenError::Damaged)
     }
 
-    /// The document that the API shows. Returns `None` while sign-in is switched off.
-    #[must_use]
+    /// The JSON of the endpoint. Returns `None` while the sign-in is disabled.
     pub fn to_json(&self, base: &str) -> Option<Vec<u8>> {
         let kind = self.r#type?;
-        Some(crate::util::json::bytes(&Shown {
+        Some(crate::util::json::bytes(&SignInView {
             endpoint: &address(base, &self.id),
             r#type: kind,
             issuer: self.issuer.as_deref(),

@@ -1,11 +1,11 @@
-//! The SQL of endpoints and grants.
+//! The SQL of MCP endpoints and grants.
 //!
-//! Requests of agents and browsers carry no key: their statements find rows by the endpoint's id and by secrets, and join the row of
-//! the key as which the agent acts, so that nothing follows from a key that is not valid.
+//! Agents and browsers have no API key. Their statements find rows by the endpoint's id and by secrets, and join the row of the
+//! key on whose behalf the agent acts, so that they do nothing if that key is not valid.
 
 use super::grant::{Grant, State};
 use super::refresh::{GRACE_MS, IDLE_MS, RefreshToken};
-use super::request::{AgentRequest, LIFETIME_MS};
+use super::request::{AccessRequest, AgentRequest, LIFETIME_MS};
 use super::sign_in::SignInType;
 use super::{Access, Confirm, hash};
 use crate::auth::Principal;
@@ -16,38 +16,33 @@ use crate::ports::{Param, Statement};
 use crate::terms::IdentityType;
 use crate::util::case_fold::fold;
 
-/// How long a code may be exchanged, in milliseconds.
+/// The lifetime of a code, in milliseconds.
 pub const CODE_MS: u64 = 60 * 1000;
-/// How long `continueUrl` may be opened, in milliseconds.
+/// The lifetime of `continueUrl`, in milliseconds.
 pub const CONTINUE_MS: u64 = 60 * 1000;
 
 fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {
     Statement { sql: sql.into(), params }
 }
 
-/// The condition that the key of a row of `agent_grants` is valid at `now`, a placeholder.
+/// The condition that the key of a row of `agent_grants` is valid. `now` is a SQL expression.
 pub(super) fn key_is_valid(now: &str) -> String {
     format!(
         "EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}))"
     )
 }
 
-/// Selects an endpoint.
-#[must_use]
 pub fn select_endpoint(id: &str) -> Statement {
     statement("SELECT * FROM agent_endpoints WHERE id = ?1", vec![Param::text(id)])
 }
 
-/// Selects the endpoint of the caller's account and environment.
-#[must_use]
 pub fn select_own(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT e.* FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ").guard();
     sql.finish()
 }
 
-/// Selects the endpoint of a principal.
-#[must_use]
+/// As [`select_own`], for an authenticated request.
 pub fn select_of(principal: &Principal) -> Statement {
     statement(
         "SELECT * FROM agent_endpoints WHERE account = ?1 AND environment = ?2",
@@ -55,31 +50,24 @@ pub fn select_of(principal: &Principal) -> Statement {
     )
 }
 
-/// Who is to authenticate users.
+/// The configuration of a sign-in.
 #[derive(Debug)]
 pub struct NewSignIn<'a> {
     /// The id of the endpoint, if it does not exist yet.
     pub id: &'a str,
-    /// Who authenticates.
     pub kind: SignInType,
-    /// Of an OpenID provider.
     pub issuer: Option<&'a str>,
-    /// The client there.
     pub client_id: Option<&'a str>,
-    /// Its secret. The secret is sealed for the id of the endpoint that exists.
+    /// The client secret, encrypted for the id of the existing endpoint.
     pub sealed: Option<&'a Sealed>,
-    /// The claim that is the identity.
     pub identity_claim: Option<&'a str>,
-    /// What kind of identity users are.
     pub identity_type: Option<IdentityType>,
-    /// The address of the app.
     pub url: Option<&'a str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
-/// Makes sure that the endpoint of a principal exists, so that it has one id from the first try on.
-#[must_use]
+/// Creates the endpoint of a principal if it does not exist, so that retries use the same id.
 pub fn create_endpoint(principal: &Principal, id: &str, now: u64) -> Statement {
     statement(
         "INSERT INTO agent_endpoints (id, account, environment, key_id, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (account, environment) DO NOTHING",
@@ -93,8 +81,7 @@ pub fn create_endpoint(principal: &Principal, id: &str, now: u64) -> Statement {
     )
 }
 
-/// Configures who authenticates users. What users granted to agents before stays.
-#[must_use]
+/// Configures the sign-in. Existing grants stay valid.
 pub fn put_sign_in(principal: &Principal, new: &NewSignIn<'_>) -> Statement {
     statement(
         "UPDATE agent_endpoints SET type = ?3, key_id = ?4, issuer = ?5, client_id = ?6, sealed = ?7, identity_claim = ?8, identity_type = ?9, url = ?10, created_at = iif(type IS NULL, ?11, created_at), updated_at = ?11 WHERE account = ?1 AND environment = ?2 AND id = ?12",
@@ -115,8 +102,7 @@ pub fn put_sign_in(principal: &Principal, new: &NewSignIn<'_>) -> Statement {
     )
 }
 
-/// Switches sign-in off, and ends every grant of the account and environment. The endpoint keeps its id.
-#[must_use]
+/// Disables the sign-in, and deletes every grant of the account and environment. The endpoint keeps its id.
 pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
     let own = "(SELECT e.id FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ";
     let mut grants = Sql::new(guard);
@@ -128,30 +114,27 @@ pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
     [endpoint.finish(), grants.finish()]
 }
 
-/// A user who has signed in, for an agent's request.
+/// A new grant: a user has signed in for an agent's request.
 #[derive(Debug)]
 pub struct NewGrant<'a> {
-    /// Lower-case hyphenated UUID.
+    /// A UUID.
     pub id: &'a str,
-    /// What the agent asked for.
     pub request: &'a AgentRequest,
-    /// Who the user is.
+    pub access_request: &'a AccessRequest,
     pub identity: &'a str,
-    /// What kind of identity that is.
     pub identity_type: Option<IdentityType>,
-    /// Names between commas; `None` for all platforms.
+    /// Comma-separated; `None` for all platforms.
     pub platforms: Option<&'a str>,
-    /// The most that may be granted.
+    /// The most that the user can grant.
     pub access: Access,
-    /// The only actions, between commas; `None` for all.
+    /// The allowed actions, comma-separated; `None` for all.
     pub actions: Option<&'a str>,
-    /// The ids of the only connections, between commas; `None` for all.
+    /// The ids of the allowed connections, comma-separated; `None` for all.
     pub connections: Option<&'a str>,
-    /// Which calls the user is asked about.
+    /// Which calls need approval.
     pub confirm: Option<Confirm>,
-    /// SHA-256 of a secret.
     pub secret_hash: &'a str,
-    /// The request that is answered.
+    /// The id of the request that makes the change.
     pub claimed_by: &'a str,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
@@ -160,9 +143,9 @@ pub struct NewGrant<'a> {
 const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, actions, connections, confirm, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
 
 impl NewGrant<'_> {
-    /// The values from `id` to `expires_at`, with SQL for the account and the key.
+    /// Adds the values from `id` to `expires_at`. `key` is SQL for the key's id.
     fn push(&self, sql: &mut Sql<'_>, key: &str, state: State, lifetime: u64) {
-        let request = self.request;
+        let requested = self.access_request;
         let state = if state == State::Authenticated { "authenticated" } else { "opened" };
         sql.text(self.id).push(", e.account, e.environment, e.id, ").push(key).push(", '");
         sql.push(state).push("'");
@@ -174,13 +157,13 @@ impl NewGrant<'_> {
             self.actions,
             self.connections,
             self.confirm.map(Confirm::as_str),
-            Some(&request.client_hash),
-            request.client_url.as_deref(),
-            request.client_name.as_deref(),
-            Some(&request.redirect_uri),
-            request.state.as_deref(),
-            Some(&request.challenge),
-            Some(&request.browser_hash),
+            Some(&requested.client_hash),
+            requested.client_url.as_deref(),
+            requested.client_name.as_deref(),
+            Some(&requested.redirect_uri),
+            requested.state.as_deref(),
+            Some(&requested.challenge),
+            Some(&self.request.browser_hash),
             Some(self.secret_hash),
             Some(self.claimed_by),
         ] {
@@ -190,25 +173,23 @@ impl NewGrant<'_> {
         sql.push(", ").integer(self.now.saturating_add(lifetime));
     }
 
-    /// Writes the grant of a user whom the app, the holder of the key, has authenticated. Returns its id, unless the request is
-    /// for an endpoint of another account, or the app does not authenticate its users.
-    #[must_use]
+    /// Inserts the grant of a user whom the app, the owner of the key, has authenticated. Returns its id, unless the endpoint
+    /// belongs to another account, or its sign-in is not of the type `app`.
     pub fn by_app(&self, guard: &Guard<'_>) -> Statement {
         let mut sql = Sql::new(guard);
         sql.push(NEW);
         self.push(&mut sql, "k.id", State::Authenticated, CONTINUE_MS);
         sql.push(" FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
         sql.text(&self.request.endpoint).push(" WHERE ").guard();
-        // An insert that ran before and whose answer was lost returns its row too.
+        // A repeated insert, whose first response was lost, also returns the row.
         sql.push(" ON CONFLICT (id) DO UPDATE SET claimed_by = claimed_by RETURNING id");
         sql.finish()
     }
 
-    /// Writes the grant of a user whom the OpenID provider has authenticated, as long as the key is valid with which somebody
-    /// configured it.
-    #[must_use]
+    /// Inserts the grant of a user whom the OpenID provider has authenticated, while the key is valid that configured the
+    /// sign-in.
     pub fn by_provider(&self) -> Statement {
-        let guard = Guard { condition: "", params: Vec::new(), confinement: None };
+        let guard = Guard { condition: "", params: Vec::new(), restriction: None };
         let mut sql = Sql::new(&guard);
         sql.push(NEW);
         self.push(&mut sql, "e.key_id", State::Opened, LIFETIME_MS);
@@ -219,8 +200,7 @@ impl NewGrant<'_> {
     }
 }
 
-/// Deletes a few grants that have expired. Every new one is followed by this, so that they never pile up.
-#[must_use]
+/// Deletes a few expired grants. Runs after every insert, so that they do not accumulate.
 pub fn prune(now: u64) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE id IN (SELECT id FROM agent_grants INDEXED BY agent_grants_by_age WHERE expires_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 5)",
@@ -228,23 +208,21 @@ pub fn prune(now: u64) -> Statement {
     )
 }
 
-/// The step that a browser takes: it belongs to the request, is in time, and each happens once.
+/// A change that a browser makes. It happens once, in time, and only in the browser of the agent's request.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
-    /// The id of the endpoint.
     pub endpoint: &'a str,
     /// SHA-256 of the browser's cookie.
     pub browser_hash: &'a str,
-    /// The request that is answered.
+    /// The id of the request that makes the change.
     pub claimed_by: &'a str,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
 impl Step<'_> {
-    /// The parameters of a statement about the row with this id or secret, `?1`: the endpoint, the browser, the request and the
-    /// time follow as `?2` to `?5`.
-    #[must_use]
+    /// The parameters of a statement: `?1` is the id or the secret of the row; `?2` to `?5` are the endpoint, the browser, the
+    /// request and the time.
     pub fn params(self, row: &str) -> Vec<Param> {
         vec![
             Param::text(row),
@@ -256,8 +234,7 @@ impl Step<'_> {
     }
 }
 
-/// Opens the consent page of the grant with this secret. In another browser than that of the agent's request, nothing changes.
-#[must_use]
+/// Marks the consent page of a grant as opened. Changes nothing in another browser than that of the agent's request.
 pub fn open(step: Step<'_>, secret_hash: &str) -> Statement {
     statement(
         format!(
@@ -268,8 +245,7 @@ pub fn open(step: Step<'_>, secret_hash: &str) -> Statement {
     )
 }
 
-/// Selects the grant with this secret.
-#[must_use]
+/// Selects a grant by its secret.
 pub fn select_by_secret(endpoint: &str, secret_hash: &str) -> Statement {
     statement(
         "SELECT * FROM agent_grants WHERE secret_hash = ?2 AND endpoint = ?1",
@@ -277,8 +253,6 @@ pub fn select_by_secret(endpoint: &str, secret_hash: &str) -> Statement {
     )
 }
 
-/// Selects a grant.
-#[must_use]
 pub fn select_grant(endpoint: &str, id: &str) -> Statement {
     statement(
         "SELECT * FROM agent_grants WHERE id = ?2 AND endpoint = ?1",
@@ -286,8 +260,7 @@ pub fn select_grant(endpoint: &str, id: &str) -> Statement {
     )
 }
 
-/// Selects the platforms at which the identity of a grant has connections.
-#[must_use]
+/// Selects the platforms to which the grant's identity has connections.
 pub fn select_platforms(grant: &Grant) -> Statement {
     statement(
         "SELECT DISTINCT platform FROM connections INDEXED BY connections_by_identity WHERE account = ?1 AND environment = ?2 AND active = 1 AND identity_folded = ?3 AND identity = ?4 AND (?5 IS NULL OR identity_type = ?5) ORDER BY platform LIMIT 100",
@@ -301,15 +274,14 @@ pub fn select_platforms(grant: &Grant) -> Statement {
     )
 }
 
-/// The most earlier grants that the consent page shows.
-pub const MOST_EARLIER: usize = 20;
+/// The maximum number of earlier grants on the consent page.
+pub const MAX_EARLIER: usize = 20;
 
-/// Selects what the user of a grant has granted to agents before, the newest first.
-#[must_use]
+/// Selects the earlier grants of a grant's user, newest first.
 pub fn select_earlier(grant: &Grant, now: u64) -> Statement {
     statement(
         format!(
-            "SELECT * FROM agent_grants INDEXED BY agent_grants_of_identity WHERE account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND state = 'active' AND expires_at > ?5 ORDER BY created_at DESC, id DESC LIMIT {MOST_EARLIER}"
+            "SELECT * FROM agent_grants INDEXED BY agent_grants_of_identity WHERE account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND state = 'active' AND expires_at > ?5 ORDER BY created_at DESC, id DESC LIMIT {MAX_EARLIER}"
         ),
         vec![
             Param::text(&grant.account),
@@ -321,8 +293,7 @@ pub fn select_earlier(grant: &Grant, now: u64) -> Statement {
     )
 }
 
-/// Ends grants of the user who decides about the grant `id`. Comes before the decision.
-#[must_use]
+/// Deletes earlier grants of the user who decides about the grant `id`. Must run before the decision.
 pub fn end_earlier(step: Step<'_>, id: &str, ended: &[String]) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND EXISTS (SELECT 1 FROM agent_grants o WHERE o.id = ?1 AND o.endpoint = ?2 AND o.browser_hash = ?3 AND o.state = 'opened' AND o.expires_at > ?4 AND o.account = agent_grants.account AND o.environment = agent_grants.environment AND o.identity = agent_grants.identity AND o.identity_type IS agent_grants.identity_type)",
@@ -336,22 +307,17 @@ pub fn end_earlier(step: Step<'_>, id: &str, ended: &[String]) -> Statement {
     )
 }
 
-/// What a user agrees to.
+/// The user's choices on the consent page.
 #[derive(Debug, Clone, Copy)]
 pub struct Consent<'a> {
-    /// How much the agent may do.
     pub access: Access,
-    /// Names between commas; `None` for those that the grant has.
+    /// Comma-separated; `None` keeps those of the grant.
     pub platforms: Option<&'a str>,
-    /// Which calls the user wants to be asked about.
     pub confirm: Option<Confirm>,
-    /// SHA-256 of the code.
     pub code_hash: &'a str,
 }
 
-/// Agrees. The access can become less than what was asked for, never more, and the user is asked about more calls, never fewer; the
-/// platforms were checked before.
-#[must_use]
+/// Records the consent. The access can only be reduced and the approvals only increased; the platforms were checked before.
 pub fn consent(step: Step<'_>, id: &str, consent: Consent<'_>) -> Statement {
     statement(
         format!(
@@ -371,8 +337,7 @@ pub fn consent(step: Step<'_>, id: &str, consent: Consent<'_>) -> Statement {
     )
 }
 
-/// Declines. Returns what the client must be told.
-#[must_use]
+/// Deletes a declined grant. Returns its row, for the redirect to the client.
 pub fn decline(step: Step<'_>, id: &str) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' RETURNING *",
@@ -380,9 +345,8 @@ pub fn decline(step: Step<'_>, id: &str) -> Statement {
     )
 }
 
-/// Exchanges a code, once, and selects the grant. A code that comes a second time has been stolen by one of the two who have it:
-/// the grant ends (RFC 6749, section 4.1.2).
-#[must_use]
+/// Exchanges a code, once, and selects the grant. If a code is used twice, one of the two users has stolen it, so the grant is
+/// deleted (RFC 6749, section 4.1.2).
 pub fn exchange(step: Step<'_>, code: &str, client: (&str, Option<&str>, &str)) -> [Statement; 3] {
     let (client_hash, redirect_uri, challenge) = client;
     let code = hash(code);
@@ -415,9 +379,8 @@ pub fn exchange(step: Step<'_>, code: &str, client: (&str, Option<&str>, &str)) 
     ]
 }
 
-/// Refreshes a grant, and selects it if the token was good. A token that is older than the rotation allows ends the grant. A
-/// request for more access than was granted leaves the grant as it is.
-#[must_use]
+/// Refreshes a grant, and selects it if the token is valid. A token that is too old for the rotation deletes the grant. A
+/// request for more access than granted changes nothing.
 pub fn refresh(
     token: &RefreshToken,
     client_hash: &str,
@@ -437,7 +400,7 @@ pub fn refresh(
         "id = ?1 AND endpoint = ?2 AND client_hash = ?3 AND state = 'active' AND expires_at > ?4 AND {}",
         key_is_valid("?4")
     );
-    // The newest one that was used, its successor, and for a while its predecessor.
+    // The newest token that was used, its successor, and for a while its predecessor.
     let is_good = format!(
         "(?5 = generation OR ?5 = generation + 1 OR (?5 = generation - 1 AND rotated_at + {GRACE_MS} > ?4))"
     );
@@ -458,8 +421,7 @@ pub fn refresh(
     ]
 }
 
-/// Ends a grant, as its client asks (RFC 7009).
-#[must_use]
+/// Deletes a grant at the request of its client (RFC 7009).
 pub fn revoke(endpoint: &str, id: &str) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE id = ?2 AND endpoint = ?1",
@@ -467,8 +429,7 @@ pub fn revoke(endpoint: &str, id: &str) -> Statement {
     )
 }
 
-/// Ends a grant of the caller's account. Returns its id.
-#[must_use]
+/// Deletes a grant of the caller's account. Returns its id.
 pub fn delete_grant(guard: &Guard<'_>, id: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("DELETE FROM agent_grants WHERE state = 'active' AND id = ").text(id);
@@ -479,14 +440,13 @@ pub fn delete_grant(guard: &Guard<'_>, id: &str) -> Statement {
     sql.finish()
 }
 
-/// Selects at most so many grants of the caller's account, the newest first, after the one with the id `before`.
-#[must_use]
+/// Selects up to `limit` grants of the caller's account, newest first, after the one with the id `before`.
 pub fn select_grants(
     guard: &Guard<'_>,
     identity: Option<&str>,
     before: Option<&str>,
     now: u64,
-    most: u64,
+    limit: u64,
 ) -> Statement {
     let mut sql = Sql::new(guard);
     let index = if identity.is_some() { "of_identity" } else { "listed" };
@@ -500,6 +460,6 @@ pub fn select_grants(
         sql.push(" AND (g.created_at, g.id) < (SELECT b.created_at, b.id FROM agent_grants b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ");
         sql.text(before).push(")");
     }
-    sql.push(" ORDER BY g.created_at DESC, g.id DESC LIMIT ").integer(most);
+    sql.push(" ORDER BY g.created_at DESC, g.id DESC LIMIT ").integer(limit);
     sql.finish()
 }

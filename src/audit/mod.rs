@@ -1,5 +1,5 @@
-//! The audit: who changed what, and who read credentials. Triggers write the entries of changes, in the transaction of the change
-//! (`schema/0001_init.sql`); a read of credentials writes its own. Here the rows become documents.
+//! The audit log: changes and reads of credentials, with their actors. Triggers write the entries of changes, in the same
+//! transaction (`schema/0001_init.sql`). A read of credentials writes its own entry.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,28 +14,23 @@ const PREFIX: &str = "aud_";
 /// The hexadecimal digits of an id.
 const DIGITS: usize = 25;
 
-/// The id of an entry. Ids are in the order of time.
+/// The id of an entry. Ids sort by time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditId(String);
 
 impl AuditId {
-    /// Reads an id. Returns `None` for any other text.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(PREFIX)?;
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         (digits.len() == DIGITS && digits.bytes().all(is_digit)).then(|| Self(text.to_owned()))
     }
 
-    /// What all ids of entries from this moment on, in milliseconds since 1970-01-01 UTC, are greater than, and no earlier one.
-    #[must_use]
+    /// The lower bound of the ids of all entries from this time on, in milliseconds since 1970-01-01 UTC.
     pub fn bound(at: u64) -> String {
         // Eleven digits last until the year 2527.
         format!("{PREFIX}{:011x}", at.min(0xfff_ffff_ffff))
     }
 
-    /// The id as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -44,43 +39,37 @@ impl AuditId {
 /// A row of `audit`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Entry {
-    /// Its id.
     pub id: String,
-    /// Milliseconds since 1970-01-01 UTC; `None` when the entry was looked at but does not match.
+    /// Milliseconds since 1970-01-01 UTC. `None`, like the other columns, if the entry was scanned but does not match the filter.
     pub at: Option<u64>,
-    /// What was done.
     pub action: Option<String>,
-    /// What the actor is.
     pub actor_type: Option<String>,
-    /// Who did it.
     pub actor: Option<String>,
-    /// The key by which the actor acts.
+    /// The key on whose behalf the actor acts.
     pub key_id: Option<String>,
-    /// What was changed, or whose credentials were read.
     pub target_type: Option<String>,
-    /// Its id, or the platform of an OAuth client.
+    /// An id, or the platform of an OAuth client.
     pub target: Option<String>,
-    /// The request.
     pub request_id: Option<String>,
-    /// How often.
+    /// The number of reads that the entry stands for.
     pub count: Option<u64>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct EntryView<'a> {
     id: &'a str,
     at: Option<String>,
     action: &'a str,
-    actor: ShownActor<'a>,
-    target: ShownTarget<'a>,
+    actor: ActorView<'a>,
+    target: TargetView<'a>,
     request_id: Option<&'a str>,
     count: Option<u64>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownActor<'a> {
+struct ActorView<'a> {
     #[serde(rename = "type")]
     kind: Option<&'a str>,
     id: Option<&'a str>,
@@ -88,47 +77,43 @@ struct ShownActor<'a> {
 }
 
 #[derive(Serialize)]
-struct ShownTarget<'a> {
+struct TargetView<'a> {
     #[serde(rename = "type")]
     kind: Option<&'a str>,
     id: Option<&'a str>,
 }
 
 impl Entry {
-    /// The document. Returns `None` for an entry that was looked at but does not match, or that is older than `since`.
-    #[must_use]
-    pub fn shown(&self, since: u64) -> Option<impl Serialize> {
+    /// The JSON. Returns `None` for an entry that does not match the filter, or is older than `since`.
+    pub fn view(&self, since: u64) -> Option<impl Serialize> {
         let (at, action) = (self.at.filter(|at| *at >= since)?, self.action.as_deref()?);
-        Some(Shown {
+        Some(EntryView {
             id: &self.id,
             at: rfc3339(at),
             action,
-            actor: ShownActor {
+            actor: ActorView {
                 kind: self.actor_type.as_deref(),
                 id: self.actor.as_deref(),
                 key_id: self.key_id.as_deref(),
             },
-            target: ShownTarget { kind: self.target_type.as_deref(), id: self.target.as_deref() },
+            target: TargetView { kind: self.target_type.as_deref(), id: self.target.as_deref() },
             request_id: self.request_id.as_deref(),
             count: self.count,
         })
     }
 }
 
-/// Which entries are listed.
+/// Filters of the list.
 #[derive(Debug, Clone, Default)]
 pub struct AuditFilter {
-    /// Those of this actor.
     pub actor: Option<String>,
-    /// Those about this target.
     pub target: Option<String>,
-    /// Those about this connection.
     pub connection: Option<String>,
-    /// Those of these actions; all when empty.
+    /// Empty for all actions.
     pub actions: Vec<AuditAction>,
-    /// Those from this moment on, in milliseconds since 1970-01-01 UTC.
+    /// Inclusive, in milliseconds since 1970-01-01 UTC.
     pub from: u64,
-    /// Those before this moment.
+    /// Exclusive, in milliseconds since 1970-01-01 UTC.
     pub to: Option<u64>,
 }
 
@@ -137,7 +122,7 @@ mod tests {
     use super::AuditId;
 
     #[test]
-    fn ids_have_one_form_and_are_in_the_order_of_time() {
+    fn ids_sort_by_time_and_have_one_form() {
         let text = &format!("{}{}", AuditId::bound(1_800_000_000_000), "f".repeat(14));
         let id = AuditId::parse(text).unwrap();
         assert_eq!(id.as_str(), text);

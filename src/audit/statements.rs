@@ -1,4 +1,4 @@
-//! The SQL of the audit.
+//! The SQL of the audit log.
 
 use super::{AuditFilter, AuditId};
 use crate::auth::Caller;
@@ -13,7 +13,6 @@ const AUDITED: [&str; 6] =
     ["agent_endpoints", "agent_grants", "api_keys", "connections", "oauth_clients", "webhooks"];
 
 /// Whether a statement changes a table whose changes are audited.
-#[must_use]
 pub fn is_audited(sql: &str) -> bool {
     let mut words = sql.split_ascii_whitespace();
     let table = match words.next() {
@@ -24,8 +23,7 @@ pub fn is_audited(sql: &str) -> bool {
     table.is_some_and(|table| AUDITED.contains(&table))
 }
 
-/// A statement that says who makes the changes of the batch that it begins, and in which request.
-#[must_use]
+/// Sets the actor and the request of all changes that follow in the batch. Triggers copy them into the audit log.
 pub fn by_caller(guard: &Guard<'_>, caller: &Caller, now: u64, request: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) SELECT 1, ");
@@ -35,17 +33,16 @@ pub fn by_caller(guard: &Guard<'_>, caller: &Caller, now: u64, request: &str) ->
     sql.finish()
 }
 
-/// Adds the type and the name of the actor that a caller is.
+/// Adds the type and the id of a caller as SQL values.
 fn push_actor(sql: &mut Sql<'_>, caller: &Caller) {
     match (caller, caller.grant()) {
         (Caller::Key(_), _) => sql.push("'key', k.id"),
         (Caller::Token(_), Some(grant)) => sql.push("'grant', ").text(&grant.id),
-        (Caller::Token(token), None) => sql.push("'token', ").text(&token.confinement.identity),
+        (Caller::Token(token), None) => sql.push("'token', ").text(&token.restriction.identity),
     };
 }
 
-/// As [`by_caller`], of a person who has come with a browser, on behalf of the key with this id.
-#[must_use]
+/// As [`by_caller`], for a user in a browser, on behalf of the key with this id.
 pub fn by_person(identity: &str, key_id: &str, now: u64, request: &str) -> Statement {
     Statement {
         sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) VALUES (1, ?1, 'person', ?2, ?3, ?4)".into(),
@@ -58,14 +55,12 @@ pub fn by_person(identity: &str, key_id: &str, now: u64, request: &str) -> State
     }
 }
 
-/// As [`by_person`], of the user to whom a grant belongs.
-#[must_use]
+/// As [`by_person`], for the user of a grant.
 pub fn by_user_of(grant: &str, now: u64, request: &str) -> Statement {
     of_grant("'person', identity", grant, now, request)
 }
 
-/// As [`by_caller`], of the agent that a grant belongs to.
-#[must_use]
+/// As [`by_caller`], for the agent of a grant.
 pub fn by_agent_of(grant: &str, now: u64, request: &str) -> Statement {
     of_grant("'grant', id", grant, now, request)
 }
@@ -80,8 +75,7 @@ fn of_grant(actor: &str, grant: &str, now: u64, request: &str) -> Statement {
     }
 }
 
-/// As [`by_caller`], of the operator on the command line.
-#[must_use]
+/// As [`by_caller`], for the operator's command line.
 pub fn by_operator() -> Statement {
     Statement {
         sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type) VALUES (1, CAST(unixepoch('subsec') * 1000 AS INTEGER), 'operator')".into(),
@@ -89,24 +83,21 @@ pub fn by_operator() -> Statement {
     }
 }
 
-/// Ends what [`by_caller`] and its like begin: nothing that follows has an actor.
-#[must_use]
-pub fn end() -> Statement {
+/// Clears the actor that [`by_caller`] and the like set.
+pub fn clear_actor() -> Statement {
     Statement { sql: "DELETE FROM audit_context".into(), params: Vec::new() }
 }
 
-/// What an entry begins with that a read writes by itself.
+/// The beginning of a statement that writes the entry of a read.
 const READ: &str = "INSERT INTO audit (";
 
-/// Whether a statement writes nothing but an entry of a read: no event follows from it.
-#[must_use]
+/// Whether a statement only writes the entry of a read, which causes no event.
 pub fn is_read(sql: &str) -> bool {
     sql.starts_with(READ)
 }
 
-/// Writes that the caller reads the credentials of a connection, if it may and there are any. Reads of one key in one minute are
-/// one entry, with a count. Run twice, it counts once.
-#[must_use]
+/// Writes that the caller reads the credentials of a connection, if the caller can reach it and it has credentials. The reads of an
+/// actor within a minute share one entry, which counts them. Idempotent for one request.
 pub fn credentials_read(
     guard: &Guard<'_>,
     connection: &ConnectionId,
@@ -125,22 +116,19 @@ pub fn credentials_read(
         .push(" AND (a.actor_type, a.actor) = (");
     push_actor(&mut sql, caller);
     sql.push(") AND a.key_id = k.id LIMIT 1), ").push("printf('aud_%011x%06x%s', ").integer(now);
-    // As the trigger makes it.
+    // The same form as in the triggers.
     sql.push(", (SELECT ifnull(max(seq), 0) + 1 FROM audit) & 16777215, substr(");
     sql.text(request).push(", 1, 8))), ").integer(now);
     sql.push(", ").text(action).push(", ");
     push_actor(&mut sql, caller);
     sql.push(", k.id, 'connection', c.id, ").text(request);
-    sql.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
-    sql.text(connection.as_str());
-    sql.push(" CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id WHERE ");
-    sql.guard_connection();
+    sql.push_connection(connection, " CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id");
     sql.push(" ON CONFLICT (account, environment, id) DO UPDATE SET count = count + 1, request_id = excluded.request_id WHERE request_id <> excluded.request_id");
     sql.finish()
 }
 
-/// The columns of an entry's content.
-const CONTENT: [&str; 9] = [
+/// The columns of an entry, except its id.
+const COLUMNS: [&str; 9] = [
     "at",
     "action",
     "actor_type",
@@ -152,15 +140,14 @@ const CONTENT: [&str; 9] = [
     "count",
 ];
 
-/// Selects at most so many entries of the caller's account and environment, the newest first, before the one with the id
-/// `before`. Those that have the right time and target, or else actor, are found by an index; the others are selected without
-/// their content.
-#[must_use]
+/// Selects up to `limit` entries of the caller's account and environment, newest first, before the entry with the id `before`. An
+/// index covers the time and the target, or else the actor. The other filters are applied to each scanned entry: one that does not
+/// match is returned with its id only, so that the next page can continue from it.
 pub fn select(
     guard: &Guard<'_>,
     filter: &AuditFilter,
     before: Option<&AuditId>,
-    most: u64,
+    limit: u64,
 ) -> Statement {
     let target = filter.connection.as_ref().or(filter.target.as_ref());
     let index = match (target, &filter.actor) {
@@ -169,14 +156,12 @@ pub fn select(
         (None, None) => "audit_listed",
     };
     let mut sql = Sql::new(guard);
-    sql.push("SELECT a.id");
-    for column in CONTENT {
-        sql.push(", ");
-        if !filter.looks_further() {
-            sql.push("a.").push(column);
-            continue;
+    if filter.needs_scan() {
+        sql.push("SELECT id");
+        for column in COLUMNS {
+            sql.push(&format!(", iif(matches, {column}, NULL) AS {column}"));
         }
-        sql.push("iif(1");
+        sql.push(" FROM (SELECT a.*, 1");
         if let (Some(actor), Some(_)) = (&filter.actor, target) {
             sql.push(" AND a.actor = ").text(actor);
         }
@@ -190,7 +175,12 @@ pub fn select(
             let names: Vec<&str> = filter.actions.iter().map(|action| action.as_str()).collect();
             sql.push(" AND a.action IN ").texts(&names);
         }
-        sql.push(", a.").push(column).push(", NULL) AS ").push(column);
+        sql.push(" AS matches");
+    } else {
+        sql.push("SELECT a.id");
+        for column in COLUMNS {
+            sql.push(", a.").push(column);
+        }
     }
     sql.push(" FROM api_keys k CROSS JOIN audit a INDEXED BY ").push(index);
     sql.push(" ON a.account = k.account AND a.environment = k.environment");
@@ -205,14 +195,16 @@ pub fn select(
     if let Some(end) = end {
         sql.push(" AND a.id < ").text(end);
     }
-    sql.push(" WHERE ").guard().push(" ORDER BY a.id DESC LIMIT ").integer(most);
+    sql.push(" WHERE ").guard().push(" ORDER BY a.id DESC LIMIT ").integer(limit);
+    if filter.needs_scan() {
+        sql.push(") ORDER BY id DESC");
+    }
     sql.finish()
 }
 
 impl AuditFilter {
-    /// Whether an index alone does not find the entries.
-    #[must_use]
-    pub fn looks_further(&self) -> bool {
+    /// Whether no index covers all filters.
+    pub fn needs_scan(&self) -> bool {
         let has_target = self.target.is_some() || self.connection.is_some();
         !self.actions.is_empty()
             || self.connection.is_some()
@@ -220,12 +212,11 @@ impl AuditFilter {
     }
 }
 
-/// Deletes the oldest entries, in portions, when they are older than this. It reads one row when there are none, and never
-/// the whole table: entries of a moved account can stay longer, behind younger ones.
-#[must_use]
+/// Deletes a batch of the oldest entries if they are older than `before`. Reads one row if there are none, and never the whole
+/// table. Entries of a moved account can therefore stay longer, behind newer ones.
 pub fn prune(before: u64) -> Statement {
     Statement {
-        // The oldest one is looked at first: while it is young enough, the others are not even read.
+        // Checks the oldest entry first, so that the others are read only if something has to be deleted.
         sql: "DELETE FROM audit WHERE seq IN (SELECT o.seq FROM (SELECT at FROM audit NOT INDEXED ORDER BY seq LIMIT 1) f CROSS JOIN (SELECT seq, at, account FROM audit NOT INDEXED ORDER BY seq LIMIT 2000) o WHERE f.at < ?1 AND o.at < ?1 AND o.account NOT IN (SELECT account FROM away))".into(),
         params: vec![Param::integer(before)],
     }
@@ -236,7 +227,7 @@ mod tests {
     use super::is_audited;
 
     #[test]
-    fn statements_on_audited_tables_are_found_by_their_first_words() {
+    fn is_audited_reads_the_table_from_the_statement() {
         for (sql, expected) in [
             ("INSERT INTO connections (a) SELECT 1", true),
             ("UPDATE connections AS c SET a = 1", true),

@@ -1,52 +1,47 @@
-//! The secret that a request carries: an API key, or a token created with one.
+//! The secret of a request: an API key, or a token that was created with one.
 
 use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash, shard_digits};
 use super::limits::Limits;
 use super::shard::Shard;
 use super::token::{ACCESS_PREFIX, CODE_PREFIX, Grant, SessionSecrets, TOKEN_PREFIX, Token};
-use crate::auth::restriction::Confinement;
+use crate::auth::restriction::TokenRestriction;
 use crate::terms::Environment;
 use crate::util::name_set::Names;
 
-/// The secret of a request. A key is only known to be well-formed; a token is known to be signed here.
+/// The secret of a request. A key was only checked for its form, and storage must confirm it. The signature of a token was
+/// verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
     /// An API key.
     Key(ApiKey),
-    /// A token.
+    /// A session token, or the access token of an agent.
     Token(Token),
 }
 
-/// Whether a header's value holds several secrets. A header that was sent twice arrives as one value joined by a comma,
-/// which no secret contains.
-#[must_use]
+/// Whether the value of a header has several secrets. The runtime joins repeated headers with commas, which no secret contains.
 pub fn holds_several(value: &str) -> bool {
     value.split(',').filter(|part| !part.trim().is_empty()).count() > 1
 }
 
-/// The database that a key or a token states, whether or not it is a good one.
-#[must_use]
+/// The shard that a key or a token names. Does not check the secret.
 pub fn shard_of(secret: &str) -> Shard {
     let digits = if [TOKEN_PREFIX, CODE_PREFIX, ACCESS_PREFIX]
         .iter()
         .any(|prefix| secret.starts_with(prefix))
     {
         let mut parts = secret.rsplit('.').skip(1);
-        // What comes before the digits is the token's claims.
+        // The claims come before the digits, so a token with fewer parts has no digits.
         parts.next().filter(|_| parts.next().is_some())
     } else {
         shard_digits(secret)
     };
-    digits.and_then(Shard::of_digits).unwrap_or_default()
+    digits.and_then(Shard::from_digits).unwrap_or_default()
 }
 
 impl Caller {
-    /// Reads the only secret in `secrets`, the non-empty values of the request's secret headers. Asks no storage.
-    ///
-    /// # Errors
-    /// When there is not exactly one, or it is neither a well-formed key nor a token signed here.
-    pub fn of(secrets: &[&str], sessions: &SessionSecrets) -> Result<Self, AuthenticationError> {
+    /// Parses the non-empty values of the secret headers, which must contain exactly one secret. Does not use storage.
+    pub fn parse(secrets: &[&str], sessions: &SessionSecrets) -> Result<Self, AuthenticationError> {
         match secrets {
             [] => Err(AuthenticationError::Missing),
             [joined] if holds_several(joined) => Err(AuthenticationError::Several),
@@ -61,8 +56,6 @@ impl Caller {
         }
     }
 
-    /// The environment that the secret's prefix states.
-    #[must_use]
     pub const fn environment(&self) -> Environment {
         match self {
             Self::Key(key) => key.environment(),
@@ -70,8 +63,6 @@ impl Caller {
         }
     }
 
-    /// The database that the secret states.
-    #[must_use]
     pub const fn shard(&self) -> Shard {
         match self {
             Self::Key(key) => key.shard(),
@@ -79,38 +70,31 @@ impl Caller {
         }
     }
 
-    /// The token. Returns `None` for a key.
-    #[must_use]
     pub const fn token(&self) -> Option<&Token> {
         if let Self::Token(token) = self { Some(token) } else { None }
     }
 
-    /// What a user granted to the agent that asks. Returns `None` for every other caller.
-    #[must_use]
+    /// The grant of an agent. Returns `None` for every other caller.
     pub fn grant(&self) -> Option<&Grant> {
         self.token()?.grant.as_ref()
     }
 
-    /// What the caller is confined to. Returns `None` for a key, which sees all of its account and environment.
-    #[must_use]
-    pub fn confinement(&self) -> Option<&Confinement> {
-        self.token().map(|token| &token.confinement)
+    /// Returns `None` for a key, which reaches all connections of its account and environment.
+    pub fn restriction(&self) -> Option<&TokenRestriction> {
+        self.token().map(|token| &token.restriction)
     }
 
-    /// The platforms that the caller may see. Returns `None` when it may see all.
-    #[must_use]
+    /// The platforms that the caller can reach; `None` for all.
     pub fn platforms(&self) -> Option<&Names> {
-        self.confinement()?.platforms.as_ref()
+        self.restriction()?.platforms.as_ref()
     }
 
-    /// What the caller may do at platforms.
-    #[must_use]
+    /// The limits of platform calls.
     pub fn limits(&self) -> &Limits {
         self.token().map_or(Limits::NONE, |token| &token.limits)
     }
 
-    /// The name under which the caller's requests are counted.
-    #[must_use]
+    /// The key of the caller's rate limit.
     pub fn rate_key(&self) -> KeyHash {
         match self {
             Self::Key(key) => key.hash(),
@@ -118,8 +102,7 @@ impl Caller {
         }
     }
 
-    /// The secrets that may have signed the caller's cursors; the first one signs new ones.
-    #[must_use]
+    /// The secrets that verify the caller's cursors. The first one signs new cursors.
     pub fn cursor_secrets(&self, sessions: &SessionSecrets) -> Vec<KeyHash> {
         match self {
             Self::Key(key) => vec![key.hash()],
@@ -127,17 +110,15 @@ impl Caller {
         }
     }
 
-    /// The error for a caller whom storage refuses. All reasons get the same one, so that it reveals nothing.
-    #[must_use]
-    pub const fn refused(&self) -> AuthenticationError {
+    /// The error if storage does not know the caller, or the key is no longer valid. It does not reveal the reason.
+    pub const fn rejection(&self) -> AuthenticationError {
         match self {
             Self::Key(_) => AuthenticationError::Refused,
             Self::Token(_) => AuthenticationError::BadToken,
         }
     }
 
-    /// The caller's secret in words.
-    #[must_use]
+    /// The kind of secret, for error messages.
     pub const fn noun(&self) -> &'static str {
         match self {
             Self::Key(_) => "API key",
@@ -151,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_text_can_be_asked_for_its_shard() {
+    fn shard_of_a_malformed_secret_is_the_first() {
         let key =
             ApiKey::generate(Environment::Live, Shard::new(10).unwrap(), |bytes| bytes.fill(1));
         assert_eq!(shard_of(key.reveal()), key.shard());

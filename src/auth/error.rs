@@ -1,24 +1,22 @@
-//! Why a caller is not let in.
+//! Authentication errors.
 
 use crate::ports::StorageError;
 
-/// Why a request could not be authenticated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthenticationError {
-    /// It carries no secret.
+    /// The request carries no secret.
     Missing,
-    /// It carries no secret, but the header `Authorization`, which the API does not read.
+    /// The only secret is in the header `Authorization`, which the API does not read.
     InAuthorization,
-    /// It carries several secrets.
+    /// The request carries several secrets.
     Several,
-    /// Its key has the wrong shape or checksum.
+    /// The key has the wrong shape or checksum.
     Malformed,
-    /// Its key is unknown, revoked or expired. All three get the same answer, so that it reveals nothing.
+    /// The key is unknown, revoked or expired. The response is the same, so that it does not reveal which keys exist.
     Refused,
-    /// Its token was not signed here, has expired or comes from another origin, or the token's key is no longer valid.
-    /// All get the same answer.
+    /// The token has a wrong signature, has expired, was sent from another origin, or its key is no longer valid. The response
+    /// is the same in all cases.
     BadToken,
-    /// Storage can't answer.
     Storage(StorageError),
 }
 

@@ -1,6 +1,6 @@
 //! API keys: `sk_test_` or `sk_live_`, 32 random base62 characters, and the CRC-32 of everything before it as 6 base62
-//! characters. The checksum lets mistyped and made-up keys be refused without asking storage. Keys of another database than
-//! the first say which, with two digits before the random characters.
+//! characters. The checksum rejects mistyped and invented keys without a storage request. Keys of every shard but the first
+//! have the two digits of the shard before the random characters.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ const RANDOM_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 6;
 /// Characters after the prefix.
 const LEN: usize = RANDOM_LEN + CHECKSUM_LEN;
-/// The same with the digits of a shard.
+/// Characters after the prefix, with the digits of a shard.
 const MARKED_LEN: usize = DIGITS + LEN;
 
-/// A well-formed API key. `Debug` shows its environment only.
+/// A well-formed API key. `Debug` shows only its environment.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey {
     text: String,
@@ -31,12 +31,12 @@ pub struct ApiKey {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(pub [u8; 32]);
 
-/// The text is not an API key: its shape or its checksum is wrong.
+/// The shape or the checksum of a key is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MalformedKeyError;
 
 impl ApiKey {
-    /// Creates a key of an account in this database; `fill` fills its argument with secure random bytes.
+    /// Generates a key. `fill` fills its argument with secure random bytes.
     pub fn generate(
         environment: Environment,
         shard: Shard,
@@ -48,7 +48,7 @@ impl ApiKey {
         while text.len() < end {
             let mut bytes = [0; RANDOM_LEN];
             fill(&mut bytes);
-            // A byte of 248 or more would make the first digits of the alphabet likelier than the others.
+            // 248 is the largest multiple of 62 in a byte: larger values would make the first characters more likely.
             let digits =
                 bytes.iter().filter(|byte| **byte < 248).map(|byte| digit(u32::from(*byte)));
             for character in digits {
@@ -62,22 +62,15 @@ impl ApiKey {
         Self::new(text, environment, shard)
     }
 
-    /// Parses a key. Asks no storage.
-    ///
-    /// # Errors
-    /// When the prefix, the length, a character or the checksum is wrong.
+    /// Checks the shape and the checksum. Does not use storage.
     pub fn parse(text: &str) -> Result<Self, MalformedKeyError> {
         check(text).map(|(environment, shard)| Self::new(text.to_owned(), environment, shard))
     }
 
-    /// The environment that the key's prefix states.
-    #[must_use]
     pub const fn environment(&self) -> Environment {
         self.environment
     }
 
-    /// The database of the key's account.
-    #[must_use]
     pub const fn shard(&self) -> Shard {
         self.shard
     }
@@ -87,39 +80,33 @@ impl ApiKey {
         Self { text, environment, shard, hash }
     }
 
-    /// The hash under which storage knows the key.
-    #[must_use]
     pub const fn hash(&self) -> KeyHash {
         self.hash
     }
 
-    /// The key itself, shown only once, to the person who created it.
-    #[must_use]
+    /// The key in plain text. The API returns it only in the response that creates it.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 }
 
-/// The prefix's environment, and what comes after the prefix.
+/// Splits a key into the environment of its prefix and the rest.
 fn split(text: &str) -> Option<(Environment, &str)> {
     let mut all = Environment::ALL.into_iter();
     all.find_map(|environment| Some((environment, text.strip_prefix(prefix(environment))?)))
 }
 
-/// The digits that say a key's shard, whether or not it is a good key. Returns `None` when it has none.
+/// The shard digits of a key, if it has any. Does not check the key.
 pub(super) fn shard_digits(text: &str) -> Option<&str> {
     let (_, rest) = split(text)?;
     rest.get(..DIGITS).filter(|_| rest.len() == MARKED_LEN)
 }
 
-/// Checks the shape and the checksum of an API key. Returns what it states: the environment and the database.
-///
-/// # Errors
-/// When the prefix, the length, a character or the checksum is wrong.
+/// Checks the shape and the checksum of an API key. Returns the environment and the shard that it names.
 pub fn check(text: &str) -> Result<(Environment, Shard), MalformedKeyError> {
     let (environment, rest) = split(text).ok_or(MalformedKeyError)?;
     let shard = match shard_digits(text) {
-        Some(digits) => Shard::of_digits(digits).ok_or(MalformedKeyError)?,
+        Some(digits) => Shard::from_digits(digits).ok_or(MalformedKeyError)?,
         None if rest.len() == LEN => Shard::FIRST,
         None => return Err(MalformedKeyError),
     };
@@ -143,7 +130,7 @@ impl fmt::Debug for ApiKey {
 impl fmt::Display for KeyHash {
     /// 64 lower-case hexadecimal digits, as in the `hash` column.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Every request is counted under this name, and a formatter call per byte would be noticeable.
+        // Each request formats a hash for its rate limit, and one formatter call per byte would be measurably slower.
         let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
         let digits = self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
         f.write_str(&digits.collect::<String>())
@@ -193,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generated_key_has_the_shape_and_parses() {
+    fn a_generated_key_parses() {
         for (environment, prefix) in
             [(Environment::Test, "sk_test_"), (Environment::Live, "sk_live_")]
         {
@@ -209,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_shard_has_one_form() {
+    fn keys_of_the_first_shard_have_no_digits() {
         let parse = |digits: &str| {
             let body = format!("sk_live_{digits}{}", "x".repeat(RANDOM_LEN));
             ApiKey::parse(&format!("{body}{}", checksum(&body)))
@@ -230,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_checksum_is_not_enough() {
+    fn rejects_invalid_characters_despite_a_valid_checksum() {
         for letter in ["_", "-", " ", "\n", "\u{0}"] {
             let body = format!("sk_live_{letter}{}", "x".repeat(RANDOM_LEN - 1));
             let key = format!("{body}{}", checksum(&body));
@@ -245,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_altered_character_is_refused() {
+    fn rejects_a_key_with_an_altered_character() {
         for key in shards().map(|shard| ApiKey::generate(Environment::Test, shard, counting())) {
             for at in 0..key.reveal().len() {
                 for replacement in ["", "0", "Z", "_", "é", " ", "00", "000"] {

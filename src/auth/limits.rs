@@ -1,4 +1,4 @@
-//! What a token may do at platforms, besides what its scopes say: limits that people set for agents.
+//! Limits of a token's platform calls, in addition to its scopes. They are meant for agents.
 
 use std::borrow::Cow;
 
@@ -7,23 +7,22 @@ use crate::util::name_set::Names;
 /// The most actions that a token may name.
 pub const MAX_ACTIONS: usize = 100;
 
-/// How much a caller may do at platforms.
+/// The methods by which a caller may call platforms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
-    /// Call platforms by `GET` and `HEAD`.
+    /// `GET` and `HEAD`.
     Read,
-    /// Call platforms by every method.
+    /// Every method.
     #[default]
     Write,
 }
 
 impl Access {
-    /// The names of both.
+    /// The values in the API.
     pub const NAMES: [&str; 2] = ["read", "write"];
 
-    /// Its name.
-    #[must_use]
+    /// The value in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -31,30 +30,28 @@ impl Access {
         }
     }
 
-    /// The access of this name. Returns `None` for any other text.
-    #[must_use]
+    /// Parses the value of the API.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Read, Self::Write].into_iter().find(|access| access.as_str() == name)
     }
 
-    /// Whether it allows a call by this method.
-    #[must_use]
+    /// Whether it allows a method.
     pub fn allows(self, method: &str) -> bool {
         self == Self::Write || matches!(method, "GET" | "HEAD")
     }
 }
 
-/// Which calls of an agent its user is asked about.
+/// Which calls of an agent need its user's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confirm {
     /// All but `GET` and `HEAD`.
     Write,
-    /// Of these, `DELETE` and actions that say that they take something away.
+    /// `DELETE`, and actions whose key or title has one of the [`DESTRUCTIVE`] words, except `GET` and `HEAD`.
     Destructive,
 }
 
-/// The words of actions that take something away. Many platforms delete by `POST`.
+/// The words of destructive actions. Many platforms delete by `POST`, so the method is not enough.
 const DESTRUCTIVE: [&str; 31] = [
     "archive",
     "ban",
@@ -90,11 +87,10 @@ const DESTRUCTIVE: [&str; 31] = [
 ];
 
 impl Confirm {
-    /// The names of both.
+    /// The values in the API.
     pub const NAMES: [&str; 2] = ["write", "destructive"];
 
-    /// Its name.
-    #[must_use]
+    /// The value in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Write => "write",
@@ -102,14 +98,12 @@ impl Confirm {
         }
     }
 
-    /// The one of this name. Returns `None` for any other text.
-    #[must_use]
+    /// Parses the value of the API.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Write, Self::Destructive].into_iter().find(|own| own.as_str() == name)
     }
 
-    /// Whether the user is asked about an action: by its method, its key and its title.
-    #[must_use]
+    /// Whether an action with this method, key and title needs approval.
     pub fn is_about(self, method: &str, key: &str, title: &str) -> bool {
         let is_destructive = || {
             let says = |text: &str| words(text).any(|word| DESTRUCTIVE.contains(&word.as_str()));
@@ -119,7 +113,7 @@ impl Confirm {
     }
 }
 
-/// The words of a text or of a name in camel case, in lower case.
+/// Splits a title or a camel-case name into words, in lower case.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let mut apart = String::new();
     let mut was_lower = false;
@@ -134,52 +128,47 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
-/// The limits of a caller. The default is none.
+/// The limits of a caller's platform calls. The default has no limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// By which methods it may call platforms.
+    /// The allowed methods.
     pub access: Access,
-    /// The only actions that it may run, each as `platform/key`, or as `platform/prefix*` for all whose keys begin like that.
+    /// The allowed actions, as `platform/key`, or as `platform/prefix*` for all keys with a prefix. `None` allows all.
     pub actions: Option<Names>,
-    /// Which calls its user is asked about first.
+    /// Which calls need the user's approval.
     pub confirm: Option<Confirm>,
 }
 
 impl Limits {
-    /// Limits for a caller that has none.
+    /// The limits of a caller without limits.
     pub const NONE: &'static Self = &Self { access: Access::Write, actions: None, confirm: None };
 
-    /// Whether the caller may do what its scopes allow, perhaps after its user was asked.
-    #[must_use]
+    /// Whether the caller may do everything that its scopes allow, perhaps with the user's approval.
     pub const fn is_none(&self) -> bool {
         matches!(self, Self { access: Access::Write, actions: None, .. })
     }
 
-    /// Whether it may run this action.
-    #[must_use]
+    /// Whether the caller may run an action.
     pub fn allows(&self, platform: &str, key: &str, method: &str) -> bool {
-        self.access.allows(method) && self.names(platform, key)
+        self.access.allows(method) && self.includes_action(platform, key)
     }
 
-    /// Permits a call of a platform. `action` is the platform and the key of the action that is run; `None` for a request of the
-    /// caller's own making.
-    ///
-    /// # Errors
-    /// Which access is missing, as a sentence.
+    /// Checks a platform call. `action` is the platform and the key of an action; `None` for a request through the proxy. The
+    /// error is a sentence for the caller.
     pub fn permit(&self, method: &str, action: Option<(&str, &str)>) -> Result<(), String> {
         match action {
             None if self.actions.is_some() => {
-                return Err("The token is limited to `actions`: it can run these, and send no other request to a platform.".to_owned());
+                return Err("The token is limited to `actions`: it can run these actions, but can't use the proxy.".to_owned());
             }
-            Some((platform, key)) if !self.names(platform, key) => {
+            Some((platform, key)) if !self.includes_action(platform, key) => {
                 return Err(format!(
-                    "The token is limited to `actions`, and none of them is `{platform}/{key}`: see `GET /v1/whoami`."
+                    "The token is limited to `actions`, which do not include `{platform}/{key}`: see `GET /v1/whoami`."
                 ));
             }
-            // Nobody can tell a user what a request would do that no action describes.
+            // Without an action there is no description that the user could approve.
             None if self.confirm.is_some() && !Access::Read.allows(method) => {
                 return Err(format!(
-                    "The user is asked before each change, and this calls the platform by {method} without an action: run an action instead."
+                    "The user must approve each change, and a {method} request through the proxy has no description to approve: run an action instead."
                 ));
             }
             _ => {}
@@ -188,13 +177,12 @@ impl Limits {
             return Ok(());
         }
         Err(format!(
-            "The token has the access `read`, and this calls the platform by {method}: it needs the access `write`."
+            "The token has the access `read`; a {method} request to the platform needs the access `write`."
         ))
     }
 
-    /// Whether this is one of the actions that it is limited to.
-    #[must_use]
-    pub fn names(&self, platform: &str, key: &str) -> bool {
+    /// Whether the allowed actions include an action.
+    pub fn includes_action(&self, platform: &str, key: &str) -> bool {
         let Some(actions) = &self.actions else { return true };
         actions.all().into_iter().any(|action| {
             let own = action.strip_prefix(platform).and_then(|rest| rest.strip_prefix('/'));
@@ -205,21 +193,19 @@ impl Limits {
         })
     }
 
-    /// A text that differs for any two limits that show different actions. Empty for none.
-    #[must_use]
-    pub fn name(&self) -> Cow<'_, str> {
+    /// A string that differs for any two limits that allow different actions, for cache keys. Empty without limits.
+    pub fn fingerprint(&self) -> Cow<'_, str> {
         if self.is_none() {
             return "".into();
         }
         let actions = self.actions.as_ref().map_or("", Names::as_str);
-        // No action is called like that.
+        // `*` is not a valid action, so this can't equal a list of actions.
         let all = if self.actions.is_none() { "*" } else { "" };
         format!("{}:{all}{actions}", self.access.as_str()).into()
     }
 }
 
-/// The platforms of actions, each once.
-#[must_use]
+/// The distinct platforms of these actions.
 pub fn platforms_of(actions: &Names) -> Vec<String> {
     let mut platforms: Vec<String> = Vec::new();
     for action in actions.all() {
@@ -231,9 +217,8 @@ pub fn platforms_of(actions: &Names) -> Vec<String> {
     platforms
 }
 
-/// Checks an action that a caller is limited to.
-#[must_use]
-pub fn action(text: &str) -> Option<&'static str> {
+/// Checks an item of `actions`. Returns what is wrong, as the end of a sentence.
+pub fn check_action(text: &str) -> Option<&'static str> {
     let (platform, key) = text.split_once('/').unwrap_or_default();
     let stars = key.matches('*').count();
     let is_good = crate::catalog::key::platform(&platform.to_ascii_lowercase()).is_none()
@@ -247,7 +232,7 @@ pub fn action(text: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, Confirm, Limits, action, platforms_of};
+    use super::{Access, Confirm, Limits, check_action, platforms_of};
     use crate::util::name_set::Names;
 
     fn limits(access: Access, actions: &[&str]) -> Limits {
@@ -257,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_is_allowed_by_its_whole_key_or_a_prefix() {
+    fn actions_are_allowed_by_key_or_by_prefix() {
         for (actions, platform, key, is_allowed) in [
             (&[][..], "acme", "a", true),
             (&["acme/a"], "acme", "a", true),
@@ -279,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_only_read_calls_by_methods_that_are_safe() {
+    fn read_access_allows_safe_methods_only() {
         for (method, reads) in
             [("GET", true), ("HEAD", true), ("POST", false), ("OPTIONS", false), ("get", false)]
         {
@@ -289,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_is_asked_about_what_changes_or_takes_away() {
+    fn writes_and_destructive_actions_need_approval() {
         for (method, key, title, write, destructive) in [
             ("GET", "deleteThing", "Delete a thing", false, false),
             ("HEAD", "x", "X", false, false),
@@ -304,14 +289,14 @@ mod tests {
             ("PATCH", "OAuthTokensREVOKE", "Tokens", true, true),
             ("PATCH", "oauthTokensRevoke", "Tokens", true, true),
         ] {
-            let asked = [Confirm::Write, Confirm::Destructive]
+            let requested = [Confirm::Write, Confirm::Destructive]
                 .map(|confirm| confirm.is_about(method, key, title));
-            assert_eq!(asked, [write, destructive], "{method} {key}");
+            assert_eq!(requested, [write, destructive], "{method} {key}");
         }
     }
 
     #[test]
-    fn without_an_action_nothing_is_changed_that_a_user_would_be_asked_about() {
+    fn requests_without_an_action_that_would_need_approval_are_refused() {
         let limits = Limits { confirm: Some(Confirm::Destructive), ..Limits::default() };
         for (method, action, is_permitted) in [
             ("GET", None, true),
@@ -325,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn different_limits_have_different_names() {
+    fn different_limits_have_different_fingerprints() {
         let all = [
             limits(Access::Write, &[]),
             limits(Access::Read, &[]),
@@ -334,21 +319,21 @@ mod tests {
             limits(Access::Read, &["a/b", "a/c"]),
             Limits { access: Access::Read, actions: Some(Names::default()), confirm: None },
         ];
-        for (nth, one) in all.iter().enumerate() {
-            assert!(all[nth + 1..].iter().all(|other| other.name() != one.name()));
+        for (index, one) in all.iter().enumerate() {
+            assert!(all[index + 1..].iter().all(|other| other.fingerprint() != one.fingerprint()));
         }
-        assert_eq!(limits(Access::Write, &[]).name(), "");
+        assert_eq!(limits(Access::Write, &[]).fingerprint(), "");
     }
 
     #[test]
-    fn actions_are_named_with_their_platform() {
+    fn actions_need_a_platform_and_a_key() {
         for good in ["acme/a", "GitHub/issues-*", "a/*", "a/x/y", "a/K.l_m"] {
-            assert_eq!(action(good), None, "{good}");
+            assert_eq!(check_action(good), None, "{good}");
         }
         for bad in
             ["", "acme", "acme/", "/a", "a b/c", "a/b,c", "a/*b", "a/b**", "*", "*/a", "a_b/c"]
         {
-            assert!(action(bad).is_some(), "{bad}");
+            assert!(check_action(bad).is_some(), "{bad}");
         }
         let actions = limits(Access::Write, &["b/x", "a/y", "b/z*"]).actions.unwrap();
         assert_eq!(platforms_of(&actions), ["b", "a"]);

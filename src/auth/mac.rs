@@ -1,10 +1,10 @@
-//! Signatures that only the service can make: HMAC-SHA-256.
+//! HMAC-SHA-256.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 fn signed(secret: &[u8], pieces: &[&[u8]]) -> Option<Hmac<Sha256>> {
-    // A secret of any length will do: there is no error to meet.
+    // HMAC accepts a key of any length, so this never fails.
     let mut mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
     for piece in pieces {
         mac.update(piece);
@@ -12,15 +12,12 @@ fn signed(secret: &[u8], pieces: &[&[u8]]) -> Option<Hmac<Sha256>> {
     Some(mac)
 }
 
-/// The signature of all pieces, one after another.
-#[must_use]
+/// Signs the concatenation of the pieces.
 pub fn mac(secret: &[u8], pieces: &[&[u8]]) -> [u8; 32] {
     signed(secret, pieces).map_or([0; 32], |mac| mac.finalize().into_bytes().into())
 }
 
-/// Whether `signature` is that of all pieces, or its first 16 bytes or more. How long this takes depends on nothing
-/// secret.
-#[must_use]
+/// Verifies a signature, or a prefix of one with at least 16 bytes, in constant time.
 pub fn verify(secret: &[u8], pieces: &[&[u8]], signature: &[u8]) -> bool {
     signature.len() >= 16
         && signed(secret, pieces).is_some_and(|mac| mac.verify_truncated_left(signature).is_ok())
@@ -31,7 +28,7 @@ mod tests {
     use super::{mac, verify};
 
     #[test]
-    fn a_signature_is_at_least_half_of_one() {
+    fn truncated_signatures_need_16_bytes() {
         let pieces: [&[u8]; 2] = [b"a", b"bc"];
         let whole = mac(b"secret", &pieces);
         assert_eq!(whole, mac(b"secret", &[b"ab", b"c"]));

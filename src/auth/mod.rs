@@ -1,5 +1,5 @@
-//! Who is asking: API keys, the tokens created with them, what they may do, and how a request's secret becomes a
-//! [`Principal`]. Uses nothing of `vault` or `api`.
+//! Authentication and authorization: API keys, session tokens, token restrictions, and how the secret of a request becomes a
+//! [`Principal`].
 
 pub mod api_keys;
 pub mod authenticate;

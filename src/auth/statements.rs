@@ -1,11 +1,11 @@
-//! The SQL of API keys.
+//! The SQL that authenticates a caller, and the [`Guard`] of every other statement.
 
 use super::Caller;
-use crate::auth::restriction::Confinement;
+use crate::auth::restriction::TokenRestriction;
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, Scope};
 
-/// Returns one of three SQL texts, which differ in the condition that identifies the key's row.
+/// SQL with the condition that finds the row of the caller's key: by hash, by the key id of a token, or by grant.
 macro_rules! with_key {
     ($caller:expr, $before:literal, $after:literal) => {
         match $caller {
@@ -20,7 +20,7 @@ macro_rules! with_key {
     };
 }
 
-/// What `?1` is: the key's hash, the key's id that the token states, or the id of the grant that names the key.
+/// The parameter `?1` of `with_key!`: the key's hash, the key id of the token, or the id of the grant.
 fn name(caller: &Caller) -> Param {
     Param::Text(match caller {
         Caller::Key(key) => key.hash().to_string(),
@@ -30,8 +30,7 @@ fn name(caller: &Caller) -> Param {
     })
 }
 
-/// Selects the row of the caller's key, whatever its state, or where its account was moved to.
-#[must_use]
+/// Selects the row of the caller's key in any state, or the shard to which its account was moved.
 pub fn select_key(caller: &Caller) -> Statement {
     let sql = with_key!(
         caller,
@@ -41,8 +40,7 @@ pub fn select_key(caller: &Caller) -> Statement {
     Statement { sql: sql.into(), params: vec![name(caller)] }
 }
 
-/// Selects where the attempt to connect was moved to whose link or `state` has this hash.
-#[must_use]
+/// Selects the shard to which a connect attempt or an agent endpoint was moved, by the hash of its link or `state`, or its id.
 pub fn select_forward(hash: &str) -> Statement {
     Statement {
         sql: "SELECT shard AS moved_to FROM forwards WHERE name = ?1".into(),
@@ -50,11 +48,10 @@ pub fn select_forward(hash: &str) -> Statement {
     }
 }
 
-/// Ends the arrival of the account that this secret belongs to, as the other database says that it is here now: whoever
-/// moved it may have died before. Comes before what the request asks for, which would be refused. `name` is that of the
-/// caller's row, the hash of a link or a `state`, or the id of an agents' endpoint.
-#[must_use]
-pub fn arrive(name: &Param) -> [Statement; 2] {
+/// Completes an interrupted move of an account: the source database has already forwarded a request to this one, but the
+/// command that moves the account may have crashed before its last step. Runs before the statements of the request, which
+/// would be refused. `name` is [`key_row_name`], the hash of a link or a `state`, or the id of an agent endpoint.
+pub fn complete_move(name: &Param) -> [Statement; 2] {
     const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 OR id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 OR state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1)";
     ["forwards", "account_moves"].map(|table| {
         let arriving = if table == "forwards" {
@@ -69,28 +66,25 @@ pub fn arrive(name: &Param) -> [Statement; 2] {
     })
 }
 
-/// What [`arrive`] is asked with for a caller.
-#[must_use]
-pub fn name_of(caller: &Caller) -> Param {
+/// The parameter of [`complete_move`] for a caller.
+pub fn key_row_name(caller: &Caller) -> Param {
     name(caller)
 }
 
-/// Confines statements to what a caller may see. The statements join the row `k` of `api_keys`: they reach only that
-/// key's account and environment, and return or change nothing when the key is not valid. Whoever builds a statement on
-/// connections adds the confinement of a token.
+/// Restricts statements to the caller's data. Each statement joins the row `k` of `api_keys`, so it reaches only the account
+/// and environment of that key, and returns or changes nothing if the key is not valid or lacks the scope.
 #[derive(Debug, Clone)]
 pub struct Guard<'a> {
-    /// True for `k` when it is the caller's key, valid now, and has the scope.
+    /// SQL that is true for `k` if it is the caller's key, valid and with the scope.
     pub condition: &'static str,
-    /// The condition's parameters, which come first in the statement.
+    /// The parameters of the condition, which come first in the statement.
     pub params: Vec<Param>,
-    /// The part of the key's connections that a token may see; `None` for a key.
-    pub confinement: Option<&'a Confinement>,
+    /// The restriction of a token; `None` for a key.
+    pub restriction: Option<&'a TokenRestriction>,
 }
 
 impl<'a> Guard<'a> {
-    /// The guard of a caller that needs `scope`, or none. `now` is in milliseconds since 1970-01-01 UTC.
-    #[must_use]
+    /// A guard that requires `scope`, if any.
     pub fn new(caller: &'a Caller, scope: Option<Scope>, now: u64) -> Self {
         let condition = with_key!(
             caller,
@@ -101,16 +95,16 @@ impl<'a> Guard<'a> {
         let lacks = |scope| caller.token().is_some_and(|token| !token.scopes.contains(scope));
         let scope = match scope {
             None => Param::Null,
-            // No key has a scope of this name: nothing is returned or changed for a token that lacks the scope.
+            // The token lacks the scope. No key has a scope with this name, so the statement returns and changes nothing.
             Some(scope) if lacks(scope) => Param::Text("none".into()),
             Some(scope) => Param::Text(scope.as_str().into()),
         };
         let params = params(name(caller), environment, now, scope);
-        Self { condition, params, confinement: caller.confinement() }
+        Self { condition, params, restriction: caller.restriction() }
     }
 }
 
-/// The parameters that check whether the key is valid now, and one more.
+/// The parameters of the condition that the key is valid, and one more.
 pub(super) fn params(name: Param, environment: Environment, now: u64, more: Param) -> Vec<Param> {
     vec![name, Param::text(environment.as_str()), Param::integer(now), more]
 }
@@ -120,19 +114,22 @@ mod tests {
     use super::Guard;
     use crate::auth::Caller;
     use crate::auth::limits::Limits;
-    use crate::auth::restriction::Confinement;
+    use crate::auth::restriction::TokenRestriction;
     use crate::auth::shard::Shard;
     use crate::auth::token::Token;
     use crate::ports::Param;
     use crate::terms::{Environment, Scope};
 
     #[test]
-    fn storage_lets_a_token_do_only_what_it_says() {
+    fn a_guard_refuses_a_token_without_the_scope() {
         let token = Token {
             environment: Environment::Test,
             shard: Shard::FIRST,
             key_id: "key".to_owned(),
-            confinement: Confinement { identity: "user".to_owned(), ..Confinement::default() },
+            restriction: TokenRestriction {
+                identity: "user".to_owned(),
+                ..TokenRestriction::default()
+            },
             limits: Limits::default(),
             scopes: [Scope::CatalogRead].into_iter().collect(),
             origins: None,
@@ -140,12 +137,16 @@ mod tests {
             grant: None,
         };
         let caller = Caller::Token(token);
-        for (asked, said) in [
+        for (requested, expected) in [
             (None, Param::Null),
             (Some(Scope::CatalogRead), Param::text("catalog:read")),
             (Some(Scope::ConnectionsRead), Param::text("none")),
         ] {
-            assert_eq!(Guard::new(&caller, asked, 0).params.last(), Some(&said), "{asked:?}");
+            assert_eq!(
+                Guard::new(&caller, requested, 0).params.last(),
+                Some(&expected),
+                "{requested:?}"
+            );
         }
     }
 }

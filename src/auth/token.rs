@@ -1,7 +1,6 @@
-//! Tokens: short-lived secrets that the owner of a key creates for one identity and that a browser may hold. A token
-//! states what it may do and is signed: `st_test_` or `st_live_`, its claims, a dot, and the HMAC-SHA-256 of everything
-//! before the dot, both in base64url. Verifying the signature needs no storage. When the key is in another database than the
-//! first, a dot and the shard's digits follow the claims, and are signed too.
+//! Tokens: short-lived secrets that the owner of a key creates for one identity, and that a browser may have. A token is
+//! `st_test_` or `st_live_`, its claims, a dot, and the HMAC-SHA-256 of everything before the dot, both in base64url. Verifying
+//! it needs no storage. Unless the key is in the first shard, a dot and the shard's digits follow the claims, and are signed too.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,93 +13,89 @@ use sha2::{Digest, Sha256};
 use super::key::KeyHash;
 use super::limits::{Access, Confirm, Limits};
 use super::mac::{mac, verify};
-use super::restriction::Confinement;
+use super::restriction::TokenRestriction;
 use super::shard::Shard;
 use crate::terms::{Environment, IdentityType, Scopes};
 use crate::util::name_set::Names;
 
-/// The prefix of every token.
+/// The prefix of session tokens.
 pub const TOKEN_PREFIX: &str = "st_";
-/// The prefix of every access token that an agent got by its user's consent.
+/// The prefix of the access tokens of agents.
 pub const ACCESS_PREFIX: &str = "at_";
-/// The prefix of every code that the connect window exchanges for a token.
+/// The prefix of the codes that the connect window exchanges for a token.
 pub const CODE_PREFIX: &str = "cc_";
 /// The longest token, in characters.
 pub const MAX_TOKEN: usize = 8192;
-/// The shortest secret that may sign, in characters.
+/// The minimum length of a signing secret, in characters.
 pub const MIN_SECRET: usize = 32;
-/// The longest code, in characters: it has a nonce besides what its token has.
+/// The longest code, in characters: the claims of a token and a nonce.
 const MAX_CODE: usize = MAX_TOKEN + 128;
-/// The version of the claims' format; others are refused.
+/// The version of claims without limits. Unknown versions are refused.
 const VERSION: u64 = 1;
-/// The version of claims with limits: releases that do not know them must not accept the token without them.
-const LIMITED: u64 = 2;
-/// The version of claims of whose calls the user is asked about some.
-const CONFIRMED: u64 = 3;
+/// The version of claims with limits. A release that does not know them refuses the token, instead of ignoring the limits.
+const VERSION_WITH_LIMITS: u64 = 2;
+/// The version of claims that require approval of calls.
+const VERSION_WITH_CONFIRM: u64 = 3;
 
-/// What a token states. `Debug` shows none of it.
+/// The claims of a token. `Debug` shows none of them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
-    /// The environment that its prefix states, the same as its key's.
+    /// The environment of its key, which the prefix names.
     pub environment: Environment,
-    /// The database of its key.
+    /// The shard of its key.
     pub shard: Shard,
-    /// The id of the key that created it. The key's hash must not appear here, since it signs that key's cursors.
+    /// The id of the key that created it. The key's hash must not be part of a token, since it signs the key's cursors.
     pub key_id: String,
-    /// Which connections it may see.
-    pub confinement: Confinement,
-    /// What it may do, as long as its key may too.
+    pub restriction: TokenRestriction,
+    /// Its scopes. They count only while its key has them too.
     pub scopes: Scopes,
-    /// What it may do at platforms.
     pub limits: Limits,
-    /// The web origins from which it may be used, when restricted.
+    /// The web origins from which it may be used; `None` allows all.
     pub origins: Option<Names>,
     /// When it expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: u64,
-    /// The consent that it follows from. Returns `None` for a token that the owner of a key created.
+    /// The grant of an agent's access token; `None` for a session token.
     pub grant: Option<Grant>,
 }
 
-/// What a user granted to an agent.
+/// The grant of an access token.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// Its id. The token is valid as long as storage has it.
+    /// Its id. The token is valid while the grant is stored.
     pub id: String,
     /// The id of the MCP endpoint, the only address at which the token is valid (RFC 8707).
     pub endpoint: String,
 }
 
 impl Token {
-    /// Whether it is valid at `now` and on a page of `origin`; `None` when the origin is not known. The service's `own`
-    /// pages, in which users connect their accounts, may use every token.
-    #[must_use]
+    /// Whether it is valid at `now`, for a request from `origin` (`None` if unknown). The service's `own` pages, such as the
+    /// connect window, may use every token.
     pub fn is_valid(&self, now: u64, origin: Option<&str>, own: &str) -> bool {
         let from =
             |origins: &Names| origin.is_some_and(|origin| origin == own || origins.has(origin));
         now < self.expires_at && self.origins.as_ref().is_none_or(from)
     }
 
-    /// The name under which its requests are counted, made from its key and its identity.
-    #[must_use]
+    /// The key of its rate limit, from its API key and its identity.
     pub fn rate_key(&self) -> KeyHash {
-        let name = format!("{} {}", self.key_id, self.confinement.identity);
+        let name = format!("{} {}", self.key_id, self.restriction.identity);
         KeyHash(Sha256::digest(name.as_bytes()).into())
     }
 
-    /// The version of its claims.
     const fn version(&self) -> u64 {
-        let is_limited = !self.limits.is_none() || self.confinement.connections.is_some();
+        let is_limited = !self.limits.is_none() || self.restriction.connections.is_some();
         if self.limits.confirm.is_some() {
-            CONFIRMED
+            VERSION_WITH_CONFIRM
         } else if is_limited {
-            LIMITED
+            VERSION_WITH_LIMITS
         } else {
             VERSION
         }
     }
 
     fn claims(&self) -> Claims<'_> {
-        let Confinement { identity, identity_type, platforms, connections } = &self.confinement;
+        let TokenRestriction { identity, identity_type, platforms, connections } =
+            &self.restriction;
         Claims {
             version: self.version(),
             key_id: self.key_id.as_str().into(),
@@ -120,7 +115,7 @@ impl Token {
         }
     }
 
-    /// Reads claims that were signed.
+    /// Parses verified claims.
     fn read(environment: Environment, shard: Shard, claims: &[u8]) -> Option<Self> {
         let claims: Claims<'_> = serde_json::from_slice(claims).ok()?;
         let version = claims.version;
@@ -131,7 +126,7 @@ impl Token {
         let token = Self {
             environment,
             shard,
-            confinement: Confinement {
+            restriction: TokenRestriction {
                 identity: claims.identity.into_owned(),
                 identity_type: claims.identity_type,
                 platforms: names(claims.platforms),
@@ -152,7 +147,7 @@ impl Token {
     }
 }
 
-/// What a token says, as it is signed.
+/// The claims as they are serialized.
 #[derive(Serialize, Deserialize)]
 struct Claims<'a> {
     #[serde(rename = "v")]
@@ -171,10 +166,10 @@ struct Claims<'a> {
     platforms: Option<Cow<'a, str>>,
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     origins: Option<Cow<'a, str>>,
-    /// In codes only, so that no two are the same.
+    /// In codes only: makes each code unique.
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     nonce: Option<Cow<'a, str>>,
-    /// Only if it may not write.
+    /// Only for the access `read`.
     #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     access: Option<Access>,
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
@@ -196,18 +191,16 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The secrets that sign tokens. `Debug` shows none of them.
+/// The signing secrets of tokens. `Debug` does not show them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SessionSecrets {
-    /// Signs new tokens.
     current: Option<String>,
-    /// The secret before that: it stays here until the last token that it signed has expired.
+    /// Verifies tokens that were signed before the secret was rotated.
     previous: Option<String>,
 }
 
 impl SessionSecrets {
-    /// Keeps the secrets that are long enough.
-    #[must_use]
+    /// Ignores secrets that are shorter than [`MIN_SECRET`].
     pub fn new(current: &str, previous: &str) -> Self {
         let [current, previous] = [current, previous].map(|secret| {
             Some(secret.trim()).filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned)
@@ -215,8 +208,6 @@ impl SessionSecrets {
         Self { current, previous }
     }
 
-    /// Whether there is a secret to sign with.
-    #[must_use]
     pub const fn can_sign(&self) -> bool {
         self.current.is_some()
     }
@@ -225,16 +216,14 @@ impl SessionSecrets {
         [&self.current, &self.previous].into_iter().flatten().map(String::as_bytes)
     }
 
-    /// Signs a token and returns it as text. Returns `None` when there is no secret to sign with.
-    #[must_use]
+    /// Signs a token. Returns `None` without a signing secret.
     pub fn sign(&self, token: &Token) -> Option<String> {
         let kind = if token.grant.is_some() { ACCESS_PREFIX } else { TOKEN_PREFIX };
         self.sign_claims(kind, token, &token.claims())
     }
 
-    /// Signs anything else: the text begins with `kind`, which no other kind of text begins with. Returns `None` when there
-    /// is no secret to sign with.
-    #[must_use]
+    /// Signs other claims. The result begins with `kind`, a prefix that must be unique to its use. Returns `None` without a signing
+    /// secret.
     pub fn sign_text(&self, kind: &str, claims: &impl Serialize) -> Option<String> {
         let secret = self.current.as_ref()?;
         let claims = serde_json::to_vec(claims).ok()?;
@@ -245,8 +234,7 @@ impl SessionSecrets {
         Some(text)
     }
 
-    /// Reads what [`Self::sign_text`] signed. Returns `None` when none of the secrets signed exactly this text.
-    #[must_use]
+    /// Verifies the result of [`Self::sign_text`] and parses its claims.
     pub fn verify_text<T: DeserializeOwned>(&self, kind: &str, text: &str) -> Option<T> {
         let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
         let claims = signed.strip_prefix(kind)?;
@@ -256,8 +244,7 @@ impl SessionSecrets {
         serde_json::from_slice(&Base64UrlUnpadded::decode_vec(claims).ok()?).ok()
     }
 
-    /// Signs a code for the token, which the connect window exchanges once. `nonce` makes it unique. The API refuses it.
-    #[must_use]
+    /// Signs a code that the connect window can exchange for the token, once. The API does not accept codes.
     pub fn sign_code(&self, token: &Token, nonce: &str) -> Option<String> {
         let claims = Claims { nonce: Some(nonce.into()), ..token.claims() };
         self.sign_claims(CODE_PREFIX, token, &claims)
@@ -278,27 +265,24 @@ impl SessionSecrets {
         Some(text)
     }
 
-    /// Reads a token. Returns `None` when none of the secrets signed exactly this text.
-    #[must_use]
+    /// Verifies a session token.
     pub fn verify(&self, text: &str) -> Option<Token> {
         self.verify_kind(TOKEN_PREFIX, text).filter(|token| token.grant.is_none())
     }
 
-    /// Reads an access token. Returns `None` when none of the secrets signed exactly this text.
-    #[must_use]
+    /// Verifies the access token of an agent.
     pub fn verify_access(&self, text: &str) -> Option<Token> {
         self.verify_kind(ACCESS_PREFIX, text).filter(|token| token.grant.is_some())
     }
 
-    /// Reads the token that a code stands for. Returns `None` when none of the secrets signed exactly this code.
-    #[must_use]
+    /// Verifies a code. Returns its token.
     pub fn verify_code(&self, text: &str) -> Option<Token> {
         self.verify_kind(CODE_PREFIX, text)
     }
 
     fn verify_kind(&self, kind: &str, text: &str) -> Option<Token> {
-        let most = if kind == CODE_PREFIX { MAX_CODE } else { MAX_TOKEN };
-        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= most)?;
+        let max = if kind == CODE_PREFIX { MAX_CODE } else { MAX_TOKEN };
+        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= max)?;
         let (environment, claims) = Environment::ALL.into_iter().find_map(|environment| {
             let rest = signed.strip_prefix(kind)?.strip_prefix(environment.as_str())?;
             Some((environment, rest.strip_prefix('_')?))
@@ -307,15 +291,14 @@ impl SessionSecrets {
             Base64UrlUnpadded::decode_vec(given).ok().filter(|bytes| bytes.len() == 32)?;
         self.all().find(|secret| verify(secret, &[signed.as_bytes()], &signature))?;
         let (claims, shard) = match claims.split_once('.') {
-            Some((claims, digits)) => (claims, Shard::of_digits(digits)?),
+            Some((claims, digits)) => (claims, Shard::from_digits(digits)?),
             None => (claims, Shard::FIRST),
         };
         Token::read(environment, shard, &Base64UrlUnpadded::decode_vec(claims).ok()?)
     }
 
-    /// The secrets for the cursors of a key's tokens, derived from the key's id so that the next token can continue a
-    /// list. The first one signs. No token begins like the text that is signed here.
-    #[must_use]
+    /// The secrets of the cursors of a key's tokens. They are derived from the key's id, so that the next token of an identity can
+    /// continue a list. The first one signs. No token begins with the string that is signed here.
     pub fn cursor_secrets(&self, key_id: &str) -> Vec<KeyHash> {
         let of = |secret| KeyHash(mac(secret, &[b"cursors of ", key_id.as_bytes()]));
         self.all().map(of).collect()
@@ -332,18 +315,19 @@ impl fmt::Debug for SessionSecrets {
 mod tests {
     use super::Token;
     use crate::auth::limits::Limits;
-    use crate::auth::restriction::Confinement;
+    use crate::auth::restriction::TokenRestriction;
     use crate::auth::shard::Shard;
     use crate::terms::Environment;
 
     #[test]
-    fn nothing_shows_a_token() {
-        let confinement = Confinement { identity: "ann".to_owned(), ..Confinement::default() };
+    fn debug_hides_a_token() {
+        let restriction =
+            TokenRestriction { identity: "ann".to_owned(), ..TokenRestriction::default() };
         let token = Token {
             environment: Environment::Test,
             shard: Shard::FIRST,
             key_id: "key".to_owned(),
-            confinement,
+            restriction,
             scopes: [].into_iter().collect(),
             limits: Limits::default(),
             origins: None,

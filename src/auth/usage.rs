@@ -1,4 +1,4 @@
-//! The day on which a key was last used, written with its first request of a day in that request's own batch.
+//! The day of a key's last use. The first request of a day writes it, in the batch of that request.
 
 use std::cell::RefCell;
 
@@ -7,20 +7,19 @@ use super::statements::params;
 use crate::ports::{Param, Statement};
 
 const DAY_MS: u64 = 86_400_000;
-/// How many uses an isolate remembers.
+/// Number of cached uses per isolate.
 const CAPACITY: usize = 1024;
 
-/// A key on a day: the first 8 bytes of the key's hash, plus the number of days since 1970-01-01 UTC.
+/// Identifies a key on a day: the first 8 bytes of the key's hash, plus the number of days since 1970-01-01 UTC.
 pub type Use = u64;
 
-/// The uses that this isolate knows need not be written any more.
+/// The uses that are already written, as far as this isolate knows.
 #[derive(Debug, Default)]
 pub struct Usage(RefCell<Vec<Use>>);
 
 impl Usage {
-    /// The use of a key at `now` and the statement that writes it. Returns `None` when this isolate knows it to be
-    /// written. The statement changes nothing when the key is not valid or another isolate has written the use.
-    #[must_use]
+    /// The use of a key at `now`, and the statement that writes it. Returns `None` if it is already written. The statement
+    /// changes nothing if the key is not valid, or another isolate has written the use.
     pub fn due(&self, key: &ApiKey, now: u64) -> Option<(Use, Statement)> {
         let day = now.checked_div(DAY_MS)?;
         let used = u64::from_le_bytes(*key.hash().0.first_chunk()?).wrapping_add(day);
@@ -39,7 +38,7 @@ impl Usage {
         Some((used, statement))
     }
 
-    /// Remembers that a use need not be written any more.
+    /// Marks a use as written.
     pub fn remember(&self, used: Use) {
         let Ok(mut written) = self.0.try_borrow_mut() else { return };
         if written.len() >= CAPACITY {
@@ -63,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_is_remembered_for_its_day_until_there_are_too_many() {
+    fn a_use_is_due_once_a_day_and_the_cache_is_bounded() {
         let usage = Usage::default();
         let is_due = |number: usize, now: u64| usage.due(&key(number), now).is_some();
         for number in 0..CAPACITY {

@@ -325,7 +325,7 @@ impl Call {
         let endpoint = Keyed::GetAttempt;
         read(endpoint, query).finish().map_err(Failure::from)?;
         let id = segment(id, || {
-            Problem::new(Code::AttemptNotFound, "There is no such attempt to connect.")
+            Problem::new(Code::AttemptNotFound, "There is no such connect attempt.")
         })?;
         Ok(Self::to(endpoint, &[id]).with_query(query))
     }

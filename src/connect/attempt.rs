@@ -1,4 +1,4 @@
-//! An attempt to connect an account with the user's consent: begun, bound to a browser, brought back, ended.
+//! A connect attempt: it is started, bound to a browser, completed by the callback, and ended.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,85 +7,74 @@ use serde::{Deserialize, Serialize};
 
 use crate::terms::{AttemptStatus, Environment, IdentityType};
 
-/// How long a user has to agree, in milliseconds.
+/// How long an attempt is open, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
-/// How long an exchange may take, in milliseconds. One that is older has been interrupted.
+/// After this time, in milliseconds, an exchange counts as interrupted.
 pub const EXCHANGE_MS: u64 = 60 * 1000;
-/// The most attempts of an identity that are open at a time.
+/// The maximum number of open attempts of an identity.
 pub const MAX_OF_IDENTITY: u64 = 20;
-/// The most attempts of an account that are open at a time.
+/// The maximum number of open attempts of an account.
 pub const MAX_OF_ACCOUNT: u64 = 1000;
 
-/// What an attempt must remember and nobody may read. `Debug` shows nothing.
+/// The secrets of an attempt, which are stored encrypted. `Debug` does not show them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remembered {
-    /// What the platform must bring back.
+pub struct AttemptSecrets {
+    /// The `state` that the platform must return.
     pub state: String,
-    /// The verifier of PKCE, where the platform takes one.
+    /// The PKCE verifier, if the platform supports PKCE.
     pub verifier: Option<String>,
-    /// What the user filled in.
+    /// The values of the method's fields.
     pub fields: BTreeMap<String, String>,
 }
 
-impl fmt::Debug for Remembered {
+impl fmt::Debug for AttemptSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Remembered(…)")
+        f.write_str("AttemptSecrets(…)")
     }
 }
 
 /// A row of `connect_attempts`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Attempt {
-    /// Lower-case hyphenated UUID.
+    /// A UUID.
     pub id: String,
-    /// The account that began it.
     pub account: String,
-    /// The environment of the account.
     pub environment: Environment,
-    /// The key that began it, itself or by a token; empty in a list.
+    /// The key that started it, directly or by a token; empty in a list.
     #[serde(default)]
     pub key_id: String,
-    /// How far it is.
-    pub status: Stored,
-    /// The connection that it creates or reconnects.
+    pub status: StoredStatus,
+    /// The id of the connection that it creates or reconnects.
     pub connection_id: String,
-    /// 1 when it reconnects.
+    /// 1 if it reconnects.
     pub reconnects: u8,
-    /// 1 when another account at the platform may take the former one's place.
+    /// 1 if the connection may be reconnected to another account at the platform.
     pub allow_other_account: u8,
-    /// The platform's identifier.
     pub platform: String,
     /// `v` and a number.
     pub platform_version: String,
-    /// The platform's description.
     pub description: String,
-    /// The id of the connector's method.
     pub auth_method: String,
-    /// Whose connection it is to be.
     pub identity: String,
-    /// What kind of identity that is.
     pub identity_type: IdentityType,
     /// Distinguishes connections of one identity to one platform.
     pub label: String,
-    /// The display name.
     pub name: Option<String>,
-    /// A JSON array of strings; `None` leaves the tags of a reconnected connection.
+    /// A JSON array of strings; `None` keeps the tags of a reconnected connection.
     pub tags: Option<String>,
-    /// A JSON array of strings: what was asked for.
+    /// A JSON array of strings: the requested scopes.
     pub scopes: String,
-    /// Where the browser goes in the end.
+    /// The URL to which the browser is redirected at the end.
     pub return_url: Option<String>,
-    /// SHA-256 of the cookie of the browser that it is bound to.
+    /// SHA-256 of the cookie of the browser to which it is bound.
     pub browser_hash: Option<String>,
-    /// What it remembers, sealed; `None` once it is over, and for one whose link leads to the window.
+    /// [`AttemptSecrets`], encrypted; `None` once it has ended, and if its link leads to the connect window.
     pub sealed: Option<String>,
-    /// The request that exchanges or exchanged the code.
+    /// The id of the request that exchanges or exchanged the code.
     pub claimed_by: Option<String>,
-    /// Since when, in milliseconds since 1970-01-01 UTC.
+    /// The start of the exchange, in milliseconds since 1970-01-01 UTC.
     pub claimed_at: Option<u64>,
-    /// Why it failed.
     pub error_code: Option<String>,
-    /// Why it failed, for people.
     pub error_detail: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
@@ -93,41 +82,33 @@ pub struct Attempt {
     pub expires_at: u64,
 }
 
-/// How far a stored attempt is.
+/// The stored status of an attempt. Expiry and interruption follow from its times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stored {
-    /// The user has not come back.
+pub enum StoredStatus {
+    /// The user has not returned.
     Pending,
-    /// The user has come back, and the code is being exchanged.
+    /// The user has returned, and the code is being exchanged.
     Exchanging,
-    /// The connection exists.
     Succeeded,
-    /// It ended without one.
     Failed,
 }
 
-/// What is told of an attempt.
+/// The status of an attempt at a point in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
-    /// It may still succeed.
     Pending,
-    /// The connection exists.
     Succeeded,
-    /// It ended without one.
     Failed {
-        /// Why, for programs.
         code: String,
-        /// Why, for people.
         detail: String,
     },
-    /// The user did not come back in time.
+    /// The user did not return in time.
     Expired,
 }
 
 impl Status {
-    /// Its name.
-    #[must_use]
+    /// The value in the API.
     pub const fn name(&self) -> AttemptStatus {
         match self {
             Self::Pending => AttemptStatus::Pending,
@@ -139,27 +120,24 @@ impl Status {
 }
 
 impl Attempt {
-    /// Whether its link leads to the window, where the user enters keys or chooses a method.
-    #[must_use]
+    /// Whether its link leads to the connect window, where the user enters credentials or chooses a method.
     pub fn is_in_window(&self) -> bool {
-        self.status == Stored::Pending && self.sealed.is_none()
+        self.status == StoredStatus::Pending && self.sealed.is_none()
     }
 
-    /// What was asked for.
-    #[must_use]
+    /// The requested scopes.
     pub fn scopes(&self) -> Vec<String> {
         serde_json::from_str(&self.scopes).unwrap_or_default()
     }
 
-    /// What is told of the attempt at `now`, in milliseconds since 1970-01-01 UTC.
-    #[must_use]
+    /// The status at `now`.
     pub fn status(&self, now: u64) -> Status {
         let failed =
             |code: &str, detail: &str| Status::Failed { code: code.into(), detail: detail.into() };
         match self.status {
-            Stored::Pending if self.expires_at <= now => Status::Expired,
-            Stored::Pending => Status::Pending,
-            Stored::Exchanging => {
+            StoredStatus::Pending if self.expires_at <= now => Status::Expired,
+            StoredStatus::Pending => Status::Pending,
+            StoredStatus::Exchanging => {
                 let since = self.claimed_at.unwrap_or_default();
                 if now.saturating_sub(since) < EXCHANGE_MS {
                     return Status::Pending;
@@ -169,8 +147,8 @@ impl Attempt {
                     "The service was interrupted while it exchanged the code. Try again.",
                 )
             }
-            Stored::Succeeded => Status::Succeeded,
-            Stored::Failed => failed(
+            StoredStatus::Succeeded => Status::Succeeded,
+            StoredStatus::Failed => failed(
                 self.error_code.as_deref().unwrap_or_default(),
                 self.error_detail.as_deref().unwrap_or_default(),
             ),
@@ -178,37 +156,32 @@ impl Attempt {
     }
 }
 
-/// Why an attempt failed, as a stable identifier for programs.
+/// The error code of a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// The user said no, at the platform.
+    /// The user denied access at the platform.
     Denied,
     /// The user signed in with another account than before.
     AccountMismatch,
-    /// Another connection has the same key by now.
+    /// In the meantime, another connection was created with the same key.
     ConnectionExists,
-    /// The connection that was to be reconnected is gone.
+    /// The connection to reconnect no longer exists.
     ConnectionNotFound,
-    /// The platform rejects the OAuth client.
     ClientRejected,
-    /// The platform rejects the request, such as its scopes.
+    /// The platform rejects the request, for example its scopes.
     RequestRejected,
-    /// The platform rejects the code.
     CodeRejected,
-    /// The platform can't be reached, or has a fault.
     PlatformUnavailable,
-    /// The platform's answer can't be read.
-    InvalidAnswer,
-    /// The answer comes from another authorization server than the one that was asked (RFC 9207).
+    /// The platform's response can't be parsed.
+    InvalidResponse,
+    /// The response comes from another authorization server (RFC 9207).
     IssuerMismatch,
-    /// The catalog or the OAuth client changed meanwhile.
+    /// The catalog or the OAuth client has changed in the meantime.
     Changed,
-    /// The service was interrupted.
     Interrupted,
 }
 
 impl Failure {
-    /// All failures.
     pub const ALL: [Self; 12] = [
         Self::Denied,
         Self::AccountMismatch,
@@ -218,14 +191,13 @@ impl Failure {
         Self::RequestRejected,
         Self::CodeRejected,
         Self::PlatformUnavailable,
-        Self::InvalidAnswer,
+        Self::InvalidResponse,
         Self::IssuerMismatch,
         Self::Changed,
         Self::Interrupted,
     ];
 
-    /// The `code` of the attempt's error.
-    #[must_use]
+    /// The value of `error.code` in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Denied => "denied",
@@ -236,7 +208,7 @@ impl Failure {
             Self::RequestRejected => "request_rejected",
             Self::CodeRejected => "code_rejected",
             Self::PlatformUnavailable => "platform_unavailable",
-            Self::InvalidAnswer => "invalid_answer",
+            Self::InvalidResponse => "invalid_answer",
             Self::IssuerMismatch => "issuer_mismatch",
             Self::Changed => "changed",
             Self::Interrupted => "interrupted",
@@ -246,15 +218,15 @@ impl Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::Remembered;
+    use super::AttemptSecrets;
 
     #[test]
-    fn nothing_shows_what_is_remembered() {
-        let remembered = Remembered {
+    fn debug_hides_attempt_secrets() {
+        let secrets = AttemptSecrets {
             state: "s".to_owned(),
             verifier: None,
             fields: [("a".to_owned(), "b".to_owned())].into(),
         };
-        assert_eq!(format!("{remembered:?}"), "Remembered(…)");
+        assert_eq!(format!("{secrets:?}"), "AttemptSecrets(…)");
     }
 }

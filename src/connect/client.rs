@@ -1,4 +1,4 @@
-//! A row of `oauth_clients`: the app's registration at a platform.
+//! OAuth clients: the app's registrations at platforms.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,20 +12,16 @@ use crate::oauth::Client;
 use crate::terms::Environment;
 use crate::util::rfc3339::rfc3339;
 
-/// An OAuth client. `Debug` shows nothing but its platform.
+/// A row of `oauth_clients`. `Debug` shows only the platform.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct OauthClient {
-    /// The account.
     pub account: String,
-    /// Its environment.
     pub environment: Environment,
-    /// The platform's identifier.
     pub platform: String,
-    /// The id of the connector's method; `None` for whichever method of OAuth 2.0 there is.
+    /// The id of the connector's method; `None` for any OAuth 2.0 method.
     pub auth_method: Option<String>,
-    /// The `client_id`.
     pub client_id: String,
-    /// The sealed secret.
+    /// The encrypted secret.
     pub sealed: Option<String>,
     /// A JSON array of strings.
     pub scopes: String,
@@ -33,18 +29,17 @@ pub struct OauthClient {
     pub authorization_parameters: String,
     /// A JSON object of strings.
     pub variables: String,
-    /// Since when the platform has rejected it; `None` while it is accepted.
+    /// Set while the platform rejects the client, in milliseconds since 1970-01-01 UTC.
     pub rejected_since: Option<u64>,
-    /// When it may be tried again.
+    /// While the client is rejected: the time of the next try.
     pub probe_at: Option<u64>,
-    /// The last error that may be of the client or of one account at the platform only, since the last renewal that
-    /// succeeded.
+    /// The last error, since the last successful refresh, that may concern the client or only one account at the platform.
     #[serde(default)]
     pub suspect_error: Option<String>,
-    /// Where a visit that began at the platform goes on; `None` when there is no such place.
+    /// The page of the app to which visits are sent that started at the platform.
     #[serde(default)]
     pub start_url: Option<String>,
-    /// Whether authorization requests use PKCE; `None` for what the catalog says.
+    /// Whether authorization requests use PKCE; `None` for the catalog's default.
     #[serde(default)]
     pub pkce: Option<Pkce>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -59,10 +54,10 @@ impl fmt::Debug for OauthClient {
     }
 }
 
-/// What the API shows of a client.
+/// The JSON of a client.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct ClientView<'a> {
     platform: &'a str,
     auth_method: Option<&'a str>,
     client_id: &'a str,
@@ -80,17 +75,13 @@ struct Shown<'a> {
     warnings: &'a [String],
 }
 
-/// Where the secret of a client belongs.
-#[must_use]
+/// The encryption context of a client's secret.
 pub fn place<'a>(account: &'a str, environment: Environment, platform: &'a str) -> Place<'a> {
     Place { account, environment, kind: Kind::OauthClient, id: platform }
 }
 
 impl OauthClient {
-    /// The client with its secret, for requests to the platform.
-    ///
-    /// # Errors
-    /// When no key opens the secret.
+    /// Decrypts the secret, for requests to the platform.
     pub fn open(&self, keys: &VaultKeys) -> Result<Client, OpenError> {
         let secret = match &self.sealed {
             None => None,
@@ -103,48 +94,38 @@ impl OauthClient {
         Ok(Client::new(self.client_id.clone(), secret))
     }
 
-    /// The scopes to ask for when a request names none.
-    #[must_use]
+    /// The default scopes.
     pub fn scopes(&self) -> Vec<String> {
         serde_json::from_str(&self.scopes).unwrap_or_default()
     }
 
-    /// Further parameters of authorization requests.
-    #[must_use]
+    /// Additional parameters of authorization requests.
     pub fn authorization_parameters(&self) -> BTreeMap<String, String> {
         serde_json::from_str(&self.authorization_parameters).unwrap_or_default()
     }
 
-    /// Whether the platform rejects the client, or may do so: a success then changes what is known of it.
-    #[must_use]
+    /// Whether the platform rejects the client, or an error may concern it. A success then has to update the row.
     pub const fn is_doubted(&self) -> bool {
         self.rejected_since.is_some() || self.suspect_error.is_some()
     }
 
-    /// Whether the client is for the connector's method with this id.
-    #[must_use]
     pub fn is_for(&self, method: &str) -> bool {
         self.auth_method.as_deref().is_none_or(|own| own == method)
     }
 
-    /// The values of variables of URLs.
-    #[must_use]
+    /// Values for the variables in URLs.
     pub fn variables(&self) -> BTreeMap<String, String> {
         serde_json::from_str(&self.variables).unwrap_or_default()
     }
 
-    /// The values of a client's variables for the connector's method with this id; none without a client for it.
-    #[must_use]
+    /// The values for the connector's method with this id; empty without a client for it.
     pub fn variables_for(client: Option<&Self>, method: &str) -> BTreeMap<String, String> {
         client.filter(|client| client.is_for(method)).map(Self::variables).unwrap_or_default()
     }
 
-    /// The document that the API shows, with what may be wrong with the client.
-    ///
-    /// # Errors
-    /// When what is stored is no JSON.
+    /// The JSON of the client, with warnings about it.
     pub fn to_json(&self, redirect_uri: &str, warnings: &[String]) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(&Shown {
+        serde_json::to_vec(&ClientView {
             platform: &self.platform,
             auth_method: self.auth_method.as_deref(),
             client_id: &self.client_id,
@@ -170,7 +151,7 @@ mod tests {
     use super::OauthClient;
 
     #[test]
-    fn a_row_says_what_its_texts_hold() {
+    fn parses_the_columns_of_a_client() {
         let row = json!({
             "account": "a", "environment": "test", "platform": "acme", "auth_method": "oauth2",
             "client_id": "s3cret", "sealed": null, "scopes": r#"["read","write"]"#,

@@ -1,4 +1,4 @@
-//! Which method connects an account, and whether what the user filled in is what the method asks for.
+//! Selects a connector's auth method, and checks the values of its fields.
 
 use std::collections::BTreeMap;
 
@@ -12,50 +12,42 @@ use crate::ports::Patterns;
 use crate::terms::CredentialType;
 use crate::util::patterns::Matcher;
 
-/// What connecting needs of a connector.
+/// The members of a connector that the vault uses.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Connector {
-    /// The platform's identifier.
     pub platform: String,
     /// `v` and a number.
     pub platform_version: String,
-    /// The display name.
     pub name: String,
-    /// The logo's address, or its path on the service's site; empty for none.
+    /// The URL of the logo, or its path on this site; empty for none.
     #[serde(default)]
     pub image: String,
-    /// One line.
     pub description: String,
-    /// The ways to connect, the preferred one first.
+    /// The auth methods, the preferred one first.
     pub auth_methods: Vec<AuthMethod>,
-    /// The base addresses of the API.
+    /// The base URLs of the API.
     pub servers: Vec<Server>,
-    /// Headers of every request to the platform, whichever method authorizes it.
+    /// Headers of every request to the platform, for all methods.
     #[serde(default)]
     pub headers: Parameters,
-    /// A request that succeeds only with good credentials.
+    /// A request that succeeds only with valid credentials.
     #[serde(default)]
     pub verify: Option<Verify>,
-    /// How to find out whose account it is.
+    /// The request that returns the id and the name of the account.
     #[serde(default)]
     pub account: Option<Account>,
-    /// Where responses say that a list goes on.
+    /// Where responses contain the link to the next page.
     #[serde(default)]
     pub pagination: Vec<Pagination>,
 }
 
 impl Connector {
-    /// The method with this id.
-    #[must_use]
     pub fn find_method(&self, id: &str) -> Option<&AuthMethod> {
         self.auth_methods.iter().find(|method| method.id == id)
     }
 
-    /// The method with this id. Without an id, the only one there is.
-    ///
-    /// # Errors
-    /// What is wrong, as the end of a sentence that begins with the name of the field.
+    /// The method with this id, or the only one. The error is the end of a sentence that begins with the name of the member.
     pub fn method(&self, id: Option<&str>) -> Result<&AuthMethod, String> {
         let ids = || {
             self.auth_methods.iter().map(|method| format!("`{}`", method.id)).collect::<Vec<_>>()
@@ -75,8 +67,6 @@ impl Connector {
 }
 
 impl AuthMethod {
-    /// The kind of credentials that the method stores.
-    #[must_use]
     pub const fn credential_type(&self) -> CredentialType {
         match self.kind {
             Kind::OAuth2(_) => CredentialType::OAuth2,
@@ -87,8 +77,8 @@ impl AuthMethod {
         }
     }
 
-    /// What was filled in, with defaults for what was left empty; `common` are the headers of all of the connector's methods.
-    /// Whatever is wrong goes to `fault`: the name of the field and what is wrong with it, as the end of a sentence.
+    /// The values of the fields, with defaults. `common` are the headers of all methods of the connector. Calls `fault` for
+    /// each invalid value, with the name of the field and the end of a sentence.
     pub fn fill(
         &self,
         common: &Parameters,
@@ -120,7 +110,7 @@ impl AuthMethod {
                     }
                     values.insert(field.name.clone(), value.clone());
                 }
-                // The platform says it in the end.
+                // The platform returns it later.
                 None if self.oauth2().is_some_and(|oauth| oauth.says(&field.name)) => {}
                 None if field.required => fault(&field.name, "is required".to_owned()),
                 None => {}
@@ -130,8 +120,7 @@ impl AuthMethod {
     }
 }
 
-/// What is wrong with the value of a field, as the end of a sentence. Returns `None` when nothing is.
-#[must_use]
+/// Checks the value of a field. Returns what is wrong, as the end of a sentence.
 pub fn objection(
     field: &Field,
     value: &str,
@@ -147,7 +136,7 @@ pub fn objection(
     match matcher.is_match(pattern, value) {
         Some(true) => None,
         Some(false) => Some(format!("must match the pattern `{pattern}`")),
-        // A value that nothing restricts could choose any host.
+        // An unchecked value could choose any host.
         None => Some(format!("is too long to be checked with the pattern `{pattern}`")),
     }
 }
@@ -161,7 +150,7 @@ mod tests {
     use super::Connector;
     use crate::ports::Patterns;
 
-    /// Knows one pattern: lower-case letters.
+    /// Supports one pattern: lower-case letters.
     struct Lower;
 
     impl Patterns for Lower {

@@ -1,10 +1,10 @@
-//! Connecting accounts: which method, which fields, what an attempt is and what became of it.
+//! The connect flow: auth methods, attempts, OAuth clients and revocations.
 
 pub mod attempt;
 pub mod client;
 pub mod endpoints;
-pub mod filled;
 pub mod method;
+pub mod resolved_oauth;
 pub mod revocations;
 pub mod rules;
 pub mod statements;

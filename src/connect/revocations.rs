@@ -1,15 +1,14 @@
-//! The SQL of revocations: what platforms are still to be asked to revoke.
+//! The SQL of pending revocations.
 
 use crate::auth::statements::Guard;
 use crate::connections::model::ConnectionId;
 use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
 
-/// How long what is needed to revoke is kept, in milliseconds: 7 days.
+/// How long a revocation is retried, in milliseconds: 7 days.
 const KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
-/// Selects what is needed to revoke what a deleted connection held.
-#[must_use]
+/// Selects the pending revocation of a deleted connection.
 pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT r.* FROM api_keys k CROSS JOIN revocations r ON r.account = k.account AND r.environment = k.environment AND r.connection_id = ");
@@ -17,9 +16,9 @@ pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// Stores what is needed to revoke tokens that no connection holds, under the id of the attempt or request that brought them.
-#[must_use]
-pub fn hold(
+/// Inserts a pending revocation of tokens that are not stored in a connection, under the id of the attempt or request that
+/// obtained them.
+pub fn enqueue(
     (account, environment, id): (&str, &str, &str),
     platform: &str,
     auth_method: &str,
@@ -33,8 +32,7 @@ pub fn hold(
     }
 }
 
-/// Takes on what is due: returns its rows, and makes it due again after a pause of 5, 15 or 60 minutes, then 6 hours.
-#[must_use]
+/// Claims due revocations and returns their rows. They become due again after 5, 15 or 60 minutes, then every 6 hours.
 pub fn claim_due(now: u64, limit: u64) -> Statement {
     Statement {
         sql: "UPDATE revocations SET attempts = attempts + 1, next_attempt_at = ?1 + CASE attempts WHEN 0 THEN 300000 WHEN 1 THEN 900000 WHEN 2 THEN 3600000 ELSE 21600000 END WHERE (account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_due WHERE next_attempt_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY next_attempt_at LIMIT ?2) RETURNING *".into(),
@@ -42,12 +40,10 @@ pub fn claim_due(now: u64, limit: u64) -> Statement {
     }
 }
 
-/// Which rows came too late for any platform: the oldest ones, a few at a time.
+/// Selects a few of the oldest expired rows.
 const EXPIRED: &str = "(account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 AND account NOT IN (SELECT account FROM away) ORDER BY created_at LIMIT 5)";
 
-/// Forgets what platforms could not be asked to revoke in time, a little at a time, and writes an event for each. Whatever
-/// deletes a connection is followed by this.
-#[must_use]
+/// Deletes a few expired revocations, and writes an event for each. Runs after every deletion of a connection.
 pub fn prune(now: u64) -> [Statement; 2] {
     let params = vec![Param::integer(now.saturating_sub(KEPT_MS))];
     let event = event("'grant.revocation_failed'", "'expired'", EXPIRED);
@@ -55,10 +51,8 @@ pub fn prune(now: u64) -> [Statement; 2] {
     [event, delete].map(|sql| Statement { sql: sql.into(), params: params.clone() })
 }
 
-/// Forgets what was needed to revoke it, and writes an event with the outcome: `refused` when the platform does not revoke
-/// it.
-#[must_use]
-pub fn settle(
+/// Deletes a revocation with a final outcome, and writes its event: `refused` if the platform does not revoke the token.
+pub fn complete(
     account: &str,
     environment: &str,
     connection: &str,
@@ -75,7 +69,7 @@ pub fn settle(
         .map(|sql| Statement { sql: sql.into(), params: params.clone() })
 }
 
-/// The SQL that writes an event for each row: its type, and why.
+/// The SQL that writes an event for each row.
 fn event(kind: &str, code: &str, rows: &str) -> String {
     format!(
         "INSERT INTO events (account, environment, type, occurred_at, subject, reason) SELECT account, environment, {kind}, CAST(unixepoch('subsec') * 1000 AS INTEGER), json_object('grant', json_object('id', connection_id, 'platform', platform)), iif({code} IS NULL, NULL, json_object('code', {code}, 'detail', NULL, 'httpStatus', NULL)) FROM revocations WHERE {rows}"

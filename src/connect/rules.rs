@@ -1,18 +1,16 @@
-//! Rules for the strings of requests that connect accounts. Each rule returns `None` for a valid value, else what is
-//! wrong, completing a sentence that begins with the field's name.
+//! Validation of strings in connect requests. Each function returns `None` for a valid value, otherwise what is wrong, as the
+//! end of a sentence that begins with the member's name.
 
 use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::util::rfc3339;
 
-/// The most characters of a secret or of a field's value.
+/// The maximum length of a secret or of a field's value.
 pub const MAX_SECRET: usize = 16_384;
-/// The most characters of a client's id, a scope or a parameter.
+/// The maximum length of a client's id, a scope or a parameter.
 pub const MAX_TEXT: usize = 1024;
-/// The most characters of a URL.
 pub const MAX_URL: usize = 2048;
 
-/// Checks the id of an authentication method.
-#[must_use]
+/// The id of an auth method.
 pub fn method_id(text: &str) -> Option<&'static str> {
     let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let good = (1..=64).contains(&text.len()) && text.bytes().all(letter);
@@ -21,22 +19,19 @@ pub fn method_id(text: &str) -> Option<&'static str> {
     )
 }
 
-/// Checks the id of an OAuth client (RFC 6749, appendix A.1).
-#[must_use]
+/// A `client_id` (RFC 6749, appendix A.1).
 pub fn client_id(text: &str) -> Option<&'static str> {
     (!is_visible(text, MAX_TEXT))
         .then_some("must have 1 to 1024 ASCII characters and no control character")
 }
 
-/// Checks the secret of an OAuth client (RFC 6749, appendix A.2).
-#[must_use]
+/// A `client_secret` (RFC 6749, appendix A.2).
 pub fn client_secret(text: &str) -> Option<&'static str> {
     let what = "must be null or have 1 to 16384 ASCII characters and no control character";
     (!is_visible(text, MAX_SECRET)).then_some(what)
 }
 
-/// Checks a scope of a platform (RFC 6749, section 3.3), which some platforms separate by commas.
-#[must_use]
+/// A platform's scope (RFC 6749, section 3.3). Some platforms separate scopes by commas, so a comma is not allowed.
 pub fn scope(text: &str) -> Option<&'static str> {
     let good = is_visible(text, MAX_TEXT) && !text.contains([' ', ',', '"', '\\']);
     (!good).then_some(
@@ -44,28 +39,24 @@ pub fn scope(text: &str) -> Option<&'static str> {
     )
 }
 
-/// Checks an access token, which is sent in a header (RFC 6749, appendix A.12).
-#[must_use]
+/// An access token, which is sent in a header (RFC 6749, appendix A.12).
 pub fn access_token(text: &str) -> Option<&'static str> {
     let what = "must have 1 to 16384 visible ASCII characters, and no space";
     (!is_visible(text, MAX_SECRET) || text.contains(' ')).then_some(what)
 }
 
-/// Checks a refresh token (RFC 6749, appendix A.17).
-#[must_use]
+/// A refresh token (RFC 6749, appendix A.17).
 pub fn refresh_token(text: &str) -> Option<&'static str> {
     let what = "must have 1 to 16384 ASCII characters and no control character";
     (!is_visible(text, MAX_SECRET)).then_some(what)
 }
 
-/// Checks a secret that is sent to a platform.
-#[must_use]
+/// A secret that is sent to a platform.
 pub fn secret(text: &str) -> Option<&'static str> {
     (!is_value(text)).then_some("must have 1 to 16384 characters and no control character")
 }
 
-/// Checks the value of a field that a user fills in. A field may be sent empty, which means that it is not filled in.
-#[must_use]
+/// The value of a field. An empty value counts as missing.
 pub fn field(name: &str, value: &str) -> Option<&'static str> {
     if !is_visible(name, 64) {
         return Some("is not the name of a field");
@@ -73,8 +64,7 @@ pub fn field(name: &str, value: &str) -> Option<&'static str> {
     (!value.is_empty()).then(|| secret(value)).flatten()
 }
 
-/// Checks a parameter of an authorization request.
-#[must_use]
+/// A parameter of an authorization request.
 pub fn parameter(name: &str, value: &str) -> Option<&'static str> {
     if !is_visible(name, 64) || name.contains([' ', '&', '=', '#']) {
         return Some("is not the name of a parameter");
@@ -86,8 +76,7 @@ pub fn parameter(name: &str, value: &str) -> Option<&'static str> {
         .then_some("must have 1 to 1024 ASCII characters and no control character")
 }
 
-/// Checks the shape of an address to return to. Whether its origin is allowed is checked separately.
-#[must_use]
+/// The form of a return URL. Its origin is checked separately.
 pub fn return_url(text: &str) -> Option<&'static str> {
     let what = "must be an absolute https URL, or an http one of this machine, without a user name";
     let local = ["http://localhost", "http://127.0.0.1"].iter().any(|start| {
@@ -105,8 +94,7 @@ pub fn return_url(text: &str) -> Option<&'static str> {
     (!good).then_some(what)
 }
 
-/// The origin of an address that [`return_url`] accepts, as browsers send it.
-#[must_use]
+/// The origin of a URL that [`return_url`] accepts, in the form that browsers send.
 pub fn origin(url: &str) -> String {
     let authority = url.find("://").map_or(0, |at| at.saturating_add(3));
     let rest = url.get(authority..).unwrap_or_default();
@@ -116,20 +104,19 @@ pub fn origin(url: &str) -> String {
     origin.strip_suffix(default).map_or(origin.clone(), str::to_owned)
 }
 
-/// Checks a moment: RFC 3339, in UTC or with an offset.
-#[must_use]
+/// A time in RFC 3339, in UTC or with an offset.
 pub fn moment(text: &str) -> Option<&'static str> {
     rfc3339::parse(text)
         .is_none()
         .then_some("must be null or a time as in 2030-01-31T12:00:00Z (RFC 3339)")
 }
 
-/// Whether a text has 1 to `max` characters, all of them visible ASCII or spaces.
+/// Whether a string has 1 to `max` characters, all of them visible ASCII or spaces.
 fn is_visible(text: &str, max: usize) -> bool {
     (1..=max).contains(&text.len()) && text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
-/// Whether a text can be sent to a platform: no control character, which would end a header.
+/// Whether a string can be sent to a platform. It has no control character, which would end a header.
 fn is_value(text: &str) -> bool {
     (1..=MAX_SECRET).contains(&text.len()) && !text.chars().any(char::is_control)
 }
@@ -142,7 +129,7 @@ mod tests {
     };
 
     #[test]
-    fn ids_of_authentication_methods() {
+    fn validates_method_ids() {
         let [longest, longer] = [64, 65].map(|length| "m".repeat(length));
         for id in ["oauth2", "api-key", "0", "-", longest.as_str()] {
             assert_eq!(method_id(id), None, "{id}");
@@ -173,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_oauth() {
+    fn validates_oauth_strings() {
         type Rule = fn(&str) -> Option<&'static str>;
         let value: Rule = |value| parameter("prompt", value);
         let rules: [(Rule, usize, &str); 6] = [
@@ -184,11 +171,11 @@ mod tests {
             (refresh_token, MAX_SECRET, " ~\","),
             (value, MAX_TEXT, " ~\","),
         ];
-        for (nth, (rule, max, good)) in rules.into_iter().enumerate() {
-            assert_eq!(rule(good), None, "{nth}");
-            assert_eq!(rule(&"x".repeat(max)), None, "{nth}");
+        for (index, (rule, max, good)) in rules.into_iter().enumerate() {
+            assert_eq!(rule(good), None, "{index}");
+            assert_eq!(rule(&"x".repeat(max)), None, "{index}");
             for bad in ["", "a\nb", "é", "\u{7f}", &"x".repeat(max + 1)] {
-                assert!(rule(bad).is_some(), "{nth} {bad:.10?}");
+                assert!(rule(bad).is_some(), "{index} {bad:.10?}");
             }
         }
         for text in ["a b", "a,b", "a\"b", "a\\b"] {
@@ -200,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_parameters() {
+    fn validates_parameter_names() {
         let [longest, longer] = [64, 65].map(|length| "n".repeat(length));
         for (name, is_name) in [
             ("prompt", true),
@@ -218,13 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_of_rfc_3339() {
+    fn times_follow_rfc_3339() {
         assert_eq!(moment("2030-01-31T12:00:00+01:00"), None);
         assert!(moment("tomorrow").is_some() && moment("2030-01-31").is_some());
     }
 
     #[test]
-    fn addresses_to_return_to() {
+    fn validates_return_urls() {
         for (url, expected) in [
             ("https://app.example", "https://app.example"),
             ("https://App.example/a?b=c#d", "https://app.example"),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::cursor::Cursor;
-use crate::auth::restriction::Confinement;
+use crate::auth::restriction::TokenRestriction;
 use crate::terms::{IdentityType, State};
 use crate::util::json;
 use crate::util::name_set::Names;
@@ -79,7 +79,7 @@ impl ConnectionFilter {
     }
 
     /// Narrows the filter to what a token may see. A filter that asks for anything else matches nothing afterwards.
-    pub fn confine(&mut self, to: &Confinement) {
+    pub fn confine(&mut self, to: &TokenRestriction) {
         let mut contradicts =
             *self.identity.get_or_insert_with(|| to.identity.clone()) != to.identity;
         if let Some(own) = to.identity_type {
@@ -157,12 +157,12 @@ pub enum Start {
 #[cfg(test)]
 mod tests {
     use super::ConnectionFilter;
-    use crate::auth::restriction::Confinement;
+    use crate::auth::restriction::TokenRestriction;
     use crate::terms::IdentityType;
     use crate::util::name_set::Names;
 
-    fn token() -> Confinement {
-        Confinement {
+    fn token() -> TokenRestriction {
+        TokenRestriction {
             identity: "ann".into(),
             identity_type: Some(IdentityType::User),
             platforms: Some(Names::of_text("alpha,beta".into())),

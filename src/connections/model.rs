@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::key::ConnectionKey;
-use crate::auth::restriction::Confinement;
+use crate::auth::restriction::TokenRestriction;
 use crate::terms::{Environment, IdentityType, State};
 use crate::util::rfc3339::rfc3339;
 
@@ -117,13 +117,13 @@ impl Connection {
         }
     }
 
-    /// Whether a token with this confinement may see the connection.
+    /// Whether a token with this restriction may see the connection.
     #[must_use]
-    pub fn is_within(&self, confinement: &Confinement) -> bool {
-        self.identity == confinement.identity
-            && confinement.identity_type.is_none_or(|own| self.identity_type == own)
-            && confinement.has_platform(&self.platform)
-            && confinement.has_connection(&self.id)
+    pub fn is_within(&self, restriction: &TokenRestriction) -> bool {
+        self.identity == restriction.identity
+            && restriction.identity_type.is_none_or(|own| self.identity_type == own)
+            && restriction.has_platform(&self.platform)
+            && restriction.has_connection(&self.id)
     }
 
     /// Its position in the list, which is sorted by this in descending order.
@@ -187,7 +187,7 @@ fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
 #[cfg(test)]
 mod tests {
     use super::Connection;
-    use crate::auth::restriction::Confinement;
+    use crate::auth::restriction::TokenRestriction;
     use crate::terms::{Environment, IdentityType, State};
     use crate::util::name_set::Names;
 
@@ -220,13 +220,13 @@ mod tests {
             ("ann", Some(IdentityType::Team), None, false),
             ("ann", None, Some("alpha-two,beta"), false),
         ] {
-            let confinement = Confinement {
+            let restriction = TokenRestriction {
                 identity: identity.into(),
                 identity_type,
                 platforms: platforms.map(|names: &str| Names::of_text(names.into())),
                 connections: None,
             };
-            assert_eq!(connection.is_within(&confinement), is_within, "{confinement:?}");
+            assert_eq!(connection.is_within(&restriction), is_within, "{restriction:?}");
         }
     }
 }

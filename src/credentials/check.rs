@@ -11,7 +11,7 @@ use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::endpoints::connector;
-use crate::connect::endpoints::platform::{self, Asking, Verdict};
+use crate::connect::endpoints::platform::{self, PlatformAuth, Verdict};
 use crate::connect::method::Connector;
 use crate::credentials::held::Held;
 use crate::credentials::lifecycle::machine::{After, Failure, after_failure};
@@ -181,16 +181,21 @@ impl Check<'_> {
             };
             return renew(&renewal, row, held, ports).await.map(drop);
         }
-        let asking =
-            Asking { config: self.config, connector, method, held: &held, client: client.as_ref() };
-        self.verify(asking, row, ports).await
+        let auth = PlatformAuth {
+            config: self.config,
+            connector,
+            method,
+            held: &held,
+            client: client.as_ref(),
+        };
+        self.verify(auth, row, ports).await
     }
 
     /// Asks the platform whether it accepts credentials that can't be renewed, and writes what it says. The lease keeps
     /// others from doing the same.
     async fn verify<P: Ports>(
         &self,
-        asking: Asking<'_>,
+        auth: PlatformAuth<'_>,
         row: HeldRow,
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
@@ -203,7 +208,7 @@ impl Check<'_> {
             return Ok(());
         };
         let chance = ports.byte();
-        let finding = self.find(asking, &row, chance, ports).await;
+        let finding = self.find(auth, &row, chance, ports).await;
         let now = ports.now();
         let check_at = next_check(now, self.config.check_ms, chance);
         let batch = match finding {
@@ -228,7 +233,7 @@ impl Check<'_> {
 
     async fn find<P: Ports>(
         &self,
-        asking: Asking<'_>,
+        auth: PlatformAuth<'_>,
         row: &HeldRow,
         chance: u8,
         ports: &Metered<'_, P>,
@@ -241,11 +246,11 @@ impl Check<'_> {
             // It has expired, and nothing renews it.
             return bad(Failure::GrantRejected, None, None);
         }
-        match platform::verify(ports, asking).await {
+        match platform::verify(ports, auth).await {
             Verdict::Accepted => Finding::Good,
             Verdict::Rejected(status) => bad(Failure::CredentialsRejected, Some(status), None),
             // It says something of the request, not of the credentials.
-            Verdict::Inconclusive(_) | Verdict::Unasked => Finding::Unknown,
+            Verdict::Inconclusive(_) | Verdict::NotChecked => Finding::Unknown,
             Verdict::Unavailable { status, retry_after_ms } => {
                 bad(Failure::Unavailable, status, retry_after_ms)
             }

@@ -4,10 +4,10 @@ use crate::auth::Principal;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
-use crate::connect::endpoints::platform::Asking;
-use crate::connect::endpoints::{connector, no_vault_keys, opening};
+use crate::connect::endpoints::platform::PlatformAuth;
+use crate::connect::endpoints::{connector, decrypt_error, no_vault_keys};
 use crate::connect::method::Connector;
-use crate::connect::statements::{select_client_for, select_held};
+use crate::connect::statements::{select_client_for, select_credentials};
 use crate::connections::model::{Connection, ConnectionId};
 use crate::connections::statements::one;
 use crate::credentials::endpoints::read::failed;
@@ -64,7 +64,7 @@ impl AskedHeld {
         let guard = context.guard();
         Ok(Self {
             connection: statements.ask(one::select(&guard, id)),
-            held: statements.ask(select_held(&guard, id)),
+            held: statements.ask(select_credentials(&guard, id)),
             client: statements.ask(select_client_for(&guard, id)),
         })
     }
@@ -110,7 +110,7 @@ impl AskedHeld {
         }
         let (keys, tenant) =
             (&context.config.vault_keys, (principal.account.as_str(), principal.environment));
-        let held = opening(Held::open(keys, tenant, &connection.id, &row.sealed))?;
+        let held = Held::open(keys, tenant, &connection.id, &row.sealed).map_err(decrypt_error)?;
         let connector = connector(catalog, &connection.platform).await?;
         let mut fresh = Fresh { connection, row, held, connector, client };
         if let Some(method) = fresh.method() {
@@ -142,10 +142,10 @@ impl Fresh {
 
     /// For requests to the platform. Returns `None` when the catalog no longer has the method.
     #[must_use]
-    pub fn asking<'a>(&'a self, config: &'a Config) -> Option<Asking<'a>> {
+    pub fn auth<'a>(&'a self, config: &'a Config) -> Option<PlatformAuth<'a>> {
         let (connector, method) = (self.connector.as_ref()?, self.method()?);
         let (held, client) = (&self.held, self.client.as_ref());
-        Some(Asking { config, connector, method, held, client })
+        Some(PlatformAuth { config, connector, method, held, client })
     }
 
     /// Whether the platform can be asked for a new access token.

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::catalog::detail::{AuthMethod, Grant, Kind as MethodKind, OAuth2, Server};
 use crate::connect::client::OauthClient;
-use crate::connect::endpoints::{hash, opening, platform, sealing};
-use crate::connect::filled::{Filled, take_told};
-use crate::connect::revocations::hold;
+use crate::connect::endpoints::{decrypt_error, encrypt_error, hash, platform};
+use crate::connect::resolved_oauth::{ResolvedOAuth, apply_platform_values};
+use crate::connect::revocations::enqueue;
 use crate::credentials::Sealed;
 use crate::credentials::endpoints::read::failed;
 use crate::credentials::held::Held;
@@ -80,7 +80,7 @@ impl Renewal<'_> {
     /// What a row of the connection holds.
     fn open(&self, row: &HeldRow) -> Result<Held, Problem> {
         let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
-        let held = opening(Held::open(keys, tenant, self.connection, &row.sealed))?;
+        let held = Held::open(keys, tenant, self.connection, &row.sealed).map_err(decrypt_error)?;
         Ok(held.completed(self.method, &self.variables()))
     }
 
@@ -140,21 +140,21 @@ impl Renewal<'_> {
         let can_revoke = self.method.oauth2().is_some_and(|oauth| oauth.revocation_url.is_some());
         let Some(client) = self.client.as_ref().filter(|_| can_revoke) else { return Ok(()) };
         let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
-        let sealed = sealing(held.seal(keys, tenant, self.request, ports))?;
+        let sealed = held.seal(keys, tenant, self.request, ports).map_err(encrypt_error)?;
         let place = (self.account, self.environment.as_str(), self.request);
         let platform = &client.platform;
-        let stored = hold(place, platform, &self.method.id, sealed.as_str(), ports.now());
+        let stored = enqueue(place, platform, &self.method.id, sealed.as_str(), ports.now());
         ports.batch(vec![stored]).await?;
         Ok(())
     }
 
     /// What is held after a renewal. The platform may also say where the account is now.
     fn renewed(&self, held: Held, tokens: Tokens, patterns: &impl Patterns) -> Held {
-        let told = tokens.told.clone();
+        let told = tokens.field_values.clone();
         let mut held = held.renewed(tokens);
         if let MethodKind::OAuth2(oauth) = &self.method.kind {
             let place = (self.method, oauth.as_ref(), self.servers);
-            take_told(&mut held.fields, place, &self.variables(), told, patterns);
+            apply_platform_values(&mut held.fields, place, &self.variables(), told, patterns);
         }
         held
     }
@@ -258,7 +258,7 @@ pub async fn renew<P: Ports>(
     let blocked = renewal.blocked(ports).await?;
     let answer = match blocked {
         Some(left) => {
-            let error = TokenError::bare(TokenErrorKind::ClientRejected, None);
+            let error = TokenError::from_kind(TokenErrorKind::ClientRejected, None);
             Err(TokenError { retry_after_ms: Some(left), ..error })
         }
         None if ports.now().saturating_add(DEADLINE_MS.into()) > lease_end => {
@@ -279,7 +279,9 @@ pub async fn renew<P: Ports>(
             let expires_at = tokens.expires_at;
             let held = renewal.renewed(held, tokens, ports);
             let keys = &renewal.config.vault_keys;
-            let sealed = sealing(held.seal(keys, (account, environment), connection, ports))?;
+            let sealed = held
+                .seal(keys, (account, environment), connection, ports)
+                .map_err(encrypt_error)?;
             let new = Renewed {
                 version: row.version,
                 request,
@@ -392,55 +394,58 @@ async fn ask<P: Ports>(
     held: &Held,
     ports: &Metered<'_, P>,
 ) -> Result<Result<Tokens, TokenError>, Problem> {
-    let rejected = || Ok(Err(TokenError::bare(TokenErrorKind::ClientRejected, None)));
+    let rejected = || Ok(Err(TokenError::from_kind(TokenErrorKind::ClientRejected, None)));
     let (MethodKind::OAuth2(oauth), Some(client)) = (&renewal.method.kind, &renewal.client) else {
         // Without a client there is nobody to ask for: the account must set one.
         return rejected();
     };
-    let Some(filled) = filled(oauth, renewal, client, held) else { return rejected() };
-    let client = opening(client.open(&renewal.config.vault_keys))?;
+    let Some(resolved) = resolve(oauth, renewal, client, held) else { return rejected() };
+    let client = client.open(&renewal.config.vault_keys).map_err(decrypt_error)?;
     let refresh = held.tokens.as_ref().and_then(|tokens| tokens.refresh.as_deref());
     let refreshes = oauth.grant == Grant::AuthorizationCode && refresh.is_some();
-    let address = if refreshes { &filled.refresh_url } else { &filled.token_url };
-    let client = client.proving(oauth.token_auth, address, ports).await;
+    let address = if refreshes { &resolved.refresh_url } else { &resolved.token_url };
+    let client = client.with_assertion(oauth.token_auth, address, ports).await;
     let request = match (oauth.grant, refresh) {
         (Grant::ClientCredentials | Grant::AccountCredentials, _) => {
             let endpoint =
-                TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
+                TokenEndpoint { oauth: &resolved.oauth, url: &resolved.token_url, client: &client };
             let scopes = [row.scopes(), row.missing_scopes()].concat();
-            endpoint.of_client(&scopes)
+            endpoint.client_credentials(&scopes)
         }
         (Grant::AuthorizationCode, Some(refresh)) => {
-            let endpoint =
-                TokenEndpoint { oauth: &filled.oauth, url: &filled.refresh_url, client: &client };
+            let endpoint = TokenEndpoint {
+                oauth: &resolved.oauth,
+                url: &resolved.refresh_url,
+                client: &client,
+            };
             endpoint.refresh(refresh, &[])
         }
         (Grant::AuthorizationCode, None) => {
             let endpoint =
-                TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &client };
+                TokenEndpoint { oauth: &resolved.oauth, url: &resolved.token_url, client: &client };
             let tokens =
                 held.tokens.as_ref().filter(|_| held.renews_by_access_token(renewal.method));
             let asked = oauth.access_token_refresh.as_ref().zip(tokens);
             let request =
                 asked.and_then(|(asked, it)| endpoint.with_access_token(asked, &it.access));
             let Some(request) = request else {
-                return Ok(Err(TokenError::bare(TokenErrorKind::GrantRejected, None)));
+                return Ok(Err(TokenError::from_kind(TokenErrorKind::GrantRejected, None)));
             };
             request
         }
     };
-    Ok(platform::tokens(ports, &filled.oauth, request).await)
+    Ok(platform::tokens(ports, &resolved.oauth, request).await)
 }
 
-fn filled(
+fn resolve(
     oauth: &OAuth2,
     renewal: &Renewal<'_>,
     client: &OauthClient,
     held: &Held,
-) -> Option<Filled> {
+) -> Option<ResolvedOAuth> {
     let (fields, targets) = (&renewal.method.fields, renewal.config.targets());
     let stored = |name: &str| held.variable(name);
-    Filled::for_client(oauth, fields, targets, &client.variables(), stored).ok()
+    ResolvedOAuth::for_client(oauth, fields, targets, &client.variables(), stored).ok()
 }
 
 /// There is no valid token for now.

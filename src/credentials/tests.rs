@@ -116,7 +116,7 @@ fn too_much_is_refused() {
 }
 
 #[test]
-fn every_flipped_bit_is_refused() {
+fn refuses_every_flipped_bit() {
     let keys = keys(&format!("a:{KEY}"));
     let sealed = seal(&keys);
     for at in 0..sealed.as_str().len() {

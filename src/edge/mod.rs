@@ -97,7 +97,7 @@ pub fn scheduled(number: u16, env: Env) -> Promise {
 pub fn consume(message: String, env: Env) -> Promise {
     let isolate = isolate(&env);
     future_to_promise(async move {
-        let (shard, message) = Shard::of_message(&message);
+        let (shard, message) = Shard::from_message(&message);
         let ports = EdgePorts::of(&env, shard);
         log(shard, jobs::consume(&isolate.service, &ports, message).await)
     })

@@ -3,8 +3,8 @@
 use super::endpoint::Keyed;
 use super::problem::Problem;
 use super::service::Service;
-use crate::auth::authenticate::{moved_to, owner};
-use crate::auth::statements::{arrive, name_of, select_key};
+use crate::auth::authenticate::{moved_to, principal_from_row};
+use crate::auth::statements::{complete_move, key_row_name, select_key};
 use crate::auth::{Caller, Principal};
 use crate::ports::{Db, Ports};
 use crate::storage::metering::Metered;
@@ -40,7 +40,7 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
     ) -> Result<(Principal, Results), Problem> {
         let mut batch = Vec::new();
         if self.ports.was_forwarded() {
-            batch.extend(arrive(&name_of(self.caller)));
+            batch.extend(complete_move(&key_row_name(self.caller)));
         }
         let first = batch.len();
         batch.push(select_key(self.caller));
@@ -49,9 +49,9 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
             let mut sets = self.ports.batch(batch.clone()).await?;
             sets.drain(..first.min(sets.len()));
             if let Some(shard) = moved_to(sets.first())? {
-                return Err(Problem { moved_to: Some(shard), ..self.caller.refused().into() });
+                return Err(Problem { moved_to: Some(shard), ..self.caller.rejection().into() });
             }
-            let principal = owner(self.caller, sets.first(), self.now);
+            let principal = principal_from_row(self.caller, sets.first(), self.now);
             if principal.is_err() && self.ports.allows_replica() {
                 // A replica may not have a new key yet.
                 self.ports.use_primary();

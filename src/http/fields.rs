@@ -2,7 +2,7 @@
 
 use super::body::{Field, FieldCheck, OwnCheck};
 use crate::agents::sign_in::SignInType;
-use crate::auth::limits::{Access, Confirm, MAX_ACTIONS, action};
+use crate::auth::limits::{Access, Confirm, MAX_ACTIONS, check_action};
 use crate::catalog::key::{platform, platform_version};
 use crate::connect::rules as connect_rules;
 use crate::connections::model::ConnectionId;
@@ -33,7 +33,7 @@ const TAGS: Field = optional("tags", FieldCheck::Texts(rules::MAX_TAGS, rules::t
 
 const ACCESS: Field = optional("access", FieldCheck::OneOf(&Access::NAMES));
 const ACTIONS: Field =
-    own("actions", |body, name, value| body.check_set(name, value, MAX_ACTIONS, action));
+    own("actions", |body, name, value| body.check_set(name, value, MAX_ACTIONS, check_action));
 const CONNECTIONS: Field =
     own("connections", |body, name, value| body.check_set(name, value, MAX_CONNECTIONS, id));
 

@@ -16,7 +16,7 @@ use crate::agents::endpoints as agents;
 use crate::audit::statements::by_caller;
 use crate::auth::Caller;
 use crate::auth::statements::Guard;
-use crate::connect::endpoints::link::Desk;
+use crate::connect::endpoints::link::BrowserContext;
 use crate::mcp;
 use crate::platform_calls::headers::SOURCE;
 use crate::ports::{Db, Ports, RateLimit};
@@ -181,8 +181,8 @@ impl<P: Ports> Exchange<'_, P> {
             return Box::pin(agents::answer(service, ports, request, (open, id), request_id)).await;
         }
         let (config, catalog, starts) = (service.config(), service.catalog(), service.starts());
-        let desk = Desk { config, catalog, starts, ports, now, request_id };
-        Box::pin(open::answer(open, &desk, request, resource.arguments())).await
+        let context = BrowserContext { config, catalog, starts, ports, now, request_id };
+        Box::pin(open::answer(open, &context, request, resource.arguments())).await
     }
 
     /// The caller with a well-formed key or a valid token. Whether its key is valid is not known yet.
@@ -194,7 +194,7 @@ impl<P: Ports> Exchange<'_, P> {
             Caller::Token(token) if token.is_valid(now, page_origin(request), &request.origin) => {
                 self.ports.hide_rows();
             }
-            Caller::Token(_) => return Err(caller.refused().into()),
+            Caller::Token(_) => return Err(caller.rejection().into()),
         }
         Ok(caller)
     }

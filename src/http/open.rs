@@ -6,7 +6,7 @@ use super::endpoint::Open;
 use super::message::{NO_STORE, Request, Response};
 use super::problem::Problem;
 use crate::agents::endpoints as agents;
-use crate::connect::endpoints::link::Desk;
+use crate::connect::endpoints::link::BrowserContext;
 use crate::connect::endpoints::window;
 use crate::ports::Ports;
 use crate::util::rfc3339::rfc3339;
@@ -17,21 +17,21 @@ const SECURITY_TXT_MS: u64 = 180 * 24 * 60 * 60 * 1000;
 /// Responds at an open endpoint. `arguments` are the values of the path's parameters.
 pub(crate) async fn answer<P: Ports>(
     endpoint: Open,
-    desk: &Desk<'_, P>,
+    context: &BrowserContext<'_, P>,
     request: &Request,
     arguments: &[String],
 ) -> Result<Response, Problem> {
-    let (config, now) = (desk.config, desk.now);
+    let (config, now) = (context.config, context.now);
     let secret = arguments.first().map(String::as_str).unwrap_or_default();
     match endpoint {
         Open::Health => Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE)),
         Open::Document => Ok(Response { is_asset: true, ..Response::empty(200) }),
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
-        Open::ConnectWindow => Ok(window::window(config, request, desk.ports)),
-        Open::ConnectToken => desk.exchange(request).await,
+        Open::ConnectWindow => Ok(window::window(config, request, context.ports)),
+        Open::ConnectToken => context.exchange(request).await,
         Open::ConnectApp => Ok(window::app(config)),
-        Open::ConnectLink => desk.show_link(request, secret).await,
-        Open::ConnectGo => desk.go(request, secret).await,
+        Open::ConnectLink => context.show_link(request, secret).await,
+        Open::ConnectGo => context.confirm_link(request, secret).await,
         // Unreachable: `handle` dispatches these first.
         Open::Mcp
         | Open::AgentMcp
@@ -46,8 +46,8 @@ pub(crate) async fn answer<P: Ports>(
         | Open::AgentDecision
         | Open::AgentToken
         | Open::AgentRevoke => Err(Problem::no_route()),
-        Open::ConnectCallback => desk.callback(request).await,
-        Open::ConnectReturn => Ok(desk.posted(request)),
+        Open::ConnectCallback => context.callback(request).await,
+        Open::ConnectReturn => Ok(context.callback_form(request)),
         Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
     }
 }

@@ -13,8 +13,8 @@ use crate::auth::error::AuthenticationError;
 use crate::auth::usage::Usage;
 use crate::auth::{Caller, Shard};
 use crate::catalog::cache::CatalogCache;
-use crate::connect::endpoints::callback::Starts;
 use crate::connect::endpoints::link::shard_of_browser;
+use crate::connect::endpoints::start_urls::StartUrls;
 use crate::mcp;
 use crate::storage::capacity::DatabaseCapacity;
 
@@ -28,7 +28,7 @@ pub struct Service {
     catalog: CatalogCache,
     documents: Documents,
     capacity: DatabaseCapacity,
-    starts: Starts,
+    starts: StartUrls,
 }
 
 /// The parts of a request that the Worker must read before it calls `handle`.
@@ -48,7 +48,7 @@ impl Service {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
         let (keys, usage) = (KeyCache::default(), Usage::default());
         let capacity = DatabaseCapacity::new(config.max_database_bytes);
-        let (documents, starts) = (Documents::default(), Starts::default());
+        let (documents, starts) = (Documents::default(), StartUrls::default());
         Self { config, vary, keys, usage, catalog, documents, capacity, starts }
     }
 
@@ -82,7 +82,7 @@ impl Service {
         &self.capacity
     }
 
-    pub(crate) const fn starts(&self) -> &Starts {
+    pub(crate) const fn starts(&self) -> &StartUrls {
         &self.starts
     }
 
@@ -100,7 +100,7 @@ impl Service {
         if secrets.is_empty() && request.header("authorization").is_some() {
             return Err(AuthenticationError::InAuthorization);
         }
-        let caller = Caller::of(&secrets, &self.config.sessions)?;
+        let caller = Caller::parse(&secrets, &self.config.sessions)?;
         // An access token is valid at its own MCP endpoint only, and no other secret is valid there.
         let endpoint = request.endpoint.as_deref().or_else(|| agents::endpoint_at(&request.path));
         let own = caller.grant().map(|grant| grant.endpoint.as_str());

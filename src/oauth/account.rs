@@ -1,24 +1,22 @@
-//! What a platform says of an account: its id and its name. Both are a stranger's text.
+//! The id and the name of an account at a platform. Both are untrusted.
 
 use serde_json::Value;
 
 use crate::util::invisible::visible;
 
-/// The most bytes of an id.
+/// The maximum length of an id, in bytes.
 const MAX_ID: usize = 255;
-/// The most characters of a name; a longer one is cut.
+/// The maximum length of a name, in characters. Longer names are truncated.
 const MAX_NAME: usize = 200;
 
-/// Whether an id can be stored, shown and asked for.
-#[must_use]
+/// Whether an id can be stored and shown.
 pub fn is_id(text: &str) -> bool {
     (1..=MAX_ID).contains(&text.len())
         && !text.contains(char::is_control)
         && visible(text).eq(text.chars())
 }
 
-/// A name on one line, without what can't be seen or changes the direction of writing. Returns `None` when nothing is left.
-#[must_use]
+/// Normalizes a name to one line without invisible characters and changes of the writing direction.
 pub fn name(text: &str) -> Option<String> {
     let plain: String =
         visible(text).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
@@ -28,9 +26,8 @@ pub fn name(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// The name in the claims of an ID token: what tells two accounts of one person apart comes first (`OpenID` Connect Core,
+/// The name in the claims of an ID token: first the claim that distinguishes two accounts of one person (`OpenID` Connect Core,
 /// 5.1).
-#[must_use]
 pub fn name_in(claims: &Value) -> Option<String> {
     let claim = |claim: &str| claims.get(claim).and_then(Value::as_str).and_then(name);
     ["email", "preferred_username", "name"].into_iter().find_map(claim)

@@ -1,4 +1,4 @@
-//! A client that proves with a signed token that it holds a private key (RFC 7523, section 2.2): `private_key_jwt`.
+//! Client authentication with a private key: `private_key_jwt` (RFC 7523, section 2.2).
 
 use std::fmt;
 
@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::ports::{Algorithm, Clock, Random, Signatures};
 use crate::util::json;
 
-/// What tells the platform of which kind the proof is.
 pub const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// How long a proof is valid, in seconds. It is sent at once; the rest is for clocks that differ.
+/// How long an assertion is valid, in seconds. It is sent at once; the rest allows for clock skew.
 const VALID_S: u64 = 300;
 
 /// A private key, as a JSON Web Key. `Debug` does not show it.
@@ -28,7 +27,7 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// What is read of a JSON Web Key.
+/// The members of a JSON Web Key that are used.
 #[derive(Deserialize)]
 struct Jwk {
     kty: String,
@@ -57,15 +56,13 @@ struct Claims<'a> {
 }
 
 impl PrivateKey {
-    /// Whether a text is a JSON Web Key of any kind. Nobody may see such a text as a client's secret.
-    #[must_use]
+    /// Whether a string is a JSON Web Key of any kind, which must never be sent as a client secret.
     pub fn is_jwk(text: &str) -> bool {
         serde_json::from_str::<serde_json::Value>(text)
             .is_ok_and(|value| value.get("kty").is_some())
     }
 
-    /// Reads an RSA key, or one of the elliptic curve P-256. Returns `None` for anything else.
-    #[must_use]
+    /// Parses a private RSA key or a private key of the curve P-256.
     pub fn parse(text: &str) -> Option<Self> {
         let Jwk { kty, crv, alg, kid, d } = serde_json::from_str(text).ok()?;
         let algorithm = match (kty.as_str(), crv.as_deref()) {
@@ -78,7 +75,7 @@ impl PrivateKey {
         (!is_other).then(|| Self { jwk: text.to_owned(), algorithm, id: kid })
     }
 
-    /// The proof for one address of the platform. Returns `None` for a key that can't be used.
+    /// Signs an assertion for one URL of the platform. Returns `None` if the key can't sign.
     pub async fn assertion(
         &self,
         client_id: &str,

@@ -1,10 +1,10 @@
-//! The URL to which a user is sent, to let the app act for them (RFC 6749, 4.1.1).
+//! Authorization requests (RFC 6749, 4.1.1).
 
 use crate::catalog::detail::{OAuth2, Parameters};
 use crate::util::percent::{decode_form, encode};
 
-/// The parameters that only the vault sets: those that decide what is granted, to whom, and where the answer goes.
-/// Among them are those that would replace all others (RFC 9101) or have the answer sent in another way.
+/// The parameters that only the vault sets: they decide what is granted, to whom, and where the response is sent. `request` and
+/// `request_uri` would replace all others (RFC 9101).
 pub const OWN_PARAMETERS: [&str; 12] = [
     "response_type",
     "client_id",
@@ -20,31 +20,32 @@ pub const OWN_PARAMETERS: [&str; 12] = [
     "code_verifier",
 ];
 
-/// What the user is asked. It has no `Debug`, since `state` is a secret.
+/// The parameters of an authorization request. It has no `Debug`, since `state` is a secret.
 #[derive(Clone, Copy)]
-pub struct Ask<'a> {
-    /// The app at the platform.
+pub struct AuthorizationRequest<'a> {
     pub client_id: &'a str,
-    /// Where the answer goes.
     pub redirect_uri: &'a str,
-    /// What the app wants to do; empty for what the platform gives by itself.
+    /// Empty for the platform's default.
     pub scopes: &'a [String],
-    /// What the answer must bring back.
+    /// The state that the platform must return.
     pub state: &'a str,
-    /// The challenge of PKCE, where the platform takes one.
+    /// The PKCE challenge, if the platform supports PKCE.
     pub challenge: Option<&'a str>,
-    /// More parameters. They win over those of the catalog, with variables filled in both.
+    /// Additional parameters. They override those of the catalog.
     pub parameters: &'a Parameters,
 }
 
-/// The URL to which the user is sent. `endpoint` is the method's authorization URL with its variables filled; what
-/// its query already says is kept. Neither it nor any parameter can change what the vault itself sets.
-#[must_use]
-pub fn authorization_url(oauth: &OAuth2, endpoint: &str, ask: &Ask<'_>) -> String {
+/// The URL to which the user is redirected. `endpoint` is the resolved authorization URL; its query is kept. Neither its query
+/// nor any parameter can override what the vault sets.
+pub fn authorization_url(
+    oauth: &OAuth2,
+    endpoint: &str,
+    request: &AuthorizationRequest<'_>,
+) -> String {
     let endpoint = endpoint.split('#').next().unwrap_or_default();
     let (address, query) = endpoint.split_once('?').unwrap_or((endpoint, ""));
     let mut more: Parameters = oauth.authorization_parameters.clone();
-    more.extend(ask.parameters.clone());
+    more.extend(request.parameters.clone());
     let client_id = oauth.client_id_parameter.as_str();
     let is_own = |name: &str| name == client_id || OWN_PARAMETERS.contains(&name);
     more.retain(|name, _| !is_own(name));
@@ -53,15 +54,15 @@ pub fn authorization_url(oauth: &OAuth2, endpoint: &str, ask: &Ask<'_>) -> Strin
         let name = decode_form(name).unwrap_or_default();
         !name.is_empty() && !is_own(&name) && !more.contains_key(name.as_ref())
     };
-    let scope = scope(oauth, ask.scopes);
+    let scope = scope(oauth, request.scopes);
     let own = [
         ("response_type", Some("code")),
-        (client_id, Some(ask.client_id)),
-        ("redirect_uri", Some(ask.redirect_uri)),
+        (client_id, Some(request.client_id)),
+        ("redirect_uri", Some(request.redirect_uri)),
         ("scope", scope.as_deref()),
-        ("state", Some(ask.state)),
-        ("code_challenge", ask.challenge),
-        ("code_challenge_method", ask.challenge.map(|_| "S256")),
+        ("state", Some(request.state)),
+        ("code_challenge", request.challenge),
+        ("code_challenge_method", request.challenge.map(|_| "S256")),
     ];
     let own = own.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let more = more.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -75,16 +76,16 @@ pub fn authorization_url(oauth: &OAuth2, endpoint: &str, ask: &Ask<'_>) -> Strin
     format!("{address}?{}", pairs.join("&"))
 }
 
-/// The parameter `scope`. Returns `None` when there is nothing to ask for.
+/// The parameter `scope`. Returns `None` without scopes.
 pub(super) fn scope(oauth: &OAuth2, scopes: &[String]) -> Option<String> {
-    // Documentation that separates by `+` shows the encoded form of a space.
+    // In documentation, `+` is usually the encoded form of a space.
     let separator = if oauth.scope_separator == "+" { " " } else { &oauth.scope_separator };
     Some(scopes.join(separator)).filter(|scope| !scope.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Ask, authorization_url};
+    use super::{AuthorizationRequest, authorization_url};
     use crate::catalog::detail::{Grant, OAuth2, Parameters};
 
     fn platform() -> OAuth2 {
@@ -95,11 +96,10 @@ mod tests {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    /// The query of the URL for these scopes and parameters.
     fn query(oauth: &OAuth2, endpoint: &str, scopes: &[&str], more: &[(&str, &str)]) -> String {
         let scopes: Vec<String> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
         let parameters = parameters(more);
-        let ask = Ask {
+        let request = AuthorizationRequest {
             client_id: "app",
             redirect_uri: "https://vault.example/connect/callback",
             scopes: &scopes,
@@ -107,7 +107,7 @@ mod tests {
             challenge: None,
             parameters: &parameters,
         };
-        let url = authorization_url(oauth, endpoint, &ask);
+        let url = authorization_url(oauth, endpoint, &request);
         url.strip_prefix("https://idp.example/authorize?").unwrap().to_owned()
     }
 
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_challenge_names_its_method() {
         let parameters = Parameters::new();
-        let ask = Ask {
+        let request = AuthorizationRequest {
             client_id: "app",
             redirect_uri: "r",
             scopes: &[],
@@ -141,14 +141,14 @@ mod tests {
             parameters: &parameters,
         };
         assert_eq!(
-            authorization_url(&platform(), ENDPOINT, &ask),
+            authorization_url(&platform(), ENDPOINT, &request),
             "https://idp.example/authorize?response_type=code&client_id=app&redirect_uri=r\
              &state=s%26t%3D1&code_challenge=c&code_challenge_method=S256"
         );
     }
 
     #[test]
-    fn the_account_s_parameters_win_over_the_catalog_s() {
+    fn client_parameters_override_the_catalogs() {
         let oauth = OAuth2 {
             authorization_parameters: parameters(&[
                 ("access_type", "offline"),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_replaces_what_the_vault_sets() {
+    fn own_parameters_cannot_be_overridden() {
         let own = [
             ("response_type", "token"),
             ("client_id", "other"),

@@ -1,4 +1,4 @@
-//! What the user's browser brings back from the platform (RFC 6749, 4.1.2).
+//! The redirect from the platform to the callback (RFC 6749, 4.1.2).
 
 use std::fmt;
 
@@ -7,42 +7,39 @@ use crate::catalog::detail::Parameters;
 use crate::targets::origin;
 use crate::util::percent::decode_form;
 
-/// The longest query, in bytes.
+/// The maximum length of the query, in bytes.
 const MAX_QUERY: usize = 32_768;
-/// The longest code, in bytes.
+/// The maximum length of the code, in bytes.
 const MAX_CODE: usize = 16_384;
-/// The longest `state` and the longest issuer, in bytes.
+/// The maximum length of `state` and of the issuer, in bytes.
 const MAX_TEXT: usize = 2048;
-/// The most other parameters. One of them may be the code, under a name of the platform's own.
+/// The maximum number of other parameters. One of them may be the code, under a platform's own name.
 const MAX_OTHERS: usize = 32;
 
-/// What a platform's redirect says. `Debug` shows neither the code nor the state.
+/// The parameters of a redirect. `Debug` shows neither the code nor the state.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Callback {
-    /// What the authorization URL carried; `None` when it does not come back, as when a visit began at the platform.
+    /// The state of the attempt; `None` if the platform does not return it, for example because the visit started there.
     pub state: Option<String>,
-    /// The platform's error; `None` when there is none.
+    /// The platform's error, if any.
     pub error: Option<TokenError>,
     code: Option<String>,
-    /// Who sends the user back (RFC 9207).
+    /// The issuer (RFC 9207).
     pub iss: Option<String>,
-    /// The platform's other parameters, such as `QuickBooks`' `realmId`.
+    /// Other parameters, such as `realmId` of `QuickBooks`.
     pub others: Parameters,
 }
 
-/// How the user's visit at the platform ended.
+/// The outcome of the authorization.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Outcome<'c> {
-    /// With a code, which is exchanged for tokens.
+    /// The code to exchange for tokens.
     Code(&'c str),
-    /// With an error.
     Error(&'c TokenError),
 }
 
 impl Callback {
-    /// How the visit ended, at a platform that gives the code this name. Returns `None` when there is neither a code nor an
-    /// error.
-    #[must_use]
+    /// The outcome, at a platform that uses this name for the code. Returns `None` without a code and an error.
     pub fn outcome(&self, code_parameter: &str) -> Option<Outcome<'_>> {
         let is_code = |code: &&String| !code.is_empty() && !code.contains(char::is_control);
         let named = self.others.get(code_parameter).filter(is_code);
@@ -52,8 +49,7 @@ impl Callback {
 }
 
 impl Callback {
-    /// A parameter of the redirect that is repeated in the exchange of the code.
-    #[must_use]
+    /// A parameter that is repeated in the token request.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let value = match name {
             "state" => self.state.as_ref(),
@@ -80,16 +76,16 @@ impl fmt::Debug for Callback {
     }
 }
 
-/// The query of a redirect is not one that an authorization server sends.
+/// Why a query can't come from an authorization server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackError {
-    /// It, or a parameter, is too long.
+    /// The query or a parameter is too long.
     TooLong,
-    /// A parameter is not encoded as it must be, or has control characters.
+    /// A parameter is not encoded correctly, or has control characters.
     Encoding,
-    /// A parameter stands there twice (RFC 6749, 3.1).
+    /// A parameter is repeated (RFC 6749, 3.1).
     Duplicate(&'static str),
-    /// There is nothing in it, or both a code and an error.
+    /// The query is empty, or has both a code and an error.
     NoOutcome,
 }
 
@@ -106,13 +102,9 @@ impl fmt::Display for CallbackError {
 
 impl std::error::Error for CallbackError {}
 
-/// The parameters of the protocol.
 const KNOWN: [&str; 6] = ["state", "code", "iss", "error", "error_description", "error_uri"];
 
-/// Reads the query of a redirect to the callback, without its question mark.
-///
-/// # Errors
-/// When it is not one that an authorization server sends.
+/// Parses the query of a redirect, without its question mark.
 pub fn read(query: &str) -> Result<Callback, CallbackError> {
     if query.len() > MAX_QUERY {
         return Err(CallbackError::TooLong);
@@ -139,7 +131,7 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     let filled = |value: Option<String>| value.filter(|text| !text.is_empty());
     let other =
         |names: [&str; 2]| names.into_iter().find_map(|name| filled(others.get(name).cloned()));
-    // Facebook says some errors under other names only.
+    // Facebook uses other names for some errors.
     let said =
         filled(error).or_else(|| other(["error_code", "errorCode"]).filter(|_| code.is_none()));
     if code.is_some() == said.is_some() && (code.is_some() || others.is_empty()) {
@@ -147,12 +139,12 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     }
     let error = said.map(|said| {
         let description = filled(description).or_else(|| other(["error_message", "errorMessage"]));
-        TokenError::said(None, Some(&said), description.as_deref())
+        TokenError::new(None, Some(&said), description.as_deref())
     });
     Ok(Callback { state, error, code, iss, others })
 }
 
-/// A filled parameter of at most so many bytes.
+/// Checks the length and the characters of a parameter. Empty parameters count as missing.
 fn limited(value: Option<String>, max: usize) -> Result<Option<String>, CallbackError> {
     match value.filter(|value| !value.is_empty()) {
         Some(value) if value.len() > max => Err(CallbackError::TooLong),
@@ -169,7 +161,6 @@ fn limited(value: Option<String>, max: usize) -> Result<Option<String>, Callback
 /// | yes | yes | when they are the same |
 /// | yes | no | when it has the origin of an endpoint |
 /// | no | either | always: few platforms send one, and the catalog does not say which |
-#[must_use]
 pub fn check_issuer(sent: Option<&str>, known: Option<&str>, endpoints: &[&str]) -> bool {
     match (sent, known) {
         (None, _) => true,
@@ -196,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_comes_with_its_state() {
+    fn parses_code_state_and_issuer() {
         for (query, expected, state, iss) in [
             ("code=c&state=s", "c", "s", None),
             ("state=s&code=4%2F0A%2Bb+c", "4/0A+b c", "s", None),
@@ -245,7 +236,7 @@ mod tests {
             ),
             (
                 "error=temporarily_unavailable&state=s",
-                TokenErrorKind::Passing,
+                TokenErrorKind::Temporary,
                 Some("temporarily_unavailable"),
                 None,
             ),
@@ -284,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_may_have_a_name_of_the_platforms_own() {
+    fn the_code_can_have_another_name() {
         let callback = read("state=s&spapi_oauth_code=c&selling_partner_id=p").unwrap();
         assert_eq!(callback.outcome("spapi_oauth_code"), Some(Outcome::Code("c")));
         assert_eq!(callback.outcome("code"), None);
@@ -297,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_visit_that_began_at_the_platform_brings_no_state() {
+    fn accepts_queries_without_a_state() {
         for query in [
             "code=c",
             "code=c&state=",
@@ -309,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_queries_are_read() {
+    fn enforces_maximum_lengths() {
         for (query, padding) in [
             ("code=c&state=s&x=", MAX_QUERY),
             ("state=s&code=", "state=s&code=".len() + MAX_CODE),
@@ -323,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn other_queries_are_refused() {
+    fn refuses_malformed_queries() {
         use CallbackError::{Duplicate, Encoding, NoOutcome, TooLong};
         let long_code = format!("state=s&code={}", "c".repeat(16_385));
         let long_state = format!("code=c&state={}", "s".repeat(2049));
@@ -364,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_is_wrong() {
+    fn errors_have_messages() {
         use CallbackError::{Duplicate, Encoding, NoOutcome, TooLong};
         for (error, said) in [
             (TooLong, "the query is too long"),
@@ -399,7 +390,7 @@ mod tests {
         ] {
             assert_eq!(check_issuer(sent, known, &endpoints), expected, "{sent:?} {known:?}");
         }
-        // Two that have no origin do not have the same one.
+        // Two invalid URLs do not have the same origin.
         assert!(!check_issuer(Some("login.example"), None, &["login.example"]));
     }
 }

@@ -1,4 +1,4 @@
-//! The app's registration at a platform.
+//! The app's client at a platform.
 
 use std::fmt;
 
@@ -6,31 +6,27 @@ use super::assertion::PrivateKey;
 use crate::catalog::detail::TokenAuth;
 use crate::ports::{Clock, Random, Signatures};
 
-/// What a platform gave to the app. `Debug` does not show the secret.
+/// The app's client credentials. `Debug` does not show the secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Client {
-    /// The `client_id`.
     pub id: String,
     /// The `client_secret`; `None` for a public client, and for one with a private key.
     pub secret: Option<String>,
-    /// The private key, which nobody else gets.
     key: Option<PrivateKey>,
-    /// The proof that the client holds its key, for one request.
+    /// The assertion of one request.
     pub assertion: Option<String>,
 }
 
 impl Client {
-    /// A client with what was stored as its secret.
-    #[must_use]
+    /// Creates a client from the stored secret, which may be a private key.
     pub fn new(id: String, secret: Option<String>) -> Self {
         let key = secret.as_deref().and_then(PrivateKey::parse);
         let secret = secret.filter(|secret| !PrivateKey::is_jwk(secret));
         Self { id, secret, key, assertion: None }
     }
 
-    /// Adds the proof that a request to this address needs, where the client authenticates like that.
-    #[must_use]
-    pub async fn proving(
+    /// Adds the assertion for a request to this URL, if the client authenticates by private key.
+    pub async fn with_assertion(
         mut self,
         auth: TokenAuth,
         address: &str,

@@ -1,53 +1,49 @@
-//! What an error of an authorization server means, and who must act.
+//! Classifies the errors of authorization servers by who must act.
 
 use std::fmt;
 
 use crate::util::invisible::visible;
 
-/// Who must act on an error.
+/// The kind of an error, by who must act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenErrorKind {
-    /// The code or the refresh token is no longer valid: the user must connect again.
+    /// The code or the refresh token is no longer valid: the user must reconnect.
     GrantRejected,
-    /// The app's registration is not accepted: the account must mend it, for all of its users.
+    /// The OAuth client is not accepted: the app's developers must fix it, for all users.
     ClientRejected,
-    /// The platform does not serve the app, and does not say for whom: the registration may be at fault, or only the
-    /// account or tenant that the request is about. One such error says nothing of other connections.
+    /// The platform does not serve the app, but does not say for whom: either the OAuth client is at fault, or only the account
+    /// or tenant of this request. Other connections may work.
     Unauthorized,
-    /// The request itself is not accepted, such as its scopes or its redirect URI: the account must mend it.
+    /// The request is not accepted, for example its scopes or redirect URI: the app's developers must fix it.
     RequestRejected,
-    /// The user, or somebody for them, said no.
+    /// The user, or an administrator, denied access.
     Denied,
-    /// Nobody must act: another try may succeed.
-    Passing,
-    /// The answer has no tokens and no error that can be read.
+    /// A temporary failure: a retry may succeed.
+    Temporary,
+    /// The response has neither tokens nor a readable error.
     Unreadable,
 }
 
-/// Why there are no tokens. It contains nothing secret.
+/// A failed token request. Contains no secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenError {
-    /// Who must act.
     pub kind: TokenErrorKind,
-    /// The platform's code, such as `invalid_grant`: 1–64 of A-Z, a-z, 0-9 and `_-.:/`.
+    /// The platform's error code, such as `invalid_grant`: 1–64 of A-Z, a-z, 0-9 and `_-.:/`.
     pub code: Option<String>,
-    /// What the platform says for people, as plain text in one line of at most 200 characters. What looks like a
-    /// token is left out.
+    /// The platform's description: one line of plain text, up to 200 characters. Words that look like tokens are removed.
     pub description: Option<String>,
-    /// The status of the platform's answer; `None` when there was none.
+    /// The HTTP status, if there was a response.
     pub http_status: Option<u16>,
-    /// How long the platform asks to wait.
     pub retry_after_ms: Option<u64>,
-    /// The tenant, directory or organization at the platform that the description names, in lower case.
+    /// The tenant, directory or organization that the description names, in lower case.
     pub tenant: Option<String>,
 }
 
 use TokenErrorKind::{
-    ClientRejected, Denied, GrantRejected, Passing, RequestRejected, Unauthorized, Unreadable,
+    ClientRejected, Denied, GrantRejected, RequestRejected, Temporary, Unauthorized, Unreadable,
 };
 
-/// The codes of RFC 6749 (4.1.2.1 and 5.2), of `OpenID` Connect (3.1.2.6), and of platforms that have their own, in
-/// lower case with `_`.
+/// The codes of RFC 6749 (4.1.2.1 and 5.2), of `OpenID` Connect (3.1.2.6) and of platforms, in lower case with `_`.
 #[rustfmt::skip]
 const CODES: &[(TokenErrorKind, &[&str])] = &[
     (GrantRejected, &[
@@ -81,7 +77,7 @@ const CODES: &[(TokenErrorKind, &[&str])] = &[
         "access_denied",
         "user_cancelled_login", "user_cancelled_authorize", // LinkedIn
     ]),
-    (Passing, &[
+    (Temporary, &[
         "temporarily_unavailable", "server_error",
         "slow_down", // RFC 8628
         "internal_error", "fatal_error", "service_unavailable", "request_timeout", "ratelimited", // Slack
@@ -90,22 +86,21 @@ const CODES: &[(TokenErrorKind, &[&str])] = &[
     ]),
 ];
 
-/// What some platforms mean by a code that is meant for something else: the code, if it matters, and a part of the
-/// description, in lower case with spaces for `_`.
+/// Platforms that use a code with another meaning: the code, if it matters, part of the description in lower case with spaces
+/// for `_`, and the actual kind.
 #[rustfmt::skip]
 const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
     (Some("unauthorized_client"), "refresh token is invalid", GrantRejected), // Atlassian
     (None, "invalid refresh token", GrantRejected), // Withings
-    (None, "too many requests", Passing), // Zoho, with the code of a denial
+    (None, "too many requests", Temporary), // Zoho, with the code of a denial
     (None, "unrecognized login or wrong password", GrantRejected), // Shopify, when the app was uninstalled
     (Some("oauthexception"), "validating access token", GrantRejected), // Facebook, Instagram
     (Some("oauthexception"), "validating client secret", ClientRejected),
     (Some("oauthexception"), "validating application", ClientRejected),
-    (Some("oauthexception"), "request limit reached", Passing),
+    (Some("oauthexception"), "request limit reached", Temporary),
 ];
 
-/// Whether a description says that a token is no longer valid. Many platforms say so with a code that means something
-/// else, or with none.
+/// Whether a description says that a token is no longer valid. Many platforms use another code for that, or none.
 fn says_ended(description: &str) -> bool {
     const ENDS: [&str; 9] = [
         "invalid",
@@ -119,7 +114,7 @@ fn says_ended(description: &str) -> bool {
         "already been used",
     ];
     let has = |parts: &[&str]| parts.iter().any(|part| description.contains(part));
-    // What is missing is a fault of the request.
+    // A missing parameter is an error of the request.
     if has(&["missing", "required", "must be"]) {
         return false;
     }
@@ -129,9 +124,8 @@ fn says_ended(description: &str) -> bool {
 }
 
 impl TokenError {
-    /// An error of which nothing but its kind is known.
-    #[must_use]
-    pub const fn bare(kind: TokenErrorKind, http_status: Option<u16>) -> Self {
+    /// An error without a code.
+    pub const fn from_kind(kind: TokenErrorKind, http_status: Option<u16>) -> Self {
         Self {
             kind,
             code: None,
@@ -142,9 +136,8 @@ impl TokenError {
         }
     }
 
-    /// An error as a platform sent it: its status, when it is an answer, its code and its description.
-    #[must_use]
-    pub fn said(http_status: Option<u16>, code: Option<&str>, description: Option<&str>) -> Self {
+    /// Classifies an error by the HTTP status, the code and the description that the platform sent.
+    pub fn new(http_status: Option<u16>, code: Option<&str>, description: Option<&str>) -> Self {
         let code = code.map(|code| known_code(code).unwrap_or_else(|| code.to_owned()));
         let code = code.filter(|code| is_code(code));
         let tenant = description.and_then(tenant);
@@ -152,7 +145,7 @@ impl TokenError {
         let kind =
             match kind_of(http_status, code.as_deref(), description.as_deref().unwrap_or_default())
             {
-                // Where it names a tenant, the registration is missing there only.
+                // If the description names a tenant, the client is unknown only there.
                 ClientRejected if tenant.is_some() => Unauthorized,
                 kind => kind,
             };
@@ -165,17 +158,17 @@ impl fmt::Display for TokenError {
         match (&self.code, self.http_status) {
             (Some(code), _) => f.write_str(code),
             (None, Some(status)) => write!(f, "HTTP status {status}"),
-            (None, None) => f.write_str("no answer"),
+            (None, None) => f.write_str("no response"),
         }
     }
 }
 
 impl std::error::Error for TokenError {}
 
-/// Who must act. A server that is in trouble is not believed about anything else.
+/// Classifies an error. The body of a server error is ignored.
 fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenErrorKind {
     if status.is_some_and(|status| matches!(status, 408 | 425 | 429 | 500..)) {
-        return Passing;
+        return Temporary;
     }
     let code = code.map(unified).unwrap_or_default();
     let description = description.to_lowercase().replace('_', " ").replace(['"', '\'', '`'], "");
@@ -197,20 +190,18 @@ fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenE
     }
 }
 
-/// The kind of a code of the table.
 fn known(code: &str) -> Option<TokenErrorKind> {
     let mut rows = CODES.iter().filter(|(_, codes)| codes.contains(&code));
     rows.next().map(|(kind, _)| *kind)
 }
 
-/// The code of the table that a text is, however it is written: some write words, such as `invalid grant`, or a sentence
-/// after the code.
+/// Finds the code of the table in a string: some platforms write `invalid grant`, or a sentence after the code.
 fn known_code(text: &str) -> Option<String> {
     let first = text.split(':').next().unwrap_or_default();
     [text, first].into_iter().map(unified).find(|code| known(code).is_some())
 }
 
-/// Whether the table has a code, however it is written.
+/// Whether the table has a code, in any spelling.
 pub(super) fn is_known(code: &str) -> bool {
     known_code(code).is_some()
 }
@@ -219,14 +210,14 @@ fn unified(code: &str) -> String {
     code.trim().to_ascii_lowercase().replace(['-', ' '], "_")
 }
 
-/// Whether a text can be a code: what RFC 6749 allows, without what has a meaning elsewhere.
+/// Whether a string can be a code: what RFC 6749 allows, without special characters.
 pub(super) fn is_code(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte))
 }
 
 /// The tenant that a description names, such as `Application with identifier 'x' was not found in the directory 'Contoso'`
-/// (AADSTS700016). Returns `None` when it names none.
+/// (AADSTS700016).
 fn tenant(description: &str) -> Option<String> {
     const NOUNS: [&str; 5] = ["tenant", "directory", "organization", "organisation", "workspace"];
     let is_mark = |mark: char| "'\"`“”‘’(),;:".contains(mark);
@@ -237,7 +228,7 @@ fn tenant(description: &str) -> Option<String> {
         }
         let Some(next) = words.peek() else { break };
         let name = next.trim_matches(|mark| is_mark(mark) || mark == '.');
-        // A name stands between quotes, or is an identifier: it is no word of the sentence.
+        // A name is quoted, or is an identifier: other words belong to the sentence.
         let is_name =
             next.starts_with(is_mark) || name.contains(|c: char| c.is_ascii_digit() || c == '.');
         if is_name && (1..=256).contains(&name.len()) {
@@ -247,10 +238,10 @@ fn tenant(description: &str) -> Option<String> {
     None
 }
 
-/// The most characters of a description.
+/// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 200;
 
-/// A platform's words as one plain line, without what looks like a token: some platforms repeat what they were sent.
+/// Normalizes a description to one line without words that look like tokens: some platforms repeat the request.
 fn plain(text: &str) -> String {
     let mut line = String::new();
     let head: String = text.chars().take(4 * MAX_DESCRIPTION).collect();
@@ -269,8 +260,8 @@ fn plain(text: &str) -> String {
     line
 }
 
-/// Whether a word is too long for one that people write and has a digit, a value or capital letters within it, or is
-/// very long. Names such as `refresh_token` are kept.
+/// Whether a word looks like a token: long, with digits, a value or mixed case, or very long. Names such as `refresh_token` are
+/// kept.
 fn looks_secret(word: &str) -> bool {
     let length = word.chars().count();
     let has_small = word.contains(|letter: char| letter.is_ascii_lowercase());
@@ -291,7 +282,7 @@ mod tests {
                 assert_eq!(all.iter().filter(|known| known == &code).count(), 1, "{code}");
                 assert!(is_code(code), "{code}");
                 for written in [(*code).to_owned(), code.to_uppercase(), code.replace('_', "-")] {
-                    let error = TokenError::said(Some(400), Some(&written), None);
+                    let error = TokenError::new(Some(400), Some(&written), None);
                     assert_eq!(
                         (error.kind, error.code.as_deref()),
                         (*kind, Some(*code)),
@@ -323,16 +314,16 @@ mod tests {
             (400, "invalid_scope", "The refresh token is invalid", TokenErrorKind::RequestRejected),
             (400, "invalid_client", "refresh_token is invalid", TokenErrorKind::ClientRejected),
             (400, "x", "The invalid_refresh_token.", TokenErrorKind::GrantRejected),
-            (400, "access_denied", "Too many requests", TokenErrorKind::Passing),
+            (400, "access_denied", "Too many requests", TokenErrorKind::Temporary),
             (400, "access_denied", "Too bad", TokenErrorKind::Denied),
         ] {
-            let error = TokenError::said(Some(status), Some(code), Some(description));
+            let error = TokenError::new(Some(status), Some(code), Some(description));
             assert_eq!(error.kind, kind, "{code}: {description}");
         }
     }
 
     #[test]
-    fn an_error_may_be_a_tenants_only() {
+    fn errors_that_name_a_tenant_are_not_about_the_client() {
         for (description, expected) in [
             (
                 "AADSTS700016: Application with identifier 'x' was not found in the directory 'Contoso'. This can happen if the application has not been installed by the administrator of the tenant.",
@@ -348,7 +339,7 @@ mod tests {
             ("", None),
         ] {
             for code in ["unauthorized_client", "invalid_client"] {
-                let error = TokenError::said(Some(400), Some(code), Some(description));
+                let error = TokenError::new(Some(400), Some(code), Some(description));
                 assert_eq!(error.tenant.as_deref(), expected, "{description}");
                 let is_certain = code == "invalid_client" && expected.is_none();
                 let kind = if is_certain {
@@ -365,7 +356,7 @@ mod tests {
     fn codes_are_plain() {
         let long = "x".repeat(65);
         for code in ["", "a b", "<b>", "a\"b", "a\nb", "ü", "\u{202e}", long.as_str()] {
-            let error = TokenError::said(Some(400), Some(code), None);
+            let error = TokenError::new(Some(400), Some(code), None);
             assert_eq!(
                 (error.code, error.kind),
                 (None, TokenErrorKind::RequestRejected),
@@ -394,7 +385,7 @@ mod tests {
             ("ghr_abcdefghijklmnopqrstuvwxyzabcdefghijklmn", "…"),
             ("refresh_token=abcdef", "…"),
             ("QWERTYUIOPASDFGHqwert", "…"),
-            // A word of 15 characters is no secret, and neither is one of capital letters, or of 40 small ones.
+            // Words of 15 characters, in capitals, or of 40 lower-case letters are kept.
             ("tokens-of-2026.", "tokens-of-2026."),
             ("tokens-of-2026..", "…"),
             ("AUTHORIZATION_CODE", "AUTHORIZATION_CODE"),
@@ -420,11 +411,11 @@ mod tests {
     }
 
     #[test]
-    fn an_error_reads_as_its_code_or_status() {
+    fn errors_display_as_code_or_status() {
         for (error, expected) in [
-            (TokenError::said(Some(400), Some("invalid_grant"), Some("secret")), "invalid_grant"),
-            (TokenError::said(Some(502), None, None), "HTTP status 502"),
-            (TokenError::bare(TokenErrorKind::Passing, None), "no answer"),
+            (TokenError::new(Some(400), Some("invalid_grant"), Some("secret")), "invalid_grant"),
+            (TokenError::new(Some(502), None, None), "HTTP status 502"),
+            (TokenError::from_kind(TokenErrorKind::Temporary, None), "no response"),
         ] {
             assert_eq!(error.to_string(), expected);
         }

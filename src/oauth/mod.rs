@@ -1,32 +1,33 @@
-//! Messages to and from authorization servers (RFC 6749): built, read and classified. Nothing here sends anything.
+//! Messages to and from authorization servers (RFC 6749): building requests, parsing and classifying responses. Pure, without
+//! I/O.
 //!
-//! | module | what it knows |
+//! | module | subject |
 //! |---|---|
-//! | [`client`] | the app's registration at a platform |
-//! | [`assertion`] | how a client proves that it holds a private key |
-//! | [`pkce`] | verifiers and their challenges |
-//! | [`authorization`] | the URL to which a user is sent |
-//! | [`callback`] | what the user's browser brings back |
-//! | [`token`] | requests for tokens |
-//! | [`answer`] | what platforms answer to them |
-//! | [`error`] | what an error means, and who must act |
-//! | [`revocation`] | the end of a grant |
+//! | [`client`] | the app's client credentials |
+//! | [`assertion`] | client authentication with a private key |
+//! | [`pkce`] | verifiers and challenges |
+//! | [`authorization`] | authorization requests |
+//! | [`callback`] | the redirect back from the platform |
+//! | [`token`] | token requests |
+//! | [`response`] | token responses |
+//! | [`error`] | classification of errors |
+//! | [`revocation`] | token revocation |
 //!
-//! The crate `oauth2` reads only what RFC 6749 describes: no `expires_in` as text, no nested tokens, no error within
-//! a 200, no comma between scopes. What would remain of it is shorter here.
+//! The crate `oauth2` parses only what RFC 6749 describes: no `expires_in` as a string, no nested tokens, no error with status
+//! 200, no commas between scopes. What it would still do is shorter here.
 
 pub mod account;
-pub mod answer;
 pub mod assertion;
 pub mod authorization;
 pub mod callback;
 pub mod client;
 pub mod error;
 pub mod pkce;
+pub mod response;
 pub mod revocation;
 pub mod scopes;
 pub mod token;
 
-pub use answer::Tokens;
 pub use client::Client;
 pub use error::{TokenError, TokenErrorKind};
+pub use response::Tokens;

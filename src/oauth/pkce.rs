@@ -1,4 +1,4 @@
-//! Proof Key for Code Exchange (RFC 7636): only whoever sent the user to the platform can exchange the code.
+//! Proof Key for Code Exchange (RFC 7636): only the client that started the authorization can exchange its code.
 
 use std::fmt;
 
@@ -7,32 +7,27 @@ use sha2::{Digest, Sha256};
 
 use crate::ports::Random;
 
-/// The secret from which the challenge is made. `Debug` does not show it.
+/// The secret of which the challenge is a hash. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Verifier(String);
 
 impl Verifier {
-    /// A verifier of 256 random bits, in 43 characters.
+    /// A verifier with 256 random bits, in 43 characters.
     pub fn generate(random: &impl Random) -> Self {
         Self(random.secret())
     }
 
-    /// The verifier that [`Self::as_str`] returned. Returns `None` when the text is not 43–128 characters that a
-    /// verifier may have.
-    #[must_use]
-    pub fn of_text(text: String) -> Option<Self> {
+    /// Parses a verifier of 43 to 128 valid characters.
+    pub fn parse(text: String) -> Option<Self> {
         let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         ((43..=128).contains(&text.len()) && text.bytes().all(is_good)).then_some(Self(text))
     }
 
-    /// The verifier itself, for the token request and for sealed storage.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Its challenge by the method S256, for the authorization URL.
-    #[must_use]
+    /// The `S256` challenge, for the authorization URL.
     pub fn challenge(&self) -> String {
         Base64UrlUnpadded::encode_string(&Sha256::digest(self.0.as_bytes()))
     }
@@ -63,7 +58,7 @@ mod tests {
     #[test]
     fn the_challenge_is_that_of_the_rfc() {
         let text = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-        let verifier = Verifier::of_text(text.to_owned()).unwrap();
+        let verifier = Verifier::parse(text.to_owned()).unwrap();
         assert_eq!(verifier.challenge(), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
         assert_eq!(verifier.as_str(), text);
     }
@@ -72,16 +67,16 @@ mod tests {
     fn a_new_verifier_is_long_enough_and_hidden() {
         let verifier = Verifier::generate(&Counting);
         assert_eq!(verifier.as_str(), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8");
-        assert_eq!(Verifier::of_text(verifier.as_str().to_owned()), Some(verifier.clone()));
+        assert_eq!(Verifier::parse(verifier.as_str().to_owned()), Some(verifier.clone()));
         assert_eq!(format!("{verifier:?}"), "Verifier(…)");
     }
 
     #[test]
-    fn other_texts_are_no_verifiers() {
+    fn refuses_malformed_verifiers() {
         for text in
             ["a".repeat(42), "a".repeat(129), format!("{}=", "a".repeat(43)), "é".repeat(43)]
         {
-            assert_eq!(Verifier::of_text(text.clone()), None, "{text}");
+            assert_eq!(Verifier::parse(text.clone()), None, "{text}");
         }
     }
 }

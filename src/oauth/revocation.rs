@@ -1,17 +1,16 @@
-//! The end of a grant: token revocation (RFC 7009).
+//! Token revocation (RFC 7009).
 
 use super::client::Client;
 use super::error::TokenErrorKind;
-use super::{answer, token};
+use super::{response, token};
 use crate::catalog::detail::{OAuth2, RevocationToken};
 use crate::ports::{HttpError, HttpRequest, HttpResponse};
 
-/// The parameters of the request, besides those of the client.
+/// The parameters of the request, in addition to those of the client.
 pub const OWN_PARAMETERS: [&str; 2] = ["token", "token_type_hint"];
 
-/// A request to revoke the refresh token and with it the whole grant, or the access token when there is no other or the
-/// platform revokes no other.
-#[must_use]
+/// Revokes the refresh token and with it the grant. Without a refresh token, or if the platform revokes only access tokens,
+/// revokes the access token.
 pub fn revocation(
     oauth: &OAuth2,
     url: &str,
@@ -30,31 +29,29 @@ pub fn revocation(
     token::request(oauth, url, oauth.revocation_body, &pairs, authorization)
 }
 
-/// What became of a revocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The token is no longer valid, or was not any more.
+    /// The token is no longer valid.
     Revoked,
-    /// The platform does not revoke it; another try would not help.
+    /// The platform refuses; a retry would not help.
     Refused,
-    /// Nothing is known; try again later.
+    /// The outcome is unknown: try again later.
     TryAgain,
 }
 
-/// What the platform's answer to a revocation means.
-#[must_use]
-pub fn is_done(answer: &Result<HttpResponse, HttpError>, now_ms: u64) -> Outcome {
-    match answer::failure(answer, now_ms).map(|error| error.kind) {
-        _ if answer.is_err() => Outcome::TryAgain,
+/// Interprets the response to a revocation.
+pub fn outcome(response: &Result<HttpResponse, HttpError>, now_ms: u64) -> Outcome {
+    match response::failure(response, now_ms).map(|error| error.kind) {
+        _ if response.is_err() => Outcome::TryAgain,
         None | Some(TokenErrorKind::GrantRejected) => Outcome::Revoked,
-        Some(TokenErrorKind::Passing) => Outcome::TryAgain,
+        Some(TokenErrorKind::Temporary) => Outcome::TryAgain,
         Some(_) => Outcome::Refused,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Client, Outcome, is_done, revocation};
+    use super::{Client, Outcome, outcome, revocation};
     use crate::catalog::detail::{Grant, OAuth2, RevocationToken, TokenAuth, TokenBody};
     use crate::ports::{HttpError, HttpResponse};
 
@@ -88,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_final_or_not() {
+    fn classifies_revocation_responses() {
         use Outcome::{Refused, Revoked, TryAgain};
         for (status, body, expected) in [
             (200, "", Revoked),
@@ -110,11 +107,11 @@ mod tests {
             (503, r#"{"error":"invalid_token"}"#, TryAgain),
             (400, r#"{"error":"temporarily_unavailable"}"#, TryAgain),
         ] {
-            let answer = HttpResponse { status, headers: Vec::new(), body: body.into() };
-            assert_eq!(is_done(&Ok(answer), 0), expected, "{status} {body}");
+            let response = HttpResponse { status, headers: Vec::new(), body: body.into() };
+            assert_eq!(outcome(&Ok(response), 0), expected, "{status} {body}");
         }
         for error in [HttpError::Unreachable, HttpError::TimedOut, HttpError::TooLarge] {
-            assert_eq!(is_done(&Err(error), 0), TryAgain);
+            assert_eq!(outcome(&Err(error), 0), TryAgain);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which scopes an authorization server has not granted, by what its token response says.
+//! Scopes that an authorization server did not grant.
 
 /// Scopes that many servers leave out of a response although they grant them. They ask for an ID token, for claims in it, or
 /// for a refresh token, and say nothing about what an access token may do.
@@ -17,27 +17,26 @@ const OF_ID_TOKENS: [&str; 6] =
 /// <https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc>.
 const GRAPH: &str = "https://graph.microsoft.com/";
 
-/// Stands for the scopes that the registration of the app lists, which are returned instead; see the same page.
+/// Requests the scopes that are configured in the app's registration. The response lists them instead; see the same page.
 const REGISTERED: &str = "/.default";
 
-/// The scopes that were asked for and not granted.
-#[must_use]
-pub fn missing(asked: &[String], granted: &[String]) -> Vec<String> {
-    let is_granted = |asked: &&String| {
-        OF_ID_TOKENS.contains(&asked.as_str())
-            || asked.ends_with(REGISTERED)
-            || granted.iter().any(|granted| are_equal(asked, granted))
+/// The requested scopes that were not granted.
+pub fn missing(requested: &[String], granted: &[String]) -> Vec<String> {
+    let is_granted = |requested: &&String| {
+        OF_ID_TOKENS.contains(&requested.as_str())
+            || requested.ends_with(REGISTERED)
+            || granted.iter().any(|granted| are_equal(requested, granted))
     };
-    asked.iter().filter(|scope| !is_granted(scope)).cloned().collect()
+    requested.iter().filter(|scope| !is_granted(scope)).cloned().collect()
 }
 
-fn are_equal(asked: &str, granted: &str) -> bool {
-    if asked == granted {
+fn are_equal(requested: &str, granted: &str) -> bool {
+    if requested == granted {
         return true;
     }
-    match (asked.strip_prefix(GRAPH), granted.strip_prefix(GRAPH)) {
-        (Some(asked), None) => asked == granted,
-        (None, Some(granted)) => asked == granted,
+    match (requested.strip_prefix(GRAPH), granted.strip_prefix(GRAPH)) {
+        (Some(requested), None) => requested == granted,
+        (None, Some(granted)) => requested == granted,
         _ => false,
     }
 }
@@ -48,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_scope_is_missing_if_the_access_token_lacks_it() {
-        for (asked, granted, expected) in [
+        for (requested, granted, expected) in [
             ("read write", "read", "write"),
             ("read write", "write read", ""),
             ("read", "", "read"),
@@ -65,7 +64,7 @@ mod tests {
             let words = |text: &str| -> Vec<String> {
                 text.split_whitespace().map(str::to_owned).collect()
             };
-            assert_eq!(missing(&words(asked), &words(granted)), words(expected), "{asked}");
+            assert_eq!(missing(&words(requested), &words(granted)), words(expected), "{requested}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Requests to a token endpoint (RFC 6749, 4.1.3, 4.4.2 and 6).
+//! Token requests (RFC 6749, 4.1.3, 4.4.2 and 6).
 
 use base64ct::{Base64, Encoding as _};
 use serde_json::{Map, Value};
@@ -13,20 +13,16 @@ use crate::ports::{HttpRequest, user_agent};
 use crate::terms::Method;
 use crate::util::percent::encode;
 
-/// A token endpoint, and who asks it.
 #[derive(Debug, Clone, Copy)]
 pub struct TokenEndpoint<'a> {
-    /// How the platform speaks OAuth. The variables of its token parameters are filled.
+    /// The resolved method.
     pub oauth: &'a OAuth2,
-    /// Its token URL, or its refresh URL when a token is refreshed, with the variables filled.
+    /// The token URL or, for a refresh, the refresh URL.
     pub url: &'a str,
-    /// The app at the platform.
     pub client: &'a Client,
 }
 
 impl TokenEndpoint<'_> {
-    /// Exchanges the code that the user's browser brought back.
-    #[must_use]
     pub fn exchange(
         &self,
         code: &str,
@@ -45,8 +41,7 @@ impl TokenEndpoint<'_> {
         self.request(&own)
     }
 
-    /// Asks for a new access token. `scopes` narrows what it may do; empty for what was granted.
-    #[must_use]
+    /// Refreshes an access token. `scopes` narrows the grant; empty keeps it.
     pub fn refresh(&self, refresh_token: &str, scopes: &[String]) -> HttpRequest {
         self.request(&[
             ("grant_type", Some("refresh_token")),
@@ -55,9 +50,8 @@ impl TokenEndpoint<'_> {
         ])
     }
 
-    /// Asks for an access token of the app itself, or of the account that the method's parameters name.
-    #[must_use]
-    pub fn of_client(&self, scopes: &[String]) -> HttpRequest {
+    /// Requests an access token for the app itself, or for the account that the method's parameters name.
+    pub fn client_credentials(&self, scopes: &[String]) -> HttpRequest {
         let grant = match self.oauth.grant {
             Grant::AccountCredentials => "account_credentials",
             Grant::AuthorizationCode | Grant::ClientCredentials => "client_credentials",
@@ -68,16 +62,15 @@ impl TokenEndpoint<'_> {
         ])
     }
 
-    /// Asks for an access token with another one, as `asked` says. `None` for a client without a secret that it would need.
-    #[must_use]
+    /// Exchanges an access token as the catalog describes. Returns `None` if this needs a client secret that does not exist.
     pub fn with_access_token(
         &self,
-        asked: &AccessTokenRequest,
+        requested: &AccessTokenRequest,
         access_token: &str,
     ) -> Option<HttpRequest> {
         let secret = self.client.secret.as_deref();
         let mut pairs = Vec::new();
-        for (name, template) in &asked.parameters {
+        for (name, template) in &requested.parameters {
             let value = match template.as_str() {
                 "{accessToken}" => access_token,
                 "{clientId}" => &self.client.id,
@@ -86,14 +79,14 @@ impl TokenEndpoint<'_> {
             };
             pairs.push((name.as_str(), value));
         }
-        if asked.method != Method::Get {
-            return Some(request(self.oauth, &asked.url, self.oauth.token_body, &pairs, None));
+        if requested.method != Method::Get {
+            return Some(request(self.oauth, &requested.url, self.oauth.token_body, &pairs, None));
         }
         let pair = |(name, value): &(&str, &str)| format!("{}={}", encode(name), encode(value));
         let pairs: Vec<String> = pairs.iter().map(pair).collect();
         Some(HttpRequest {
             method: Method::Get,
-            url: format!("{}?{}", asked.url, pairs.join("&")),
+            url: format!("{}?{}", requested.url, pairs.join("&")),
             headers: headers(self.oauth),
             body: Vec::new(),
         })
@@ -114,7 +107,6 @@ impl TokenEndpoint<'_> {
     }
 }
 
-/// The parameters that only the vault sets.
 pub const OWN_PARAMETERS: [&str; 10] = [
     "grant_type",
     "code",
@@ -128,7 +120,7 @@ pub const OWN_PARAMETERS: [&str; 10] = [
     "client_assertion_type",
 ];
 
-/// What the client adds to the body, and its header `Authorization`.
+/// The parameters and the header `Authorization` that authenticate the client.
 pub(super) fn authentication<'a>(
     oauth: &'a OAuth2,
     client: &'a Client,
@@ -136,11 +128,11 @@ pub(super) fn authentication<'a>(
     let id = (oauth.client_id_parameter.as_str(), client.id.as_str());
     match (oauth.token_auth, &client.secret) {
         (TokenAuth::ClientSecretBasic, Some(secret)) => {
-            // A colon in the id would end it, hence the encoding (RFC 6749, 2.3.1).
+            // A colon would end the id, so both are encoded (RFC 6749, 2.3.1).
             let pair = format!("{}:{}", encode(&client.id), encode(secret));
             (Vec::new(), Some(format!("Basic {}", Base64::encode_string(pair.as_bytes()))))
         }
-        // Many platforms compare what is sent as it is.
+        // Many platforms do not decode the values.
         (TokenAuth::ClientSecretBasicRaw, Some(secret)) => {
             let pair = format!("{}:{secret}", client.id);
             (Vec::new(), Some(format!("Basic {}", Base64::encode_string(pair.as_bytes()))))
@@ -148,7 +140,7 @@ pub(super) fn authentication<'a>(
         (TokenAuth::ClientSecretPost, Some(secret)) => {
             (vec![id, ("client_secret", secret.as_str())], None)
         }
-        // The proof says whose it is.
+        // The assertion contains the client id.
         (TokenAuth::PrivateKeyJwt, _) if client.assertion.is_some() => {
             let assertion = client.assertion.as_deref().unwrap_or_default();
             let kind = ("client_assertion_type", ASSERTION_TYPE);
@@ -158,7 +150,7 @@ pub(super) fn authentication<'a>(
     }
 }
 
-/// The headers of every request to the authorization server.
+/// The headers of every token request.
 fn headers(oauth: &OAuth2) -> Vec<(String, String)> {
     let mut headers = vec![("accept".to_owned(), "application/json".to_owned()), user_agent()];
     for (name, value) in &oauth.token_headers {
@@ -169,7 +161,7 @@ fn headers(oauth: &OAuth2) -> Vec<(String, String)> {
     headers
 }
 
-/// A `POST` of these parameters.
+/// Builds a `POST` request with these parameters.
 pub(super) fn request(
     oauth: &OAuth2,
     url: &str,
@@ -214,7 +206,7 @@ mod tests {
         Client::new("a:p p".to_owned(), secret.map(str::to_owned))
     }
 
-    /// The redirect that brought the code.
+    /// The callback with the code.
     fn back() -> Callback {
         read("code=c&state=s%261&scope=own&context=stores%2Fx&client_secret=evil").unwrap()
     }
@@ -267,7 +259,7 @@ mod tests {
                 .into();
         let client = client(None);
         let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
-        let verifier = Verifier::of_text("v".repeat(43)).unwrap();
+        let verifier = Verifier::parse("v".repeat(43)).unwrap();
         let scopes = ["a".to_owned(), "b".to_owned()];
         let end = "client_id=a%3Ap%20p&audience=x%20y";
         for (request, expected) in [
@@ -288,10 +280,10 @@ mod tests {
                 format!("grant_type=refresh_token&refresh_token=r&scope=a%2Cb&{end}"),
             ),
             (
-                endpoint.of_client(&scopes),
+                endpoint.client_credentials(&scopes),
                 format!("grant_type=client_credentials&scope=a%2Cb&{end}"),
             ),
-            (endpoint.of_client(&[]), format!("grant_type=client_credentials&{end}")),
+            (endpoint.client_credentials(&[]), format!("grant_type=client_credentials&{end}")),
         ] {
             assert_eq!(body(&request), expected);
             assert_eq!((request.method, request.url.as_str()), (Method::Post, URL));
@@ -365,7 +357,7 @@ mod tests {
         let client = client(Some("s"));
         let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
         let expected = "grant_type=account_credentials&account_id=a%201";
-        assert_eq!(body(&endpoint.of_client(&[])), expected);
+        assert_eq!(body(&endpoint.client_credentials(&[])), expected);
     }
 
     #[test]
@@ -377,7 +369,7 @@ mod tests {
         ]);
         let client = client(None);
         let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
-        for request in [endpoint.refresh("r", &[]), endpoint.of_client(&[])] {
+        for request in [endpoint.refresh("r", &[]), endpoint.client_credentials(&[])] {
             assert_eq!(header(&request, "api-version"), Some("2"));
             let agents = request.headers.iter().filter(|(name, _)| name == "user-agent");
             assert_eq!(agents.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["app/1"]);

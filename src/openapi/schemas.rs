@@ -353,7 +353,7 @@ fn whoami() -> Node {
     let description = "The API key or the token. Only tokens have the members after `expiresAt`.";
     let Node::Object(members) = record(description, always) else { panic!("no object") };
     Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
-        "properties" => (name, value.with(Node::members(confinement()))),
+        "properties" => (name, value.with(Node::members(restriction()))),
         _ => (name, value),
     }))
 }
@@ -365,7 +365,7 @@ fn scopes(description: &str, scopes: &[Scope]) -> Node {
 }
 
 /// The restriction of a token.
-fn confinement() -> Vec<(&'static str, Node)> {
+fn restriction() -> Vec<(&'static str, Node)> {
     let mut types: Vec<Node> = IdentityType::NAMES.map(Node::from).into();
     types.push(Node::Null);
     let list = |description: &str| {
@@ -405,7 +405,7 @@ fn session() -> Node {
         ("expiresAt", said("When it expires.", time)),
         ("environment", environment()),
     ];
-    members.extend(confinement());
+    members.extend(restriction());
     members.insert(5, ("scopes", scopes("The scopes of the token.", &Scope::OF_TOKENS)));
     let url = said(
         "With the scope `connections:connect`: the address of the window in which the token's user connects accounts. It works once.",

@@ -67,7 +67,7 @@ pub fn by_operator(statements: &[String]) -> Vec<String> {
     let begin = filled(&audit::by_operator());
     std::iter::once(begin)
         .chain(statements.iter().cloned())
-        .chain([filled(&audit::end())])
+        .chain([filled(&audit::clear_actor())])
         .collect()
 }
 

@@ -134,7 +134,7 @@ impl Bound {
 /// When the text is not TOML, or lacks a binding.
 pub fn ids(text: &str) -> Result<Ids> {
     let Configuration { kv_namespaces, d1_databases } = toml::from_str(text)?;
-    let shard = |bound: Bound| Some((Shard::of_binding(&bound.binding)?, bound.into_id()));
+    let shard = |bound: Bound| Some((Shard::from_binding(&bound.binding)?, bound.into_id()));
     let databases: BTreeMap<Shard, String> = d1_databases.into_iter().filter_map(shard).collect();
     if !databases.contains_key(&Shard::FIRST) {
         bail!("[[d1_databases]] has no `binding = \"{}\"`", Shard::FIRST.binding());

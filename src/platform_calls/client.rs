@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::auth::Principal;
 use crate::catalog::detail::{AuthMethod, Kind};
-use crate::connect::endpoints::platform::Asking;
+use crate::connect::endpoints::platform::PlatformAuth;
 use crate::connect::method::Connector;
 use crate::credentials::fresh::Fresh;
 use crate::credentials::held::Held;
@@ -248,7 +248,7 @@ impl<P: Ports> Line<'_, '_, P> {
             error: outcome.as_ref().err().map(Silence::code),
             duration_ms: ports.now().saturating_sub(began),
             key_id: &principal.key_id,
-            identity: token.map(|token| token.confinement.identity.as_str()),
+            identity: token.map(|token| token.restriction.identity.as_str()),
         };
         let call = json::text(&record);
         ports.run_in_background(events::called(
@@ -329,8 +329,8 @@ impl<P: Ports> Line<'_, '_, P> {
 
     async fn send_once(&self, call: &Call<'_>) -> Result<StreamingResponse, Silence> {
         let (connector, method) = self.ends()?;
-        let asking = self.fresh.asking(self.context.config);
-        let placed = asking.map(Asking::placed).transpose()?.unwrap_or_default();
+        let auth = self.fresh.auth(self.context.config);
+        let placed = auth.map(PlatformAuth::placed).transpose()?.unwrap_or_default();
         if let Some(name) = placed.conflict(&call.headers) {
             return Err(self.reserved(name).into());
         }
@@ -374,8 +374,8 @@ impl<P: Ports> Line<'_, '_, P> {
 
     /// An answer whose `Location` does not show what only the vault may send.
     fn without_credentials(&self, mut answer: StreamingResponse) -> StreamingResponse {
-        let asking = self.fresh.asking(self.context.config);
-        let Some(Ok(placed)) = asking.map(Asking::known) else { return answer };
+        let auth = self.fresh.auth(self.context.config);
+        let Some(Ok(placed)) = auth.map(PlatformAuth::known) else { return answer };
         for (name, value) in &mut answer.headers {
             let public = |url: &str| without(url, |name, _| placed.has_secret(name));
             match name.as_str() {

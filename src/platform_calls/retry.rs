@@ -1,6 +1,6 @@
 //! When a platform that refuses a request for now wants to be asked again.
 
-use crate::oauth::answer::moment::retry_after;
+use crate::oauth::response::times::retry_after;
 use crate::ports::StreamingResponse;
 use crate::util::rfc3339::parse;
 

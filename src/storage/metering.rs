@@ -107,7 +107,7 @@ impl<P: Ports> Db for Metered<'_, P> {
         let has_actor = actor.is_some();
         if let Some(actor) = actor {
             statements.insert(0, actor);
-            statements.push(audit::end());
+            statements.push(audit::clear_actor());
         }
         // Writes may create events, so check for due deliveries in the same batch.
         let writes = |sql: &str| !sql.starts_with("SELECT") && !audit::is_read(sql);

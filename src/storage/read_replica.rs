@@ -49,7 +49,7 @@ pub fn session(
     if !is_bookmark {
         return Err(malformed());
     }
-    let database = digits.map_or(Some(Shard::FIRST), Shard::of_digits);
+    let database = digits.map_or(Some(Shard::FIRST), Shard::from_digits);
     let is_here = database.is_some_and(|database| database.number() == shard);
     // The account has moved since, and a bookmark is valid only in its own database.
     let since = if is_here || [FIRST_UNCONSTRAINED, FIRST_PRIMARY].contains(&sent) {

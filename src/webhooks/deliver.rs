@@ -12,7 +12,7 @@ use crate::credentials::check::all;
 use crate::events::{Event, EventId};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
-use crate::oauth::answer::moment::retry_after;
+use crate::oauth::response::times::retry_after;
 use crate::ports::{
     Clock, Db, Http, HttpError, Payload, Ports, Random, Statement, StreamingRequest, all_rows,
     first_row, user_agent,

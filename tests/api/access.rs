@@ -35,7 +35,7 @@ fn id_of(api: &Api) -> String {
 }
 
 #[test]
-fn a_key_without_the_scope_learns_and_writes_nothing() {
+fn keys_without_the_scope_read_and_write_nothing() {
     let api = Api::with_catalog();
     let id = id_of(&api);
     for scopes in [
@@ -83,7 +83,7 @@ fn a_key_without_the_scope_learns_and_writes_nothing() {
 }
 
 #[test]
-fn a_key_that_is_not_valid_learns_and_writes_nothing() {
+fn invalid_keys_read_and_write_nothing() {
     let api = Api::with_catalog();
     let id = id_of(&api);
     let expired = api.world.key("acme", Environment::Test, &Scope::ALL, Some(api.world.now.get()));
@@ -131,7 +131,7 @@ fn a_key_that_is_not_valid_learns_and_writes_nothing() {
 }
 
 #[test]
-fn revocation_and_expiry_hold_in_the_very_batch() {
+fn revocation_and_expiry_hold_in_the_same_batch() {
     let api = Api::with_catalog();
     let id = id_of(&api);
     let end = api.world.now.get() + 1000;
@@ -252,7 +252,7 @@ fn id_of_another(api: &Api) -> String {
 }
 
 #[test]
-fn checks_come_in_the_order_of_the_contract() {
+fn checks_have_a_fixed_order() {
     let api = Api::with_catalog();
     let id = id_of(&api);
     let foreign = api.world.key("beta", Environment::Test, &Scope::ALL, None);

@@ -105,7 +105,7 @@ fn a_key_grants_no_scope_that_it_lacks() {
 }
 
 #[test]
-fn an_unknown_scope_is_answered_with_all_scopes_and_the_one_that_was_meant() {
+fn an_unknown_scope_lists_all_scopes_and_a_suggestion() {
     let (api, key) = expiring();
     let refused = post(&api, &key, KEYS, &json!({"scopes": ["connection:read", "catalog:read"]}));
     let fault = body(&refused)["errors"][0].clone();
@@ -116,7 +116,7 @@ fn an_unknown_scope_is_answered_with_all_scopes_and_the_one_that_was_meant() {
 }
 
 #[test]
-fn a_key_creates_none_that_outlives_it() {
+fn a_new_key_expires_no_later_than_its_creator() {
     let (api, key) = expiring();
     let end = after(&api, 10 * DAY_MS);
     let of = |expires_at: Value| json!({"scopes": ["connections:read"], "expiresAt": expires_at});
@@ -135,7 +135,7 @@ fn a_key_creates_none_that_outlives_it() {
 }
 
 #[test]
-fn rotation_extends_no_key() {
+fn rotation_never_extends_a_key() {
     let (api, key) = expiring();
     let (api_end, end) = (after(&api, 10 * DAY_MS), after(&api, DAY_MS));
     // Itself: the new key ends when the old one would have.
@@ -159,7 +159,7 @@ fn rotation_extends_no_key() {
 }
 
 #[test]
-fn revocation_takes_effect_at_once_and_ends_what_the_key_created() {
+fn revocation_includes_created_keys() {
     let api = Api::with_catalog();
     let document = json!({"scopes": ["connections:read", "keys:write"]});
     let (first, one) = create(&api, &api.key, &document);
@@ -176,7 +176,7 @@ fn revocation_takes_effect_at_once_and_ends_what_the_key_created() {
 }
 
 #[test]
-fn keys_that_a_replaced_key_created_go_on_with_its_successor() {
+fn keys_of_a_rotated_key_belong_to_its_successor() {
     let api = Api::with_catalog();
     let document = json!({"scopes": ["connections:read", "keys:write"]});
     let (parent, old) = create(&api, &api.key, &document);
@@ -193,7 +193,7 @@ fn keys_that_a_replaced_key_created_go_on_with_its_successor() {
 }
 
 #[test]
-fn keys_of_others_are_not_there() {
+fn keys_of_other_accounts_are_not_found() {
     let api = Api::with_catalog();
     let others = [("acme", Environment::Live), ("globex", Environment::Test)];
     for key in others.map(|(account, at)| api.world.key(account, at, &Scope::ALL, None)) {
@@ -240,7 +240,7 @@ fn operator_revokes(api: &Api, id: &Value) {
 }
 
 #[test]
-fn keys_that_replace_those_above_them_end_with_what_is_above_both() {
+fn rotating_a_parent_key_keeps_the_revocation_chain() {
     let api = Api::with_catalog();
     let leaked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
     let id = id_of(&api, &leaked);
@@ -257,7 +257,7 @@ fn keys_that_replace_those_above_them_end_with_what_is_above_both() {
 }
 
 #[test]
-fn whoever_holds_a_leaked_key_keeps_nothing_once_it_and_what_replaced_it_are_revoked() {
+fn revoking_a_leaked_key_and_its_successor_removes_all_access() {
     let (api, leaked) = expiring();
     let id = id_of(&api, &leaked);
     let (_, child) = create(&api, &leaked, &json!({"scopes": ["connections:read", "keys:write"]}));

@@ -225,7 +225,7 @@ fn a_batch_that_runs_twice_writes_one_entry() {
 }
 
 #[test]
-fn people_tokens_and_agents_are_named_as_themselves() {
+fn actors_are_people_tokens_and_agents() {
     let (api, endpoint) = agents::app();
     let key = id_of(&api, &api.key);
     set_client(&api, "acme");
@@ -272,7 +272,7 @@ fn people_tokens_and_agents_are_named_as_themselves() {
 }
 
 #[test]
-fn keys_that_end_with_another_one_have_entries_of_their_own() {
+fn keys_revoked_with_another_have_their_own_entries() {
     let api = connect::api();
     let create = |key: &ApiKey| {
         let sent = json!({"scopes": ["catalog:read", "keys:read", "keys:write"]});
@@ -293,7 +293,7 @@ fn keys_that_end_with_another_one_have_entries_of_their_own() {
 }
 
 #[test]
-fn what_the_service_does_by_itself_has_no_actor() {
+fn background_jobs_have_no_actor() {
     let api = connect::upkeep::api_of_now();
     set_client(&api, "acme");
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 1});
@@ -317,7 +317,7 @@ fn what_the_service_does_by_itself_has_no_actor() {
 }
 
 #[test]
-fn filters_combine_and_pages_lead_through_all() {
+fn filters_combine_with_paging() {
     let api = Api::with_catalog();
     let other = api.world.key("acme", Environment::Test, &Scope::ALL, None);
     let live = api.world.key("acme", Environment::Live, &Scope::ALL, None);
@@ -375,7 +375,7 @@ fn filters_combine_and_pages_lead_through_all() {
 }
 
 #[test]
-fn a_filter_that_matches_little_reads_a_bounded_number_of_entries() {
+fn selective_filters_scan_a_bounded_number_of_entries() {
     let api = Api::with_catalog();
     let insert = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2500) INSERT INTO audit (account, environment, id, at, action, actor_type, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%014x', 1800000000000, n), 1800000000000, iif(n = 1, 'key.revoked', 'key.created'), 'operator', 'key', 'k' FROM n";
     api.world.database.execute_batch(insert).unwrap();
@@ -392,7 +392,7 @@ fn a_filter_that_matches_little_reads_a_bounded_number_of_entries() {
 }
 
 #[test]
-fn faults_of_a_query_are_named() {
+fn reports_errors_of_a_query() {
     let api = Api::with_catalog();
     for query in [
         "actions=key.made",
@@ -433,7 +433,7 @@ fn old_entries_are_hidden_and_then_deleted_in_bounded_steps() {
 }
 
 #[test]
-fn the_names_of_triggers_are_those_of_the_code() {
+fn trigger_names_match_the_code() {
     let schema = std::fs::read_to_string("schema/0001_init.sql").unwrap();
     for action in AuditAction::NAMES.iter().filter(|name| **name != "credentials.read") {
         assert!(schema.contains(&format!("'{action}'")), "{action}");

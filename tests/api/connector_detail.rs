@@ -86,7 +86,7 @@ fn the_detail_is_the_row_and_more() {
 }
 
 #[test]
-fn a_former_name_leads_to_the_platform() {
+fn former_names_resolve_to_the_platform() {
     for sizes in [Sizes::PUBLISHED, Sizes { packed: 0, ..Sizes::PUBLISHED }] {
         let api = api(sizes);
         let own = api.get(&format!("{PATH}/gmail")).body;

@@ -51,7 +51,7 @@ fn malformed_keys_never_reach_storage() {
 }
 
 #[test]
-fn unknown_revoked_and_expired_keys_get_one_answer() {
+fn unknown_revoked_and_expired_keys_get_the_same_response() {
     let api = Api::with_catalog();
     let unknown = api.world.unknown_key(Environment::Live);
     let revoked = api.world.key("acme", Environment::Test, &Scope::ALL, None);
@@ -99,7 +99,7 @@ fn revocation_and_expiry_hold_at_once_or_within_a_minute() {
 }
 
 #[test]
-fn warm_catalog_reads_ask_no_storage() {
+fn warm_catalog_reads_need_no_storage() {
     let api = Api::with_catalog();
     for _ in 0..10 {
         assert_eq!(api.get(CONNECTORS).status, 200);
@@ -163,7 +163,7 @@ fn scopes() {
 }
 
 #[test]
-fn whoami_tells_all_but_the_key() {
+fn whoami_shows_everything_but_the_key() {
     let api = Api::with_catalog();
     let key = api.world.key(
         "Größe.Inc",
@@ -183,7 +183,7 @@ fn whoami_tells_all_but_the_key() {
 }
 
 #[test]
-fn a_key_shows_up_nowhere() {
+fn keys_are_never_shown() {
     let api = Api::with_catalog();
     for path in [CONNECTORS, WHOAMI, "/v1/nope", "/v1/available-connectors?x=1"] {
         for fails in [false, true] {

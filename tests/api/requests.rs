@@ -193,7 +193,7 @@ fn server_timing_tells_the_cost() {
 }
 
 #[test]
-fn checks_come_in_the_order_of_the_contract() {
+fn checks_have_a_fixed_order() {
     let api = Api::with_catalog();
     let powerless = api.world.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     let as_powerless = |method: &str, path: &str| {

@@ -132,7 +132,7 @@ fn the_link_and_the_state_lead_to_the_attempts_database() {
     connect::set_client(&api, "acme");
     let (_, link) = begin(&api, &connect::of_ann("acme"));
     let secret = link.rsplit('/').next().unwrap();
-    assert_eq!((secret.len(), Shard::of_secret(secret)), (45, acme.shard()));
+    assert_eq!((secret.len(), Shard::from_secret(secret)), (45, acme.shard()));
     let status = |link: &str| {
         let path = link.strip_prefix(crate::support::ORIGIN).unwrap();
         api.send(&anonymous("GET", path)).status

@@ -362,7 +362,7 @@ impl World {
         let (due, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|(at, _)| *at <= now);
         self.messages.replace(later);
         let of_here = |(_, message): (u64, String)| {
-            let (shard, message) = Shard::of_message(&message);
+            let (shard, message) = Shard::from_message(&message);
             assert_eq!(shard, self.at.get());
             message.to_owned()
         };

@@ -393,7 +393,7 @@ impl Requests {
     }
 }
 
-/// Tokens of each environment, for each identity type and for all, with every confinement and without any.
+/// Tokens of each environment, for each identity type and for all, with every restriction and without any.
 fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
     let least = std::iter::once(json!({"identity": "ann"}));
     let whole = IdentityType::ALL.map(|identity_type| {

@@ -24,7 +24,7 @@ use connector_vault::http::route::Route;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::read;
-use connector_vault::oauth::{answer as token_answer, callback};
+use connector_vault::oauth::{callback, response as token_response};
 use connector_vault::platform_calls::{address, headers};
 use connector_vault::ports::{Blob, HttpResponse};
 use connector_vault::terms::Environment;
@@ -156,7 +156,7 @@ pub fn state(data: &[u8]) {
     let Some(text) = text(data) else { return };
     if let Ok(read) = callback::read(text) {
         assert!(read.state.as_ref().is_none_or(|state| !state.is_empty()));
-        let _ = Shard::of_secret(read.state.as_deref().unwrap_or_default());
+        let _ = Shard::from_secret(read.state.as_deref().unwrap_or_default());
         let _ = read.outcome("auth_code");
         let _ = callback::check_issuer(read.iss.as_deref(), None, &["https://id.example/token"]);
     }
@@ -188,7 +188,7 @@ pub fn answer(data: &[u8]) {
         headers: vec![("retry-after".into(), header.into())],
         body: body.to_vec(),
     });
-    if let Ok(tokens) = token_answer::read(&oauth(), &answer, 1_800_000_000_000) {
+    if let Ok(tokens) = token_response::read(&oauth(), &answer, 1_800_000_000_000) {
         assert!(!tokens.access_token.is_empty());
     }
 }

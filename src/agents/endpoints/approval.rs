@@ -1,24 +1,26 @@
-//! `/mcp/{endpointId}/approval`: the page on which a user approves or declines a call of an agent. `crate::agents::approval` says
-//! what holds for it.
+//! `/mcp/{endpointId}/approval`: the page on which a user approves or declines a call of an agent. For its security, see
+//! [`crate::agents::approval`].
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::callback::seen;
-use super::{Agents, browser, form};
-use crate::agents::approval::{self, Account, Approval, MOST_BYTES, State, kept};
+use super::callback::head_response;
+use super::{AgentContext, browser, form};
+use crate::agents::approval::{
+    self, Account, Approval, MAX_RESPONSE_BYTES, State, encode_response,
+};
 use crate::agents::form::Form;
 use crate::agents::grant::Grant;
 use crate::agents::hash;
-use crate::agents::request::{AgentRequest, LIFETIME_MS};
+use crate::agents::request::Purpose;
 use crate::agents::sign_in::Endpoint;
 use crate::agents::statements::Step;
 use crate::auth::Shard;
-use crate::auth::endpoints::session::new::no_secret;
+use crate::auth::endpoints::session::new::no_session_secret;
 use crate::connect::endpoints::is_own_page;
 use crate::connect::endpoints::pages::{Page, escape};
-use crate::connect::endpoints::{opening, sealing};
+use crate::connect::endpoints::{decrypt_error, encrypt_error};
 use crate::connections::model::ConnectionId;
 use crate::http::config::SECRET_HEADER;
 use crate::http::handle::handle;
@@ -29,46 +31,30 @@ use crate::ports::{Clock as _, Db as _, Ports, Random as _, first_row};
 use crate::util::invisible::visible;
 use crate::util::percent::encode;
 
-/// How long the token is valid with which an approved call runs, in milliseconds.
+/// The lifetime of the token that runs an approved call, in milliseconds.
 const TOKEN_MS: u64 = 60_000;
-/// The members of a sealed input that are no part of what is sent.
-const OF_ANSWER: [&str; 2] = ["select", "maxBytes"];
+/// The members of an input that concern only the response, and are not sent to the platform.
+const RESPONSE_OPTIONS: [&str; 2] = ["select", "maxBytes"];
 
-impl<P: Ports> Agents<'_, P> {
-    /// Answers the link that an agent gave to its user: whoever opens it signs in first. It says nothing about the call, not even
-    /// whether there is one.
-    ///
-    /// # Errors
-    /// `too_many_requests`; `route_not_found`; when storage can't answer.
+impl<P: Ports> AgentContext<'_, P> {
+    /// Handles the link that an agent gave to its user: starts the user's sign-in. Reveals nothing about the call, not even
+    /// whether it exists.
     pub(super) async fn approval(&self, request: &Request) -> Result<Response, Problem> {
         if request.method == "HEAD" {
-            return Ok(seen());
+            return Ok(head_response());
         }
         let query = Form::parse(&request.query, &[]).unwrap_or_default();
         let Some(id) = query.get("id").and_then(ConnectionId::parse) else {
-            return Ok(self.undecided());
+            return Ok(self.nothing_to_approve_page());
         };
-        self.count(id.as_str()).await?;
-        let endpoint = self.existing().await?;
+        self.check_rate(id.as_str()).await?;
+        let endpoint = self.require_endpoint().await?;
         let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
-        let asked = AgentRequest {
-            endpoint: self.id.to_owned(),
-            id: self.ports.uuid(),
-            client_hash: String::new(),
-            client_url: None,
-            client_name: None,
-            redirect_uri: String::new(),
-            state: None,
-            challenge: String::new(),
-            access: crate::agents::Access::Read,
-            browser_hash: hash(&cookie),
-            approval: Some(id.as_str().to_owned()),
-            expires_at: self.now.saturating_add(LIFETIME_MS),
-        };
-        self.sign_in(&endpoint, &asked, &cookie).await
+        let signed = self.sign(Purpose::Approval { id: id.as_str().to_owned() }, &cookie)?;
+        self.sign_in(&endpoint, &signed, &cookie).await
     }
 
-    /// The page for a user whom the OpenID provider has authenticated.
+    /// Shows the page to a user whom the OpenID provider has authenticated.
     pub(super) async fn ask_for_approval(
         &self,
         id: &str,
@@ -87,7 +73,7 @@ impl<P: Ports> Agents<'_, P> {
         ]);
         match first_row::<Approval>(&sets.await?, 1)? {
             Some(waiting) => self.approval_page(&waiting).await,
-            None => Ok(self.undecided()),
+            None => Ok(self.nothing_to_approve_page()),
         }
     }
 
@@ -95,8 +81,8 @@ impl<P: Ports> Agents<'_, P> {
         Step { endpoint: self.id, browser_hash, claimed_by: self.request_id, now: self.now }
     }
 
-    /// The account that a call would use, and the agent's grant, if it still exists.
-    async fn around(
+    /// The account that a call would use, and the agent's grant, if they still exist.
+    async fn account_and_grant(
         &self,
         waiting: &Approval,
     ) -> Result<(Option<Account>, Option<Grant>), Problem> {
@@ -109,12 +95,14 @@ impl<P: Ports> Agents<'_, P> {
         Ok((first_row(&sets, 0)?, first_row(&sets, 1)?))
     }
 
-    /// The page that shows a call.
+    /// Shows a pending call.
     pub(super) async fn approval_page(&self, waiting: &Approval) -> Result<Response, Problem> {
-        let (account, grant) = self.around(waiting).await?;
-        let (Some(account), Some(grant)) = (account, grant) else { return Ok(self.undecided()) };
+        let (account, grant) = self.account_and_grant(waiting).await?;
+        let (Some(account), Some(grant)) = (account, grant) else {
+            return Ok(self.nothing_to_approve_page());
+        };
         let keys = &self.service.config().vault_keys;
-        let plain = opening(keys.open(&waiting.place(), &waiting.sealed))?;
+        let plain = keys.open(&waiting.place(), &waiting.sealed).map_err(decrypt_error)?;
         let agent = grant.client_name.as_deref().unwrap_or("an unnamed program");
         let shown = account.platform_account_name.as_ref().or(account.name.as_ref());
         let own = shown.map_or_else(
@@ -122,7 +110,7 @@ impl<P: Ports> Agents<'_, P> {
             |name| format!("{name} (connected by {})", account.identity),
         );
         let rows = [
-            ("Agent", format!("“{agent}” (nobody has checked this name)")),
+            ("Agent", format!("“{agent}” (this name is not verified)")),
             ("Platform", account.platform.clone()),
             ("Account", own),
             ("Action", format!("{} ({})", waiting.title, waiting.action)),
@@ -143,8 +131,8 @@ impl<P: Ports> Agents<'_, P> {
         let page = Page {
             heading: format!("Let “{agent}” do this?"),
             paragraphs: vec![
-                "An agent that you have let in wants to change something, and needs your approval. It happens once, exactly as you see it here.".to_owned(),
-                "Did you ask for this? If not, decline.".to_owned(),
+                "An agent that has access to your accounts wants to make a change, and needs your approval. It runs once, exactly as shown here.".to_owned(),
+                "If you did not ask for this, decline.".to_owned(),
             ],
             form: Some((format!("/mcp/{}/approval", self.id), html)),
             app: self.service.config().app_name.clone(),
@@ -154,17 +142,14 @@ impl<P: Ports> Agents<'_, P> {
         Ok(page.response())
     }
 
-    /// Answers what the user decided, once, and only in the browser in which they have signed in. An approved call runs at once.
-    ///
-    /// # Errors
-    /// When storage can't answer.
+    /// Handles the decision, once, and only in the browser in which the user has signed in. An approved call runs at once.
     pub(super) async fn decide(&self, request: &Request) -> Result<Response, Problem> {
-        // Another site must not decide for the user.
+        // A form on another site must not decide for the user.
         if !is_own_page(request) {
             return Ok(self.page(
                 403,
                 "Decide on the page itself",
-                &["Another site sent you here, so nothing was approved. Open the agent's link again."],
+                &["Another site sent this request, so nothing was approved. Open the agent's link again."],
             ));
         }
         let form = match form(request, &[]) {
@@ -172,9 +157,11 @@ impl<P: Ports> Agents<'_, P> {
             Err(refusal) => return Ok(*refusal),
         };
         let (id, cookie) = (form.get("approval"), browser(request));
-        let (Some(id), Some(cookie)) = (id, cookie) else { return Ok(self.undecided()) };
+        let (Some(id), Some(cookie)) = (id, cookie) else {
+            return Ok(self.nothing_to_approve_page());
+        };
         let browser_hash = hash(cookie);
-        self.count(&browser_hash).await?;
+        self.check_rate(&browser_hash).await?;
         let sets = self.batch(vec![approval::select(self.id, id)]).await?;
         let waiting = first_row::<Approval>(&sets, 0)?;
         let is_own = |waiting: &Approval| {
@@ -182,13 +169,15 @@ impl<P: Ports> Agents<'_, P> {
                 && waiting.state == State::Pending
                 && self.now < waiting.expires_at
         };
-        let Some(waiting) = waiting.filter(is_own) else { return Ok(self.undecided()) };
+        let Some(waiting) = waiting.filter(is_own) else {
+            return Ok(self.nothing_to_approve_page());
+        };
         let approves = form.get("decision") == Some("approve");
         if approves {
-            let (account, _) = self.around(&waiting).await?;
+            let (account, _) = self.account_and_grant(&waiting).await?;
             let now = account.as_ref().map(|account| fingerprint(&waiting, account));
             if now.as_deref() != form.get("shown") {
-                // The connection leads to another account than the one that the user saw.
+                // The connection now belongs to another account than the page showed.
                 return self.approval_page(&waiting).await;
             }
         }
@@ -204,24 +193,32 @@ impl<P: Ports> Agents<'_, P> {
             decided.claimed_by.as_deref() == Some(self.request_id)
                 && decided.state != State::Pending
         };
-        let Some(decided) = decided.filter(has_decided) else { return Ok(self.undecided()) };
+        let Some(decided) = decided.filter(has_decided) else {
+            return Ok(self.nothing_to_approve_page());
+        };
         if !approves {
-            return Ok(self.page(200, "Declined", &["Nothing was done. You can close this page."]));
+            return Ok(self.page(
+                200,
+                "Declined",
+                &["Nothing was changed. You can close this page."],
+            ));
         }
         let grant = first_row::<Grant>(&sets, 2)?;
-        let Some(grant) = grant else { return Ok(self.undecided()) };
+        let Some(grant) = grant else { return Ok(self.nothing_to_approve_page()) };
         let did = self.run(&decided, &grant).await?;
         Ok(self.page(200, "Approved", &[&did, "Go back to your agent. You can close this page."]))
     }
 
-    /// Runs an approved call with a token of the grant, so that everything is checked again, and keeps the response for the agent.
-    /// Returns what came of it, as a sentence. When the service ends before that, nobody runs the call again.
+    /// Runs an approved call with a token of the grant, so that everything is checked again, and stores the response for the
+    /// agent. Returns the outcome as a sentence. If the service is interrupted, the call is not repeated.
     async fn run(&self, decided: &Approval, grant: &Grant) -> Result<String, Problem> {
         let config = self.service.config();
-        let plain = opening(config.vault_keys.open(&decided.place(), &decided.sealed))?;
+        let plain =
+            config.vault_keys.open(&decided.place(), &decided.sealed).map_err(decrypt_error)?;
         let shard = Shard::new(self.ports.number()).unwrap_or_default();
-        let token = approval::run_as(grant).token(shard, self.now.saturating_add(TOKEN_MS));
-        let token = config.sessions.sign(&token).ok_or_else(no_secret)?;
+        let token =
+            approval::without_confirmation(grant).token(shard, self.now.saturating_add(TOKEN_MS));
+        let token = config.sessions.sign(&token).ok_or_else(no_session_secret)?;
         let (connection, action) = (&decided.connection_id, encode(&decided.action));
         let request = Request {
             method: "POST".to_owned(),
@@ -240,54 +237,63 @@ impl<P: Ports> Agents<'_, P> {
         let did = if response.header(SOURCE) == Some("platform") {
             let answered: Value = serde_json::from_slice(&response.body).unwrap_or_default();
             match answered.get("status").and_then(Value::as_u64) {
-                Some(status @ 200..=399) => format!("It is done: the platform answered {status}."),
-                Some(status) => format!("The platform refused it: it answered {status}."),
+                Some(status @ 200..=399) => {
+                    format!("Done: the platform responded with status {status}.")
+                }
+                Some(status) => format!("The platform refused the call with status {status}."),
                 None => "It was sent.".to_owned(),
             }
         } else if matches!(status, 502 | 504) {
-            "The platform did not answer. The call may have been made: check before you ask for it again.".to_owned()
+            "The platform did not respond. The call may have been made: check before you ask for it again.".to_owned()
         } else {
-            "It was not done. Your agent knows why.".to_owned()
+            "The call was not made. Your agent can tell you why.".to_owned()
         };
         let sealed = config.vault_keys.seal(
             &decided.place(),
-            &kept(status, response.body.get(..MOST_BYTES).unwrap_or(&response.body)),
+            &encode_response(
+                status,
+                response.body.get(..MAX_RESPONSE_BYTES).unwrap_or(&response.body),
+            ),
             self.ports,
         );
-        let finish =
-            approval::finish(&decided.id, self.request_id, &sealing(sealed)?, self.ports.now());
-        // The call has been made, whether its outcome can be stored or not.
+        let finish = approval::finish(
+            &decided.id,
+            self.request_id,
+            &sealed.map_err(encrypt_error)?,
+            self.ports.now(),
+        );
+        // The call was made, even if its response can't be stored.
         if self.ports.batch(vec![finish]).await.is_err() {
-            return Ok(format!("{did} Your agent does not learn what came of it."));
+            return Ok(format!("{did} Your agent will not receive the result."));
         }
         Ok(did)
     }
 
-    /// The page of a call about which the user can't decide.
-    pub(super) fn undecided(&self) -> Response {
+    /// The page if there is no pending call for this user.
+    pub(super) fn nothing_to_approve_page(&self) -> Response {
         self.page(
             410,
             "There is nothing to approve here",
             &[
-                "Somebody has decided already, it took too long, the agent has no access any more, or you signed in as somebody else than the agent's user.",
-                "If you have just asked your agent for something, ask it again.",
+                "The call was already decided or has expired, the agent no longer has access, or you signed in as a different user than the agent's.",
+                "If you have just asked your agent for something, ask again.",
             ],
         )
     }
 }
 
-/// What the user has seen: the input and the account. It changes with either.
+/// A hash of the input and the account that the page shows.
 fn fingerprint(waiting: &Approval, account: &Account) -> String {
     let id = account.platform_account_id.as_deref().unwrap_or_default();
     let name = account.platform_account_name.as_deref().unwrap_or_default();
     hash(&format!("{} {id} {name} {}", account.platform, waiting.sealed.as_str()))
 }
 
-/// An input as people read it. What can't be seen is written as an escape, so that nothing is hidden.
+/// Formats an input for people. Invisible characters are escaped, so that nothing is hidden.
 fn readable(plain: &[u8]) -> String {
     let mut input: Value = serde_json::from_slice(plain).unwrap_or_default();
     if let Some(members) = input.as_object_mut() {
-        for name in OF_ANSWER {
+        for name in RESPONSE_OPTIONS {
             members.remove(name);
         }
     }
@@ -307,7 +313,7 @@ mod tests {
     use super::readable;
 
     #[test]
-    fn an_input_is_shown_as_it_is_with_nothing_hidden() {
+    fn invisible_characters_of_an_input_are_escaped() {
         let plain = "{\"body\":{\"to\":\"a\u{202e}b\u{200b}\",\"é\":[1,\"<b>\"]},\"maxBytes\":5,\"select\":[\"/a\"]}";
         let shown = readable(plain.as_bytes());
         let expected = "{\n  \"body\": {\n    \"to\": \"a\\u{202e}b\\u{200b}\",\n    \"é\": [\n      1,\n      \"<b>\"\n    ]\n  }\n}";

@@ -1,67 +1,64 @@
-//! `GET /mcp/{endpointId}/authorize`: checks what an agent asks for, and sends its user to whoever authenticates them.
+//! `GET /mcp/{endpointId}/authorize`: validates the request of an agent, and redirects its user to the sign-in.
 
 use super::documents::DocumentError;
-use super::{Agents, COOKIE, RESOURCE, browser, describe, redirect, with_query};
+use super::{AgentContext, COOKIE, RESOURCE, browser, describe, redirect, with_query};
 use crate::agents::client::{Client, Destination, MAX_DOCUMENT};
 use crate::agents::form::Form;
-use crate::agents::provider::{self, Ask, Provider};
-use crate::agents::request::{AgentRequest, LIFETIME_MS, MAX_STATE, verifier_and_nonce};
+use crate::agents::provider::{self, AuthorizationRequest, Provider};
+use crate::agents::request::{
+    AccessRequest, AgentRequest, LIFETIME_MS, MAX_STATE, Purpose, verifier_and_nonce,
+};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
 use crate::agents::{Access, challenge, hash, is_challenge};
-use crate::auth::endpoints::session::new::no_secret;
+use crate::auth::endpoints::session::new::no_session_secret;
 use crate::connect::endpoints::pages::Page;
 use crate::http::message::{Request, Response};
 use crate::http::problem::Problem;
 use crate::ports::{Ports, Random as _};
 
-/// The longest signed request, in characters: it is a parameter of URLs.
+/// The maximum length of a signed request, in characters: it is a parameter of URLs.
 const MAX_REQUEST: usize = 4096;
 
-/// Why a client does not get an answer at its redirect URI: nobody knows whose it is.
-struct Stranger {
+/// An error that must not be sent to the redirect URI, since the client is not valid.
+struct InvalidClient {
     status: u16,
     what: String,
 }
 
-/// What a client is told at its redirect URI (RFC 6749, section 4.1.2.1).
+/// An error for the redirect URI (RFC 6749, section 4.1.2.1): code and description.
 type Refusal = (&'static str, &'static str);
 
-impl<P: Ports> Agents<'_, P> {
-    /// Begins a sign-in.
-    ///
-    /// # Errors
-    /// `too_many_requests`; `route_not_found`; when storage can't answer.
+impl<P: Ports> AgentContext<'_, P> {
+    /// Starts a sign-in.
     pub(super) async fn authorize(&self, request: &Request) -> Result<Response, Problem> {
-        let refuse = |stranger: Stranger| {
+        let refuse = |invalid: InvalidClient| {
             self.page(
-                stranger.status,
+                invalid.status,
                 "This agent can't be connected",
-                &[&stranger.what, "Tell the people who make the agent. It got no access."],
+                &[&invalid.what, "Contact the developers of the agent. It got no access."],
             )
         };
         let query = match Form::parse(&request.query, &[RESOURCE]) {
             Ok(query) => query,
-            Err(error) => return Ok(refuse(Stranger { status: 400, what: describe(&error) })),
+            Err(error) => return Ok(refuse(InvalidClient { status: 400, what: describe(&error) })),
         };
         let id = query.get("client_id").unwrap_or_default();
-        self.count(id).await?;
-        let endpoint = self.existing().await?;
+        self.check_rate(id).await?;
+        let endpoint = self.require_endpoint().await?;
         let client = match self.client(id).await? {
             Ok(client) => client,
-            Err(stranger) => return Ok(refuse(stranger)),
+            Err(invalid) => return Ok(refuse(invalid)),
         };
         let uri = query.get("redirect_uri").unwrap_or_default();
         if !client.may_redirect_to(uri) {
             let what = "The agent's `redirect_uri` is not one of those that it has registered.";
-            return Ok(refuse(Stranger { status: 400, what: what.to_owned() }));
+            return Ok(refuse(InvalidClient { status: 400, what: what.to_owned() }));
         }
         let state = query.get("state");
         match self.check(&query) {
             Ok((challenge, access)) => {
                 let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
-                let asked = AgentRequest {
-                    endpoint: self.id.to_owned(),
-                    id: self.ports.uuid(),
+                let access_request = AccessRequest {
                     client_hash: client.hash,
                     client_url: client.url,
                     client_name: client.name,
@@ -69,34 +66,38 @@ impl<P: Ports> Agents<'_, P> {
                     state: state.map(str::to_owned),
                     challenge: challenge.to_owned(),
                     access,
-                    browser_hash: hash(&cookie),
-                    approval: None,
-                    expires_at: self.now.saturating_add(LIFETIME_MS),
                 };
-                self.sign_in(&endpoint, &asked, &cookie).await
+                let signed = self.sign(Purpose::Access(access_request), &cookie)?;
+                if signed.len() > MAX_REQUEST {
+                    let what = "`state` and `redirect_uri` are too long.";
+                    return Ok(self.refuse(uri, state, ("invalid_request", what)));
+                }
+                self.sign_in(&endpoint, &signed, &cookie).await
             }
             Err(refusal) => Ok(self.refuse(uri, state, refusal)),
         }
     }
 
-    /// Tells a client what is wrong with its request, before anybody has signed in. Anybody can register a site or a program, and
-    /// could send people there by links of this service, which they trust: a page asks them first (RFC 9700, section 4.11.2).
+    /// Reports an invalid request to the client, before any sign-in. Anyone can register a website or a program and abuse a
+    /// link of this trusted service to send users there, so a page asks them first (RFC 9700, section 4.11.2).
     fn refuse(&self, uri: &str, state: Option<&str>, (error, description): Refusal) -> Response {
-        let where_to = match Destination::of(uri) {
-            Destination::Machine => return self.back(uri, state, error, Some(description)),
+        let where_to = match Destination::from_redirect_uri(uri) {
+            Destination::Machine => {
+                return self.redirect_with_error(uri, state, error, Some(description));
+            }
             Destination::Site(host) => host,
             Destination::Scheme(scheme) => format!("the program that opens {scheme}: links"),
         };
-        let url = self.back_url(uri, state, error, Some(description));
+        let url = self.error_url(uri, state, error, Some(description));
         let page = Page {
             heading: "This agent can't be connected".to_owned(),
             paragraphs: vec![
                 format!("The agent's request is not correct: {description} It got no access."),
                 format!(
-                    "Go on to {where_to} only if you have just started to connect an agent there."
+                    "Continue to {where_to} only if you have just started to connect an agent there."
                 ),
             ],
-            links: vec![(url, format!("Go on to {where_to}"))],
+            links: vec![(url, format!("Continue to {where_to}"))],
             app: self.service.config().app_name.clone(),
             status: 400,
             ..Page::default()
@@ -104,24 +105,23 @@ impl<P: Ports> Agents<'_, P> {
         page.response()
     }
 
-    /// The client with an ID.
-    async fn client(&self, id: &str) -> Result<Result<Client, Stranger>, Problem> {
+    async fn client(&self, id: &str) -> Result<Result<Client, InvalidClient>, Problem> {
         if !Client::is_document(id) {
-            let client = Client::registered(self.secrets(), self.id, id);
+            let client = Client::from_registration(self.secrets(), self.id, id);
             let what = "The agent is not registered here. Disconnect it and connect it again, so that it registers.";
-            return Ok(client.ok_or_else(|| Stranger { status: 400, what: what.to_owned() }));
+            return Ok(client.ok_or_else(|| InvalidClient { status: 400, what: what.to_owned() }));
         }
         let documents = self.service.documents();
         let document = if let Some(document) = documents.recall(id, self.now) {
             Ok(document)
         } else {
-            self.count("client metadata").await?;
+            self.check_rate("client metadata").await?;
             let targets = self.service.config().targets();
             documents.fetch(self.ports, targets, id, MAX_DOCUMENT).await
         };
-        let refused = |status: u16, why: String| Stranger { status, what: why };
+        let refused = |status: u16, why: String| InvalidClient { status, what: why };
         Ok(match document {
-            Ok(document) => match Client::of_document(id, &document) {
+            Ok(document) => match Client::from_document(id, &document) {
                 Ok(client) => {
                     documents.keep(id, &document, self.now);
                     Ok(client)
@@ -135,7 +135,6 @@ impl<P: Ports> Agents<'_, P> {
         })
     }
 
-    /// The challenge and the access of a request.
     fn check<'q>(&self, query: &'q Form) -> Result<(&'q str, Access), Refusal> {
         if query.get("response_type") != Some("code") {
             return Err(("unsupported_response_type", "`response_type` must be `code`."));
@@ -152,47 +151,53 @@ impl<P: Ports> Agents<'_, P> {
         if !self.is_resource(query) {
             return Err(("invalid_target", "`resource` is not the address of this endpoint."));
         }
-        let access = Access::of_scope(query.get("scope"));
+        let access = Access::from_scope(query.get("scope"));
         let access = access.ok_or(("invalid_scope", "`scope` must name `read` or `write`."))?;
         Ok((challenge, access))
     }
 
-    /// Whether a request is for this endpoint and no other (RFC 8707).
+    /// Whether a request is for this endpoint only (RFC 8707).
     pub(super) fn is_resource(&self, parameters: &Form) -> bool {
         let issuer = self.issuer();
         parameters.all(RESOURCE).all(|resource| resource == issuer)
     }
 
-    /// Sends the user to whoever authenticates them. Nothing but this response sets the cookie.
+    /// Signs a request of this endpoint for the browser with this cookie.
+    pub(super) fn sign(&self, purpose: Purpose, cookie: &str) -> Result<String, Problem> {
+        let request = AgentRequest {
+            endpoint: self.id.to_owned(),
+            id: self.ports.uuid(),
+            browser_hash: hash(cookie),
+            purpose,
+            expires_at: self.now.saturating_add(LIFETIME_MS),
+        };
+        request.sign(self.secrets()).ok_or_else(no_session_secret)
+    }
+
+    /// Redirects the user to the sign-in. Only this response sets the cookie.
     pub(super) async fn sign_in(
         &self,
         endpoint: &Endpoint,
-        asked: &AgentRequest,
+        signed: &str,
         cookie: &str,
     ) -> Result<Response, Problem> {
-        let signed = asked.sign(self.secrets()).ok_or_else(no_secret)?;
-        if signed.len() > MAX_REQUEST {
-            let what = "`state` and `redirect_uri` are too long.";
-            let (uri, state) = (&asked.redirect_uri, asked.state.as_deref());
-            return Ok(self.refuse(uri, state, ("invalid_request", what)));
-        }
         let url = match (endpoint.r#type, &endpoint.url) {
-            (Some(SignInType::App), Some(url)) => with_query(url, &[("request", Some(&signed))]),
+            (Some(SignInType::App), Some(url)) => with_query(url, &[("request", Some(signed))]),
             (Some(SignInType::Oidc), _) => {
                 let provider = match self.provider(endpoint).await {
                     Ok(provider) => provider,
                     Err(why) => {
-                        let mut page = self.unavailable();
+                        let mut page = self.sign_in_unavailable_page();
                         page.log = Some(format!("sign-in for agents: {why}"));
                         return Ok(page);
                     }
                 };
-                let [verifier, nonce] = verifier_and_nonce(cookie, &signed);
-                provider.authorization_url(&Ask {
+                let [verifier, nonce] = verifier_and_nonce(cookie, signed);
+                provider.authorization_url(&AuthorizationRequest {
                     client_id: endpoint.client_id.as_deref().unwrap_or_default(),
                     redirect_uri: &redirect_uri(self.base, self.id),
                     claim: endpoint.identity_claim.as_deref().unwrap_or("sub"),
-                    state: &signed,
+                    state: signed,
                     nonce: &nonce,
                     challenge: &challenge(&verifier).unwrap_or_default(),
                 })
@@ -207,10 +212,7 @@ impl<P: Ports> Agents<'_, P> {
         Ok(response)
     }
 
-    /// The OpenID provider of an endpoint.
-    ///
-    /// # Errors
-    /// Why there is none, for the log.
+    /// The OpenID provider of an endpoint. The error is for the log.
     pub(super) async fn provider(&self, endpoint: &Endpoint) -> Result<Provider, String> {
         let issuer = endpoint.issuer.as_deref().unwrap_or_default();
         let (documents, url) = (self.service.documents(), provider::discovery_url(issuer));
@@ -228,19 +230,18 @@ impl<P: Ports> Agents<'_, P> {
         Ok(provider)
     }
 
-    /// Sends the user back to the agent without access.
-    pub(super) fn back(
+    /// Redirects the user to the agent with an error.
+    pub(super) fn redirect_with_error(
         &self,
         uri: &str,
         state: Option<&str>,
         error: &str,
         description: Option<&str>,
     ) -> Response {
-        redirect(self.back_url(uri, state, error, description))
+        redirect(self.error_url(uri, state, error, description))
     }
 
-    /// The address at which a client learns that it gets no access.
-    fn back_url(
+    fn error_url(
         &self,
         uri: &str,
         state: Option<&str>,
@@ -259,14 +260,14 @@ impl<P: Ports> Agents<'_, P> {
         )
     }
 
-    /// The page when the user can't be authenticated.
-    pub(super) fn unavailable(&self) -> Response {
+    /// The page if the sign-in is not available.
+    pub(super) fn sign_in_unavailable_page(&self) -> Response {
         self.page(
             503,
             "You can't sign in at the moment",
             &[
-                "The sign-in of the app does not work as it should. Your agent got no access.",
-                "Try again later. If that does not help, tell the people who run the app.",
+                "The app's sign-in does not work at the moment. Your agent got no access.",
+                "Try again later. If that does not help, contact the people who run the app.",
             ],
         )
     }

@@ -1,10 +1,10 @@
-//! The consent page, and what the user decides there.
+//! The consent page and the user's decision.
 
 use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use super::{Agents, browser, form, redirect, with_query};
+use super::{AgentContext, browser, form, redirect, with_query};
 use crate::agents::client::Destination;
 use crate::agents::form::Form;
 use crate::agents::grant::{Grant, State};
@@ -21,24 +21,20 @@ use crate::ports::{Db as _, Ports, Random as _, all_rows, first_row};
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
 
-/// The most characters of the platforms to which a user can restrict a grant: each access token names them.
+/// The maximum length of the platforms to which a user restricts a grant, in characters: each access token contains them.
 const MAX_PLATFORMS: usize = 1200;
 
-/// A platform at which a user has connections.
 #[derive(Deserialize)]
 struct Connected {
     platform: String,
 }
 
-impl<P: Ports> Agents<'_, P> {
-    /// The page that asks the user. What the client says of itself is marked as that; what was checked comes first.
-    ///
-    /// # Errors
-    /// When storage can't answer.
+impl<P: Ports> AgentContext<'_, P> {
+    /// Shows the consent page. Verified facts come first; the client's own claims are marked as unverified.
     pub(super) async fn ask_for_consent(&self, grant: &Grant) -> Result<Response, Problem> {
-        let asked =
+        let batch =
             vec![statements::select_platforms(grant), statements::select_earlier(grant, self.now)];
-        let sets = self.ports.batch(asked).await?;
+        let sets = self.ports.batch(batch).await?;
         let own = grant.platforms();
         let platforms: Vec<String> = if let Some(names) = &own {
             names.all().into_iter().map(str::to_owned).collect()
@@ -55,9 +51,9 @@ impl<P: Ports> Agents<'_, P> {
             "A program that calls itself “{name}” asks to use the accounts that {} has connected to {app}.",
             who.trim_start()
         )];
-        let destination = Destination::of(&grant.redirect_uri);
-        // What a program says of itself stands between quotation marks, which its name can't have.
-        let mut rows = vec![("Program", format!("“{name}” (nobody has checked this name)"))];
+        let destination = Destination::from_redirect_uri(&grant.redirect_uri);
+        // The program's name is quoted. It can't contain quotation marks.
+        let mut rows = vec![("Program", format!("“{name}” (this name is not verified)"))];
         if grant.client_url.is_some() {
             rows.push(("Published by", client));
         }
@@ -91,12 +87,11 @@ impl<P: Ports> Agents<'_, P> {
         }
         if !matches!(destination, Destination::Site(_)) {
             paragraphs.push(
-                "Warning: any program on this computer can receive this access. Go on only if you have just started to connect an agent yourself.".to_owned(),
+                "Warning: any program on this computer can receive this access. Continue only if you have just started to connect an agent yourself.".to_owned(),
             );
         }
         paragraphs.push(
-            "Did you start this? If somebody sent you here, or you don't know the program, decline."
-                .to_owned(),
+            "If you did not start this yourself, or don't know the program, decline.".to_owned(),
         );
         let page = Page {
             heading: format!("Let “{name}” use your accounts?"),
@@ -112,17 +107,14 @@ impl<P: Ports> Agents<'_, P> {
         Ok(page.response())
     }
 
-    /// Answers what the user decided, once, and only to the browser that the authorization endpoint gave its cookie to.
-    ///
-    /// # Errors
-    /// When storage can't answer.
+    /// Handles the decision, once, and only in the browser that has the cookie of the authorization endpoint.
     pub(super) async fn consent(&self, request: &Request) -> Result<Response, Problem> {
-        // Another site must not decide for the user.
+        // A form on another site must not decide for the user.
         if !is_own_page(request) {
             return Ok(self.page(
                 403,
                 "Decide on the page itself",
-                &["Another site sent you here, so nothing was granted. Go back to your agent and connect it again."],
+                &["Another site sent this request, so nothing was granted. Go back to your agent and connect it again."],
             ));
         }
         let form = match form(request, &["platform", "end"]) {
@@ -130,7 +122,7 @@ impl<P: Ports> Agents<'_, P> {
             Err(refusal) => return Ok(*refusal),
         };
         let (id, cookie) = (form.get("grant"), browser(request));
-        let (Some(id), Some(cookie)) = (id, cookie) else { return Ok(self.over()) };
+        let (Some(id), Some(cookie)) = (id, cookie) else { return Ok(self.sign_in_expired_page()) };
         let browser_hash = hash(cookie);
         let step = Step {
             endpoint: self.id,
@@ -138,19 +130,28 @@ impl<P: Ports> Agents<'_, P> {
             claimed_by: self.request_id,
             now: self.now,
         };
-        let ended = form.all("end").take(statements::MOST_EARLIER);
+        let ended = form.all("end").take(statements::MAX_EARLIER);
         let ended: Vec<String> = ended.map(str::to_owned).collect();
         self.ports.set_actor(by_user_of(id, self.now, self.request_id));
         let end = statements::end_earlier(step, id, &ended);
         if form.get("decision") != Some("allow") {
             let sets = self.batch(vec![end, statements::decline(step, id)]).await?;
-            let Some(grant) = first_row::<Grant>(&sets, 1)? else { return Ok(self.over()) };
+            let Some(grant) = first_row::<Grant>(&sets, 1)? else {
+                return Ok(self.sign_in_expired_page());
+            };
             let (uri, state) = (grant.redirect_uri.as_str(), grant.client_state.as_deref());
-            return Ok(self.back(uri, state, "access_denied", Some("The user declined.")));
+            return Ok(self.redirect_with_error(
+                uri,
+                state,
+                "access_denied",
+                Some("The user declined."),
+            ));
         }
         let sets = self.batch(vec![statements::select_grant(self.id, id)]).await?;
-        let Some(grant) = first_row::<Grant>(&sets, 0)? else { return Ok(self.over()) };
-        let platforms = match chosen(&form, &grant) {
+        let Some(grant) = first_row::<Grant>(&sets, 0)? else {
+            return Ok(self.sign_in_expired_page());
+        };
+        let platforms = match selected_platforms(&form, &grant) {
             Ok(platforms) => platforms,
             Err(what) => {
                 return Ok(self.page(400, "Choose at least one platform", &[what]));
@@ -172,7 +173,7 @@ impl<P: Ports> Agents<'_, P> {
         ]);
         let grant = first_row::<Grant>(&sets.await?, 2)?;
         let is_own = |grant: &Grant| grant.state == State::Consented && self.has_claimed(grant);
-        let Some(grant) = grant.filter(is_own) else { return Ok(self.over()) };
+        let Some(grant) = grant.filter(is_own) else { return Ok(self.sign_in_expired_page()) };
         let issuer = self.issuer();
         Ok(redirect(with_query(
             &grant.redirect_uri,
@@ -185,15 +186,15 @@ impl<P: Ports> Agents<'_, P> {
     }
 }
 
-/// The host of a client's metadata document, or words for a client without one.
+/// The host of a client's metadata document, or a description of a client without one.
 fn client_host(grant: &Grant) -> String {
     let rest = grant.client_url.as_deref().and_then(|url| url.strip_prefix("https://"));
     let host = rest.and_then(|rest| rest.split('/').next());
     host.map_or_else(|| "an unnamed program".to_owned(), str::to_ascii_lowercase)
 }
 
-/// The platforms to which the user restricts a grant. Returns `None` when the grant stays as it is.
-fn chosen(form: &Form, grant: &Grant) -> Result<Option<Names>, &'static str> {
+/// The platforms to which the user restricts a grant. Returns `None` if the grant stays as it is.
+fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'static str> {
     if form.get("accounts") == Some("all") {
         return Ok(None);
     }
@@ -215,7 +216,7 @@ fn chosen(form: &Form, grant: &Grant) -> Result<Option<Names>, &'static str> {
     Ok(Some(names))
 }
 
-/// What the form has: the facts, the choices, and the two buttons.
+/// The content of the form: facts, choices and two buttons.
 fn controls(
     grant: &Grant,
     platforms: &[String],
@@ -243,7 +244,7 @@ fn controls(
     html.push_str("</fieldset>\n<fieldset><legend>Which accounts it may use</legend>\n");
     let all = match (&grant.platforms, platforms) {
         (Some(_), _) => "All of these platforms",
-        (None, []) => "All that you connect (there are none yet)",
+        (None, []) => "All that you connect later (there are none yet)",
         (None, _) => "All that you have connected, and those that you connect later",
     };
     let _ = writeln!(
@@ -262,18 +263,18 @@ fn controls(
         html.push_str("</ul>\n");
     }
     html.push_str("</fieldset>\n");
-    html.push_str(&endings(earlier));
+    html.push_str(&earlier_grants(earlier));
     html.push_str("<p><button type=\"submit\" name=\"decision\" value=\"allow\">Allow</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">Decline</button></p>\n");
     html
 }
 
-/// What the user has granted to agents before, each with a box that ends it.
-fn endings(earlier: &[Grant]) -> String {
+/// The user's earlier grants, each with a checkbox that revokes it.
+fn earlier_grants(earlier: &[Grant]) -> String {
     let mut html = String::new();
     if earlier.is_empty() {
         return html;
     }
-    html.push_str("<fieldset><legend>Agents that you have let in before</legend>\n<p>Select those whose access is to end now, whatever you decide about this one.</p>\n<ul>\n");
+    html.push_str("<fieldset><legend>Agents with access to your accounts</legend>\n<p>Select those whose access should end now, whatever you decide about this one.</p>\n<ul>\n");
     for grant in earlier {
         let name = grant.client_name.clone().unwrap_or_else(|| client_host(grant));
         let day =

@@ -1,4 +1,4 @@
-//! JSON documents of others that an isolate keeps for a while: metadata of clients and of OpenID providers, and their keys.
+//! Caches JSON documents of other servers: metadata of clients and of OpenID providers, and their keys.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,18 +10,18 @@ use lru::LruCache;
 use crate::ports::{Clock, Http, Payload, StreamingRequest, is_recent, user_agent, with_timeout};
 use crate::targets::{TargetError, Targets};
 
-/// How long a document is kept, in milliseconds.
-const KEPT_MS: u64 = 10 * 60 * 1000;
-/// How long a server may take to send one, in milliseconds.
+/// The lifetime of a cached document, in milliseconds.
+const TTL_MS: u64 = 10 * 60 * 1000;
+/// The timeout of a request, in milliseconds.
 pub(super) const DEADLINE_MS: u32 = 10_000;
-/// How many are kept.
+/// The number of cached documents.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
-/// A document that was kept: since when, and its bytes.
-type Kept = (u64, Rc<Vec<u8>>);
+/// The time of the request, and the document.
+type CachedDocument = (u64, Rc<Vec<u8>>);
 
-/// The documents that this isolate keeps.
-pub struct Documents(RefCell<LruCache<String, Kept>>);
+/// The documents that this isolate has cached.
+pub struct Documents(RefCell<LruCache<String, CachedDocument>>);
 
 impl fmt::Debug for Documents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -35,16 +35,14 @@ impl Default for Documents {
     }
 }
 
-/// Why there is no document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentError {
-    /// The service must not ask at this address.
+    /// Requests to this URL are not allowed.
     Target(TargetError),
-    /// The server does not answer, or not in time.
+    /// The server did not respond in time.
     Unreachable,
-    /// The server answers with this status, of which a redirect is one.
+    /// The server responded with this status. Redirects are not followed.
     Status(u16),
-    /// The document is too large.
     TooLarge,
 }
 
@@ -52,9 +50,9 @@ impl fmt::Display for DocumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Target(error) => write!(f, "{error}"),
-            Self::Unreachable => f.write_str("does not answer within 10 seconds"),
-            Self::Status(status) => write!(f, "answers with status {status} instead of 200"),
-            Self::TooLarge => f.write_str("answers with too large a document"),
+            Self::Unreachable => f.write_str("does not respond within 10 seconds"),
+            Self::Status(status) => write!(f, "responds with status {status} instead of 200"),
+            Self::TooLarge => f.write_str("sends a document that is too large"),
         }
     }
 }
@@ -62,24 +60,20 @@ impl fmt::Display for DocumentError {
 impl std::error::Error for DocumentError {}
 
 impl Documents {
-    /// A document that was read within the last 10 minutes.
-    #[must_use]
+    /// Returns a cached document.
     pub fn recall(&self, url: &str, now: u64) -> Option<Rc<Vec<u8>>> {
         let mut kept = self.0.try_borrow_mut().ok()?;
         let (since, document) = kept.get(url)?;
-        is_recent(now, *since, KEPT_MS).then(|| Rc::clone(document))
+        is_recent(now, *since, TTL_MS).then(|| Rc::clone(document))
     }
 
-    /// Reads a document of at most `most` bytes. Follows no redirect. [`Self::keep`] keeps it.
-    ///
-    /// # Errors
-    /// When there is none.
+    /// Fetches a document. Does not follow redirects and does not cache it: [`Self::keep`] does.
     pub async fn fetch(
         &self,
         ports: &(impl Http + Clock),
         targets: Targets,
         url: &str,
-        most: usize,
+        max_bytes: usize,
     ) -> Result<Rc<Vec<u8>>, DocumentError> {
         targets.check(url).map_err(DocumentError::Target)?;
         let headers = [("accept".to_owned(), "application/json".to_owned()), user_agent()];
@@ -90,21 +84,21 @@ impl Documents {
             payload: Payload::Bytes(&[]),
         };
         let read = async {
-            let answer = ports.open(request, DEADLINE_MS).await;
-            let answer = answer.map_err(|_| DocumentError::Unreachable)?;
-            if answer.status != 200 {
-                return Err(DocumentError::Status(answer.status));
+            let response = ports.open(request, DEADLINE_MS).await;
+            let response = response.map_err(|_| DocumentError::Unreachable)?;
+            if response.status != 200 {
+                return Err(DocumentError::Status(response.status));
             }
-            ports.read(answer.body, most).await.map_err(|_| DocumentError::TooLarge)
+            ports.read(response.body, max_bytes).await.map_err(|_| DocumentError::TooLarge)
         };
         let bytes =
             with_timeout(ports, DEADLINE_MS, read).await.ok_or(DocumentError::Unreachable)??;
         Ok(Rc::new(bytes))
     }
 
-    /// Keeps a document that has turned out to be good: whoever serves a bad one may mend it at once.
+    /// Caches a valid document. Invalid ones are not cached, so that a fix works at once.
     pub fn keep(&self, url: &str, document: &Rc<Vec<u8>>, now: u64) {
-        // One that is kept already does not become younger.
+        // Caching a cached document again must not extend its lifetime.
         if self.recall(url, now).is_some_and(|known| Rc::ptr_eq(&known, document)) {
             return;
         }

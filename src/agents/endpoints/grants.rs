@@ -1,4 +1,4 @@
-//! `/v1/agent-grants`: what users granted to agents, and who the users are whom the account's own app authenticates.
+//! `/v1/agent-grants`: the grants of agents. The account's own app creates one after it has authenticated the user.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -6,11 +6,11 @@ use serde_json::json;
 use super::sign_in::no_base_url;
 use crate::agents::approval;
 use crate::agents::grant::Grant;
-use crate::agents::request::AgentRequest;
+use crate::agents::request::{AgentRequest, Purpose};
 use crate::agents::sign_in::address;
 use crate::agents::statements::{self, CONTINUE_MS, NewGrant};
 use crate::agents::{Access, Confirm, hash};
-use crate::auth::endpoints::session::new::{lower, no_secret};
+use crate::auth::endpoints::session::new::{lower_case_ids, no_session_secret};
 use crate::auth::limits::platforms_of;
 use crate::connections::model::ConnectionId;
 use crate::http::body::{BodyReader, refusal};
@@ -27,9 +27,6 @@ use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
 
 /// `GET /v1/agent-grants`
-///
-/// # Errors
-/// With all faults of the query.
 pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
@@ -43,10 +40,10 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         context.now,
         limit.saturating_add(1),
     );
-    let mut asked = Statements::default();
-    let rows = asked.ask::<Grant>(select);
+    let mut statements = Statements::default();
+    let rows = statements.ask::<Grant>(select);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Handler::render(asked, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         let mut rows = results.all(rows)?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
@@ -58,20 +55,17 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// A row of which only its existence matters.
+/// A row of which only the existence matters.
 #[derive(Deserialize)]
 struct Id {}
 
 /// `DELETE /v1/agent-grants/{id}`
-///
-/// # Errors
-/// When the request has a query.
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let id = ConnectionId::parse(context.argument(0)).unwrap_or_default();
-    let mut asked = Statements::default();
-    let deleted = asked.ask::<Id>(statements::delete_grant(&context.guard(), id.as_str()));
-    Ok(Handler::render(asked, move |results, _| {
+    let mut statements = Statements::default();
+    let deleted = statements.ask::<Id>(statements::delete_grant(&context.guard(), id.as_str()));
+    Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(Problem::new(Code::AgentGrantNotFound, "There is no such grant."));
         }
@@ -80,9 +74,6 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 }
 
 /// `POST /v1/agent-grants`
-///
-/// # Errors
-/// With all faults of the body.
 pub fn create<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &Metered<'_, P>,
@@ -94,46 +85,56 @@ pub fn create<'a, P: Ports>(
     let (secrets, now) = (&context.config.sessions, context.now);
     let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
     if !secrets.can_sign() {
-        return Err(no_secret());
+        return Err(no_session_secret());
     }
     let text = body.text("request").unwrap_or_default();
     let request = AgentRequest::verify(secrets, &text, now);
     let request = request.ok_or_else(|| refusal(&["request"], NO_REQUEST))?;
     context.ensure_capacity()?;
     let identity = body.text("identity").unwrap_or_default();
-    let connections = body.texts("connections").map(|ids| lower(&ids));
+    let connections = body.texts("connections").map(|ids| lower_case_ids(&ids));
+    let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     let access = body.text("access").and_then(|name| Access::parse(&name));
-    // The app may grant less than the agent asks for, and so may the user after it.
-    let access = if access == Some(Access::Read) { Access::Read } else { request.access };
     let (id, secret) = (ports.uuid(), ports.secret());
-    let new = NewGrant {
-        id: &id,
-        request: &request,
-        identity: &identity,
-        identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
-        platforms: platforms.as_ref().map(Names::as_str),
-        access,
-        actions: actions.as_ref().map(Names::as_str),
-        connections: connections.as_ref().map(Names::as_str),
-        confirm: body.text("confirm").and_then(|name| Confirm::parse(&name)),
-        secret_hash: &hash(&secret),
-        claimed_by: context.request_id,
-        now,
-    };
-    let mut asked = Statements::default();
-    let created = match &request.approval {
-        // The user has followed the link of a call that waits for them.
-        Some(waiting) => {
-            let place = (request.endpoint.as_str(), waiting.as_str());
-            let who = (new.identity, new.identity_type);
-            let secrets = (new.secret_hash, request.browser_hash.as_str());
-            asked.ask::<Id>(approval::send_by_app(&context.guard(), place, who, secrets, now))
+    let secret_hash = hash(&secret);
+    let mut statements = Statements::default();
+    let created = match &request.purpose {
+        // The user has opened the link of a pending approval.
+        Purpose::Approval { id } => {
+            let approval = (request.endpoint.as_str(), id.as_str());
+            let user = (identity.as_str(), identity_type);
+            let secrets = (secret_hash.as_str(), request.browser_hash.as_str());
+            statements.ask::<Id>(approval::send_by_app(
+                &context.guard(),
+                approval,
+                user,
+                secrets,
+                now,
+            ))
         }
-        None => asked.ask::<Id>(new.by_app(&context.guard())),
+        Purpose::Access(requested) => {
+            let new = NewGrant {
+                id: &id,
+                request: &request,
+                access_request: requested,
+                identity: &identity,
+                identity_type,
+                platforms: platforms.as_ref().map(Names::as_str),
+                // The app can grant less than the agent requested, and the user can reduce it further.
+                access: if access == Some(Access::Read) { Access::Read } else { requested.access },
+                actions: actions.as_ref().map(Names::as_str),
+                connections: connections.as_ref().map(Names::as_str),
+                confirm: body.text("confirm").and_then(|name| Confirm::parse(&name)),
+                secret_hash: &secret_hash,
+                claimed_by: context.request_id,
+                now,
+            };
+            statements.ask::<Id>(new.by_app(&context.guard()))
+        }
     };
-    asked.run(statements::prune(now));
+    statements.run(statements::prune(now));
     let url = format!("{}/continue?grant={secret}", address(base, &request.endpoint));
-    Ok(Handler::render(asked, move |results, _| {
+    Ok(Handler::render(statements, move |results, _| {
         results.first(created)?.ok_or_else(refused)?;
         let expires_at = rfc3339(now.saturating_add(CONTINUE_MS));
         let document = json!({"continueUrl": url, "expiresAt": expires_at});
@@ -142,8 +143,7 @@ pub fn create<'a, P: Ports>(
     }))
 }
 
-/// The platforms and the actions that the body names. Returns `None` for what it does not name. A grant that is limited to actions
-/// is restricted to their platforms, too.
+/// Reads `platforms` and `actions`. A grant that is limited to actions is also restricted to their platforms.
 fn reach(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
     let all = |sent: Vec<(usize, String)>| sent.into_iter().map(|(_, text)| text).collect();
     let platforms: Vec<String> = all(body.texts_at("platforms"));
@@ -163,12 +163,12 @@ fn reach(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
     (Some(Names::new(&own)), Some(actions))
 }
 
-/// The most characters of all actions to which a grant is limited: each access token names them.
+/// The maximum length of all actions of a grant, in characters: each access token contains them.
 const MAX_ACTIONS_TEXT: usize = 4500;
 
-const NO_REQUEST: &str = "is not a request that an agent made here within the last 10 minutes: send the parameter `request` with which the user came to your app, unchanged";
+const NO_REQUEST: &str = "is not a request that an agent made here within the last 10 minutes: send the parameter `request` of the user's visit to your app, unchanged";
 
-/// The request is for another account, or the app does not authenticate its users.
+/// The error if the request belongs to another account, or its sign-in is not of the type `app`.
 fn refused() -> Problem {
     let what = "is not for this account and environment, or its sign-in is not of the type `app`";
     refusal(&["request"], what)

@@ -1,22 +1,19 @@
-//! The two documents by which a client finds out how to sign in.
+//! The metadata with which clients discover the sign-in.
 
 use serde_json::json;
 
-use super::Agents;
+use super::AgentContext;
 use crate::agents::SCOPES;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
 use crate::ports::Ports;
 use crate::util::json;
 
-impl<P: Ports> Agents<'_, P> {
+impl<P: Ports> AgentContext<'_, P> {
     /// The metadata of the protected resource (RFC 9728).
-    ///
-    /// # Errors
-    /// As [`Self::existing`].
     pub(super) async fn resource(&self) -> Result<Response, Problem> {
-        self.count("metadata").await?;
-        self.existing().await?;
+        self.check_rate("metadata").await?;
+        self.require_endpoint().await?;
         let issuer = self.issuer();
         let document = json!({
             "resource": issuer,
@@ -29,12 +26,9 @@ impl<P: Ports> Agents<'_, P> {
     }
 
     /// The metadata of the authorization server (RFC 8414).
-    ///
-    /// # Errors
-    /// As [`Self::existing`].
     pub(super) async fn server(&self) -> Result<Response, Problem> {
-        self.count("metadata").await?;
-        self.existing().await?;
+        self.check_rate("metadata").await?;
+        self.require_endpoint().await?;
         let issuer = self.issuer();
         let document = json!({
             "issuer": issuer,

@@ -1,14 +1,14 @@
-//! Sign-in for agents: the OAuth endpoints of `/mcp/{endpointId}` and their metadata, the consent page, and the part of the API
-//! that configures sign-in and manages grants. `crate::agents` has the rules.
+//! Sign-in for agents: the OAuth endpoints of `/mcp/{endpointId}` and their metadata, the consent page, and the endpoints of
+//! the API that configure the sign-in and manage grants.
 //!
-//! What a leak or a forwarded link is worth:
+//! What a leaked or forwarded secret is worth:
 //!
-//! - A **code** needs the verifier (PKCE), works once and for 60 seconds, and ends its grant when it comes a second time.
-//! - A link of the **sign-in**, forwarded in either direction, lacks the cookie that only the authorization endpoint sets.
-//! - A **refresh token** is rotated: a copy ends the grant, unless it is used just after the original, as a retry is. An
-//!   **access token** ends with its grant, and opens nothing but its own `/mcp/{endpointId}`.
-//! - A **client** is whatever it says. So the consent page shows what was checked: the host of a metadata document, and where the
-//!   code is sent.
+//! - A **code** needs the PKCE verifier, works once and for 60 seconds, and revokes its grant if it is used again.
+//! - A **sign-in link**, forwarded in either direction, lacks the cookie that only the authorization endpoint sets.
+//! - A **refresh token** is rotated: using a copy revokes the grant, unless it follows the original at once, like a retry. An
+//!   **access token** ends with its grant, and works only at its own `/mcp/{endpointId}`.
+//! - A **client** can claim anything. So the consent page shows what was verified: the host of its metadata document, and where
+//!   the code is sent.
 
 mod approval;
 mod authorize;
@@ -26,7 +26,7 @@ use crate::agents::sign_in::{Endpoint, address};
 use crate::agents::{SCOPES, hash, statements};
 use crate::auth::Shard;
 use crate::auth::authenticate::moved_to;
-use crate::auth::statements::{arrive, select_forward};
+use crate::auth::statements::{complete_move, select_forward};
 use crate::auth::token::SessionSecrets;
 use crate::connect::endpoints::pages::Page;
 use crate::http::endpoint::Open;
@@ -36,16 +36,14 @@ use crate::http::service::Service;
 use crate::ports::{Db as _, Param, Ports, RateLimit as _, ResultSet, Statement, first_row};
 use crate::storage::metering::Metered;
 
-/// The cookie that identifies a browser during a sign-in. Only this host's own pages can have set it.
+/// Identifies a browser during a sign-in. With the prefix `__Host-`, only this host can set it.
 const COOKIE: &str = "__Host-agent";
-/// The parameter that agents may repeat (RFC 8707, section 2).
+/// Agents may repeat this parameter (RFC 8707, section 2).
 const RESOURCE: &str = "resource";
 const METADATA: [&str; 2] =
     ["/.well-known/oauth-protected-resource/mcp/", "/.well-known/oauth-authorization-server/mcp/"];
 
-/// Whether an endpoint is one of those below `/mcp/{endpointId}` or describes them: they exist where the service knows its own
-/// address.
-#[must_use]
+/// Whether an endpoint is below `/mcp/{endpointId}` or describes one. They exist only if the service knows its own URL.
 pub const fn is_own(open: Open) -> bool {
     matches!(
         open,
@@ -64,28 +62,24 @@ pub const fn is_own(open: Open) -> bool {
     )
 }
 
-/// The id of the MCP endpoint that a path belongs to. Returns `None` for every other path.
-#[must_use]
+/// The id of the MCP endpoint that a path belongs to.
 pub fn endpoint_of(path: &str) -> Option<&str> {
     let mut prefixes = METADATA.into_iter().chain(["/mcp/"]);
     let rest = prefixes.find_map(|prefix| path.strip_prefix(prefix))?;
     rest.split('/').next().filter(|id| !id.is_empty())
 }
 
-/// The id of the MCP endpoint whose address a path is. Returns `None` for every other path.
-#[must_use]
+/// The id of the MCP endpoint at exactly this path.
 pub fn endpoint_at(path: &str) -> Option<&str> {
     path.strip_prefix("/mcp/").filter(|id| !id.is_empty() && !id.contains('/'))
 }
 
-/// The database of an endpoint.
-#[must_use]
+/// The shard of an endpoint.
 pub fn shard_of(path: &str) -> Option<Shard> {
-    endpoint_of(path).map(Shard::of_secret)
+    endpoint_of(path).map(Shard::from_secret)
 }
 
 /// The value of `WWW-Authenticate` for a request to an endpoint (RFC 6750, section 3; RFC 9728, section 5.1).
-#[must_use]
 pub fn challenge(base: &str, id: &str, error: Option<(&str, &str)>) -> String {
     let [resource, _] = METADATA;
     let metadata = format!("{base}{resource}{id}");
@@ -97,22 +91,18 @@ pub fn challenge(base: &str, id: &str, error: Option<(&str, &str)>) -> String {
     }
 }
 
-/// What answers to the agents and browsers of one endpoint need besides the request.
-pub(super) struct Agents<'a, P> {
+/// The context of the endpoints of one MCP endpoint.
+pub(super) struct AgentContext<'a, P> {
     service: &'a Service,
     ports: &'a Metered<'a, P>,
-    /// The service's own address.
+    /// The service's own URL.
     base: &'a str,
-    /// The id of the endpoint, as the path has it.
     id: &'a str,
     now: u64,
     request_id: &'a str,
 }
 
-/// Answers a request for one of these endpoints.
-///
-/// # Errors
-/// `route_not_found` where the service does not know its own address, or has no such endpoint; when storage can't answer.
+/// Handles a request to one of these endpoints.
 pub(crate) async fn answer<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
@@ -122,7 +112,7 @@ pub(crate) async fn answer<P: Ports>(
 ) -> Result<Response, Problem> {
     let base = service.config().base_url.as_deref().ok_or_else(Problem::no_route)?;
     let now = crate::ports::Clock::now(ports);
-    let agents = Agents { service, ports, base, id, now, request_id };
+    let agents = AgentContext { service, ports, base, id, now, request_id };
     match open {
         Open::AgentResource => agents.resource().await,
         Open::AgentServer => agents.server().await,
@@ -139,7 +129,7 @@ pub(crate) async fn answer<P: Ports>(
     }
 }
 
-impl<P: Ports> Agents<'_, P> {
+impl<P: Ports> AgentContext<'_, P> {
     fn secrets(&self) -> &SessionSecrets {
         &self.service.config().sessions
     }
@@ -148,17 +138,17 @@ impl<P: Ports> Agents<'_, P> {
         address(self.base, self.id)
     }
 
-    /// Counts a request of somebody who asks this endpoint for something.
-    async fn count(&self, who: &str) -> Result<(), Problem> {
+    /// Counts a request for the rate limit of a client, grant or browser at this endpoint.
+    async fn check_rate(&self, who: &str) -> Result<(), Problem> {
         let name = hash(&format!("agents {} {who}", self.id));
         let allowed = self.ports.allow(&name).await;
         allowed.map_err(|wait| Problem::too_often("client", wait))
     }
 
-    /// Runs statements in one batch, at the database where the endpoint is.
+    /// Runs statements in one batch, in the shard of the endpoint.
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, Problem> {
         if self.ports.was_forwarded() {
-            self.ports.batch(arrive(&Param::text(self.id)).into()).await?;
+            self.ports.batch(complete_move(&Param::text(self.id)).into()).await?;
         }
         let forward = statements.len();
         statements.push(select_forward(self.id));
@@ -169,9 +159,9 @@ impl<P: Ports> Agents<'_, P> {
         }
     }
 
-    /// The endpoint, if sign-in is configured there.
+    /// The endpoint, if its sign-in is configured.
     async fn endpoint(&self) -> Result<Option<Endpoint>, Problem> {
-        // Whatever can't be an id leads to no database.
+        // A malformed id needs no query.
         if !is_id(self.id) || !self.secrets().can_sign() {
             return Ok(None);
         }
@@ -180,15 +170,11 @@ impl<P: Ports> Agents<'_, P> {
         Ok(endpoint.filter(|endpoint| endpoint.r#type.is_some()))
     }
 
-    /// As [`Self::endpoint`].
-    ///
-    /// # Errors
-    /// `route_not_found` when there is none.
-    async fn existing(&self) -> Result<Endpoint, Problem> {
+    /// As [`Self::endpoint`]. Fails with `route_not_found` if there is none.
+    async fn require_endpoint(&self) -> Result<Endpoint, Problem> {
         self.endpoint().await?.ok_or_else(Problem::no_route)
     }
 
-    /// A page with a heading and paragraphs only.
     fn page(&self, status: u16, heading: &str, paragraphs: &[&str]) -> Response {
         let page = Page {
             heading: heading.to_owned(),
@@ -200,33 +186,32 @@ impl<P: Ports> Agents<'_, P> {
         page.response()
     }
 
-    /// The page of a sign-in that can't go on.
-    fn over(&self) -> Response {
+    /// The page of a sign-in that can't continue.
+    fn sign_in_expired_page(&self) -> Response {
         self.page(
             410,
             "This sign-in is no longer valid",
             &[
-                "It was completed already, took too long, or was started in another browser. Your agent got no access.",
+                "It was already completed, has expired, or was started in another browser. Your agent got no access.",
                 "Go back to your agent and connect it again.",
             ],
         )
     }
 }
 
-/// Whether a text can be the id of an endpoint, or another secret that this service made.
+/// Whether a string has the form of an endpoint's id, or of another secret of this service.
 fn is_id(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (43..=45).contains(&text.len()) && text.bytes().all(letter)
 }
 
-/// The browser's cookie. Returns `None` when it sent none that can be ours.
+/// Returns `None` without a well-formed cookie.
 fn browser(request: &Request) -> Option<&str> {
     let pairs = request.header("cookie")?.split(';').map(str::trim);
     let mut ours = pairs.filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='));
     ours.find(|value| is_id(value))
 }
 
-/// A redirect.
 fn redirect(url: String) -> Response {
     let mut response = Response::empty(303);
     response.add("location", url);
@@ -235,7 +220,7 @@ fn redirect(url: String) -> Response {
     response
 }
 
-/// An address with more parameters.
+/// Adds parameters to a URL.
 fn with_query(url: &str, parameters: &[(&str, Option<&str>)]) -> String {
     let mut url = url.to_owned();
     for (name, value) in parameters {
@@ -248,30 +233,30 @@ fn with_query(url: &str, parameters: &[(&str, Option<&str>)]) -> String {
     url
 }
 
-/// An error of OAuth (RFC 6749, section 5.2; RFC 7591, section 3.2.2).
-fn refuse(status: u16, code: &str, description: &str) -> Response {
+/// An OAuth error response (RFC 6749, section 5.2; RFC 7591, section 3.2.2).
+fn oauth_error(status: u16, code: &str, description: &str) -> Response {
     let error = serde_json::json!({"error": code, "error_description": description});
     Response { status, ..Response::json(crate::util::json::bytes(&error), NO_STORE) }
 }
 
-/// The parameters of a request that is sent as a form. Only `repeatable` ones may be given more than once.
-///
-/// # Errors
-/// The response to any other request.
+/// Parses the form of a request. Only `repeatable` parameters may be repeated.
 fn form(request: &Request, repeatable: &[&str]) -> Result<Form, Box<Response>> {
-    let invalid = |what: &str| Box::new(refuse(400, "invalid_request", what));
+    let invalid = |what: &str| Box::new(oauth_error(400, "invalid_request", what));
     let media_type = request.header("content-type").and_then(|value| value.split(';').next());
     if media_type.is_none_or(|it| it.trim() != "application/x-www-form-urlencoded") {
         return Err(invalid("Send the parameters as `application/x-www-form-urlencoded`."));
     }
     let Body::Whole(bytes) = &request.body else {
-        return Err(Box::new(refuse(413, "invalid_request", "The body is larger than 64 KiB.")));
+        return Err(Box::new(oauth_error(
+            413,
+            "invalid_request",
+            "The body is larger than 64 KiB.",
+        )));
     };
     let text = std::str::from_utf8(bytes).map_err(|_| invalid("The body is not UTF-8."))?;
     Form::parse(text, repeatable).map_err(|error| invalid(&describe(&error)))
 }
 
-/// What is wrong with parameters.
 fn describe(error: &FormError) -> String {
     match error {
         FormError::Encoding => "A parameter is not encoded correctly.".to_owned(),

@@ -1,23 +1,19 @@
 //! `POST /mcp/{endpointId}/register`: dynamic registration of clients (RFC 7591). Nothing is stored.
 
-use super::{Agents, refuse};
+use super::{AgentContext, oauth_error};
 use crate::agents::client::{Client, MetadataError};
-use crate::auth::endpoints::session::new::no_secret;
+use crate::auth::endpoints::session::new::no_session_secret;
 use crate::http::body::require_json;
 use crate::http::message::{Body, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
 use crate::ports::Ports;
 use crate::util::json;
 
-impl<P: Ports> Agents<'_, P> {
-    /// Registers a client.
-    ///
-    /// # Errors
-    /// As [`Self::existing`].
+impl<P: Ports> AgentContext<'_, P> {
     pub(super) async fn register(&self, request: &Request) -> Result<Response, Problem> {
-        self.count("register").await?;
-        self.existing().await?;
-        let invalid = |what: &str| Ok(refuse(400, "invalid_client_metadata", what));
+        self.check_rate("register").await?;
+        self.require_endpoint().await?;
+        let invalid = |what: &str| Ok(oauth_error(400, "invalid_client_metadata", what));
         if let Err(problem) = require_json(request) {
             return invalid(&problem.detail);
         }
@@ -25,8 +21,8 @@ impl<P: Ports> Agents<'_, P> {
             return invalid("The body is larger than 64 KiB.");
         };
         match Client::register(self.secrets(), self.id, bytes, self.now) {
-            Err(MetadataError { code, what }) => Ok(refuse(400, code, what)),
-            Ok(None) => Err(no_secret()),
+            Err(MetadataError { code, what }) => Ok(oauth_error(400, code, what)),
+            Ok(None) => Err(no_session_secret()),
             Ok(Some(registration)) => {
                 let response = Response::json(json::bytes(&registration), NO_STORE);
                 Ok(Response { status: 201, ..response })

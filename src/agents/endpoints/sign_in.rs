@@ -1,13 +1,13 @@
-//! `/v1/agent-sign-in`: who authenticates the users of agents.
+//! `/v1/agent-sign-in`: configures how the users of agents sign in.
 
 use serde::Deserialize;
 
 use crate::agents::provider::{self, Provider};
 use crate::agents::sign_in::{Endpoint, SignInType, place};
 use crate::agents::statements::{self, NewSignIn};
-use crate::auth::endpoints::session::new::no_secret;
+use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::{Principal, Shard};
-use crate::connect::endpoints::{no_vault_keys, sealing};
+use crate::connect::endpoints::{encrypt_error, no_vault_keys};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -18,7 +18,7 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 use crate::targets::origin;
 
-/// The service can't say where it is.
+/// The error if the service does not know its own URL.
 pub(super) fn no_base_url() -> Problem {
     let detail = "Agents can't sign in: the service's operator must set `BASE_URL`, the service's own address.";
     let problem = Problem::unavailable("`BASE_URL` is missing or malformed");
@@ -31,14 +31,11 @@ fn not_configured() -> Problem {
 }
 
 /// `GET /v1/agent-sign-in`
-///
-/// # Errors
-/// When the request has a query; when the service does not know its own address.
 pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
-    let mut asked = Statements::default();
-    let endpoint = asked.ask::<Endpoint>(statements::select_own(&context.guard()));
-    Ok(Handler::render(asked, move |results, _| {
+    let mut statements = Statements::default();
+    let endpoint = statements.ask::<Endpoint>(statements::select_own(&context.guard()));
+    Ok(Handler::render(statements, move |results, _| {
         let endpoint = results.first(endpoint)?.filter(|endpoint| endpoint.r#type.is_some());
         let endpoint = endpoint.ok_or_else(not_configured)?;
         let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
@@ -46,21 +43,18 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// A row of which only its existence matters.
+/// A row of which only the existence matters.
 #[derive(Deserialize)]
 struct Id {}
 
 /// `DELETE /v1/agent-sign-in`
-///
-/// # Errors
-/// When the request has a query.
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
-    let mut asked = Statements::default();
+    let mut statements = Statements::default();
     let [endpoint, grants] = statements::delete_sign_in(&context.guard());
-    let deleted = asked.ask::<Id>(endpoint);
-    asked.run(grants);
-    Ok(Handler::render(asked, move |results, _| {
+    let deleted = statements.ask::<Id>(endpoint);
+    statements.run(grants);
+    Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(not_configured());
         }
@@ -69,9 +63,6 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 }
 
 /// `PUT /v1/agent-sign-in`
-///
-/// # Errors
-/// With all faults of the body; when the service lacks what sign-in needs.
 pub fn put<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -81,7 +72,7 @@ pub fn put<'a, P: Ports>(
     check(&mut body, context);
     body.finish()?;
     if !context.config.sessions.can_sign() {
-        return Err(no_secret());
+        return Err(no_session_secret());
     }
     let base = context.config.base_url.as_deref().ok_or_else(no_base_url)?;
     if body.has("clientSecret")
@@ -95,7 +86,7 @@ pub fn put<'a, P: Ports>(
     }))
 }
 
-/// Notes the faults of fields that the type needs, does not have, or that lead where the service must not send anything.
+/// Reports members that the type requires or does not have, and URLs to which the service must not send requests.
 fn check(body: &mut BodyReader, context: &Context<'_>) {
     let Some(kind) = body.peek("type").map(str::to_owned) else { return };
     let (needed, foreign): (&[&str], &[&str]) = if kind == SignInType::App.as_str() {
@@ -104,7 +95,7 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
     } else if kind == SignInType::Oidc.as_str() {
         (&["issuer", "clientId"], &["url"])
     } else {
-        // Its fault is noted already.
+        // Already reported.
         return;
     };
     for name in needed {
@@ -171,11 +162,11 @@ async fn store<P: Ports>(
     let former: Endpoint = first_row(&ports.batch(batch).await?, 1)?.ok_or_else(missing)?;
     let seal = |secret: &String| {
         let place = place(&principal.account, principal.environment, &former.id);
-        sealing(context.config.vault_keys.seal(&place, secret.as_bytes(), ports))
+        context.config.vault_keys.seal(&place, secret.as_bytes(), ports).map_err(encrypt_error)
     };
     let sealed = match &secret {
         Some(secret) => Some(seal(secret)?),
-        // A secret goes to the provider that it is for, as the client that it is of.
+        // The stored secret is kept only for the same provider and client.
         None if keeps && former.issuer == issuer && former.client_id == client_id => {
             former.sealed.clone().map(Into::into)
         }

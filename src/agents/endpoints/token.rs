@@ -1,8 +1,8 @@
-//! `POST /mcp/{endpointId}/token` and `/revoke`: what agents do with their codes and refresh tokens. Each costs one batch.
+//! `POST /mcp/{endpointId}/token` and `/revoke`. Each costs one batch.
 
 use serde_json::json;
 
-use super::{Agents, RESOURCE, form, is_id, refuse};
+use super::{AgentContext, RESOURCE, form, is_id, oauth_error};
 use crate::agents::client::Client;
 use crate::agents::form::Form;
 use crate::agents::grant::{Grant, State};
@@ -11,29 +11,25 @@ use crate::agents::statements::{self, Step};
 use crate::agents::{Access, challenge, hash};
 use crate::audit::statements::by_agent_of;
 use crate::auth::Shard;
-use crate::auth::endpoints::session::new::no_secret;
+use crate::auth::endpoints::session::new::no_session_secret;
 use crate::http::message::{NO_STORE, Request, Response};
 use crate::http::problem::Problem;
 use crate::ports::{Db as _, Ports, first_row};
 use crate::util::json;
 
 fn invalid_grant() -> Response {
-    refuse(
+    oauth_error(
         400,
         "invalid_grant",
-        "The code or refresh token is not valid any more, or was issued to another client. Ask the user to connect again.",
+        "The code or refresh token is no longer valid, or was issued to another client. Ask the user to connect again.",
     )
 }
 
 fn missing(name: &str) -> Response {
-    refuse(400, "invalid_request", &format!("`{name}` is required."))
+    oauth_error(400, "invalid_request", &format!("`{name}` is required."))
 }
 
-impl<P: Ports> Agents<'_, P> {
-    /// Exchanges a code or a refresh token.
-    ///
-    /// # Errors
-    /// `too_many_requests`; when storage can't answer.
+impl<P: Ports> AgentContext<'_, P> {
     pub(super) async fn token(&self, request: &Request) -> Result<Response, Problem> {
         let form = match form(request, &[RESOURCE]) {
             Ok(form) => form,
@@ -41,31 +37,30 @@ impl<P: Ports> Agents<'_, P> {
         };
         let Some(client) = form.get("client_id") else { return Ok(missing("client_id")) };
         let is_known = Client::is_document(client)
-            || Client::registered(self.secrets(), self.id, client).is_some();
+            || Client::from_registration(self.secrets(), self.id, client).is_some();
         if !is_known {
-            return Ok(refuse(400, "invalid_client", "The client is not registered here."));
+            return Ok(oauth_error(400, "invalid_client", "The client is not registered here."));
         }
         if !self.is_resource(&form) {
             let what = "`resource` is not the address of this endpoint.";
-            return Ok(refuse(400, "invalid_target", what));
+            return Ok(oauth_error(400, "invalid_target", what));
         }
         match form.get("grant_type") {
             Some("authorization_code") => self.exchange(&form, &hash(client)).await,
             Some("refresh_token") => self.refresh(&form, &hash(client)).await,
             Some(_) => {
                 let what = "`grant_type` must be `authorization_code` or `refresh_token`.";
-                Ok(refuse(400, "unsupported_grant_type", what))
+                Ok(oauth_error(400, "unsupported_grant_type", what))
             }
             None => Ok(missing("grant_type")),
         }
     }
 
-    /// Exchanges a code.
     async fn exchange(&self, form: &Form, client_hash: &str) -> Result<Response, Problem> {
         let Some(code) = form.get("code") else { return Ok(missing("code")) };
         let Some(verifier) = form.get("code_verifier") else { return Ok(missing("code_verifier")) };
         let Some(challenge) = challenge(verifier) else {
-            return Ok(refuse(
+            return Ok(oauth_error(
                 400,
                 "invalid_request",
                 "`code_verifier` must have 43 to 128 characters of A-Z, a-z, 0-9, -, ., _ and ~.",
@@ -74,7 +69,7 @@ impl<P: Ports> Agents<'_, P> {
         if !is_id(code) {
             return Ok(invalid_grant());
         }
-        self.count(client_hash).await?;
+        self.check_rate(client_hash).await?;
         let step = Step {
             endpoint: self.id,
             browser_hash: "",
@@ -95,18 +90,18 @@ impl<P: Ports> Agents<'_, P> {
         }
     }
 
-    /// Exchanges a refresh token.
     async fn refresh(&self, form: &Form, client_hash: &str) -> Result<Response, Problem> {
         let Some(text) = form.get("refresh_token") else { return Ok(missing("refresh_token")) };
         let Some(token) = RefreshToken::verify(self.secrets(), self.id, text) else {
             return Ok(invalid_grant());
         };
-        // Each grant has a limit of its own: the ID of a client is public, and whoever sends many requests with it must not keep
-        // its other users from refreshing.
-        self.count(&token.grant).await?;
-        // A client may ask for less than what was granted, not for more (RFC 6749, section 6).
-        let too_much = || refuse(400, "invalid_scope", "`scope` is more than what was granted.");
-        let access = match form.get("scope").map(|scope| Access::of_scope(Some(scope))) {
+        // Each grant has its own rate limit: the ID of a client is public, so a limit by client would let one user block the
+        // others.
+        self.check_rate(&token.grant).await?;
+        // A client may request less than was granted, but not more (RFC 6749, section 6).
+        let too_much =
+            || oauth_error(400, "invalid_scope", "`scope` is more than what was granted.");
+        let access = match form.get("scope").map(|scope| Access::from_scope(Some(scope))) {
             None => None,
             Some(Some(access)) => Some(access),
             Some(None) => return Ok(too_much()),
@@ -120,7 +115,7 @@ impl<P: Ports> Agents<'_, P> {
         self.issue(&grant, &token.successor(), access.unwrap_or(grant.access))
     }
 
-    /// The response with tokens (RFC 6749, section 5.1).
+    /// The token response (RFC 6749, section 5.1).
     fn issue(
         &self,
         grant: &Grant,
@@ -132,21 +127,18 @@ impl<P: Ports> Agents<'_, P> {
         let mut token = grant.token(shard, self.now.saturating_add(lifetime));
         token.scopes = access.scopes();
         token.limits.access = access;
-        let access_token = self.secrets().sign(&token).ok_or_else(no_secret)?;
+        let access_token = self.secrets().sign(&token).ok_or_else(no_session_secret)?;
         let document = json!({
             "access_token": access_token,
             "token_type": "Bearer",
             "expires_in": lifetime.checked_div(1000),
-            "refresh_token": refresh.sign(self.secrets()).ok_or_else(no_secret)?,
+            "refresh_token": refresh.sign(self.secrets()).ok_or_else(no_session_secret)?,
             "scope": access.scope(),
         });
         Ok(Response::json(json::bytes(&document), NO_STORE))
     }
 
-    /// Ends the grant of a token (RFC 7009). The response is the same for a token that is not valid.
-    ///
-    /// # Errors
-    /// `too_many_requests`; when storage can't answer.
+    /// Revokes the grant of a token (RFC 7009). The response to an invalid token is the same.
     pub(super) async fn revoke(&self, request: &Request) -> Result<Response, Problem> {
         let form = match form(request, &[]) {
             Ok(form) => form,
@@ -160,7 +152,7 @@ impl<P: Ports> Agents<'_, P> {
             (grant.endpoint == self.id).then_some(grant.id)
         });
         if let Some(grant) = grant {
-            self.count(&grant).await?;
+            self.check_rate(&grant).await?;
             self.ports.set_actor(by_agent_of(&grant, self.now, self.request_id));
             self.batch(vec![statements::revoke(self.id, &grant)]).await?;
         }

@@ -1,4 +1,4 @@
-//! API keys as the API shows and creates them. A key sees, creates and ends keys of its own account and environment only.
+//! API keys in the API. A key can list, create and revoke only keys of its own account and environment.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,20 +7,18 @@ use crate::util::rfc3339::rfc3339;
 
 pub mod statements;
 
-/// The most valid keys of an environment with which the API still creates another.
+/// The maximum number of valid keys of an environment. The API does not create more.
 pub const MAX_KEYS: u64 = 100;
 
-/// How long a key stays valid after it was replaced, in milliseconds: as long as in `keys rotate`.
+/// How long a rotated key stays valid, in milliseconds: the same as for `keys rotate`.
 pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// A row of `api_keys`, without the hash, which nobody is shown.
+/// A row of `api_keys`, without the hash.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Key {
-    /// A UUID.
     pub id: String,
-    /// What it is for.
     pub name: Option<String>,
     /// Space-separated.
     scopes: String,
@@ -34,14 +32,14 @@ pub struct Key {
     last_used_day: Option<u64>,
     /// The id of the key that replaces it.
     pub replaced_by: Option<String>,
-    /// The id of the key that created it; `None` when the operator did.
+    /// The id of the key that created it; `None` if the operator did.
     created_by: Option<String>,
 }
 
-/// What the API shows of a key.
+/// The JSON of a key in the API.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Shown<'a> {
+pub struct KeyView<'a> {
     id: &'a str,
     name: Option<&'a str>,
     scopes: Scopes,
@@ -52,16 +50,14 @@ pub struct Shown<'a> {
     last_used_on: Option<String>,
     replaced_by: Option<&'a str>,
     created_by: Option<&'a str>,
-    /// Whether the request was sent with it.
+    /// Whether the request was authenticated with it.
     current: bool,
-    /// Only when it was generated just now.
+    /// Only in the response that creates it.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<&'a str>,
 }
 
 impl Key {
-    /// The state at `now`, in milliseconds since 1970-01-01 UTC.
-    #[must_use]
     pub fn state(&self, now: u64) -> KeyState {
         if self.revoked_at.is_some() {
             KeyState::Revoked
@@ -72,17 +68,15 @@ impl Key {
         }
     }
 
-    /// The scopes. One that a later release knows is not among them.
-    #[must_use]
+    /// The scopes that this release knows.
     pub fn scopes(&self) -> Scopes {
         self.scopes.split_whitespace().filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// The document that the key `caller` gets, with a secret that was generated just now.
-    #[must_use]
-    pub fn shown<'a>(&'a self, caller: &str, now: u64, secret: Option<&'a str>) -> Shown<'a> {
+    /// The JSON for the key `caller`, with the secret if it was just generated.
+    pub fn view<'a>(&'a self, caller: &str, now: u64, secret: Option<&'a str>) -> KeyView<'a> {
         let day = self.last_used_day.and_then(|day| rfc3339(day.saturating_mul(DAY_MS)));
-        Shown {
+        KeyView {
             id: &self.id,
             name: self.name.as_deref(),
             scopes: self.scopes(),

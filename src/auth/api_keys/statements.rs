@@ -1,4 +1,4 @@
-//! The SQL of the keys that a key sees, creates and ends: those of its own account and environment.
+//! The SQL of API keys.
 
 use super::{MAX_KEYS, OVERLAP_MS};
 use crate::auth::key::ApiKey;
@@ -10,30 +10,27 @@ use crate::terms::Scopes;
 /// The columns of [`super::Key`].
 const COLUMNS: &str = "o.id, o.name, o.scopes, o.created_at, o.expires_at, o.revoked_at, o.last_used_day, o.replaced_by, o.created_by";
 
-/// The caller's key, and the keys of its account and environment.
+/// The caller's key `k`, and the keys `o` of its account and environment.
 const OF_KEY: &str = "FROM api_keys k CROSS JOIN api_keys o ON o.account = k.account AND o.environment = k.environment";
 
-/// With [`END`], the condition that the caller's key `k` has each of some scopes, a space-separated list that stands between
-/// the two. What it lacks includes scopes that this release does not know.
+/// With [`END`], the condition that the caller's key `k` has all of the scopes in a space-separated list between the two,
+/// including scopes that this release does not know.
 const HAS_ALL: &str = " AND NOT EXISTS (SELECT 1 FROM json_each('[\"' || replace(";
 const END: &str =
     ", ' ', '\",\"') || '\"]') s WHERE instr(' ' || k.scopes || ' ', ' ' || s.value || ' ') = 0)";
 
-/// Selects `most` keys, the newest first: those that were created before the key with the id `before`, if given.
-#[must_use]
-pub fn select_page(guard: &Guard<'_>, before: Option<&str>, most: u64) -> Statement {
+/// Selects a page of keys, newest first, after the key with the id `before`.
+pub fn select_page(guard: &Guard<'_>, before: Option<&str>, limit: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(" ").push(OF_KEY).push(" WHERE ").guard();
     if let Some(before) = before {
         sql.push(" AND (o.created_at, o.id) < (SELECT b.created_at, b.id FROM api_keys b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ").text(before);
         sql.push(")");
     }
-    sql.push(" ORDER BY o.created_at DESC, o.id DESC LIMIT ").integer(most);
+    sql.push(" ORDER BY o.created_at DESC, o.id DESC LIMIT ").integer(limit);
     sql.finish()
 }
 
-/// Selects a key.
-#[must_use]
 pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(" ").push(OF_KEY).push(" AND o.id = ").text(id);
@@ -41,26 +38,21 @@ pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
     sql.finish()
 }
 
-/// A key to be stored.
+/// A new key.
 #[derive(Debug)]
 pub struct NewKey<'a> {
-    /// Its id.
     pub id: &'a str,
-    /// The key itself, of which the hash is stored.
+    /// The key. Only its hash is stored.
     pub key: &'a ApiKey,
-    /// What it is for.
     pub name: Option<&'a str>,
-    /// What it may do.
     pub scopes: Scopes,
-    /// When it expires, in milliseconds since 1970-01-01 UTC; `None` for when the caller's key does.
+    /// When it expires, in milliseconds since 1970-01-01 UTC; `None` for the expiry of the caller's key.
     pub expires_at: Option<u64>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
-/// Stores a key, unless the caller's key lacks one of its scopes, expires before it, or there are [`MAX_KEYS`] valid keys
-/// already.
-#[must_use]
+/// Inserts a key, unless the caller's key lacks one of its scopes or expires earlier, or [`MAX_KEYS`] valid keys exist.
 pub fn insert(guard: &Guard<'_>, new: &NewKey<'_>) -> Statement {
     let scopes = new.scopes.to_string();
     let mut sql = Sql::new(guard);
@@ -82,10 +74,9 @@ pub fn insert(guard: &Guard<'_>, new: &NewKey<'_>) -> Statement {
     sql.finish()
 }
 
-/// Replaces the key `old` by one with the same scopes, which expires no later than the old one and the caller's key. The
-/// old one ends after [`OVERLAP_MS`]. Nothing happens if it is not valid, was replaced already, or has a scope that the
-/// caller's key lacks.
-#[must_use]
+/// Replaces the key `old` by one with the same scopes. The new key expires no later than the old one and the caller's key; the
+/// old one expires after [`OVERLAP_MS`]. Does nothing if the old key is not valid, was already replaced, or has a scope that
+/// the caller's key lacks.
 pub fn replace(
     guard: &Guard<'_>,
     old: &str,
@@ -96,10 +87,10 @@ pub fn replace(
     insert.push("INSERT INTO api_keys (hash, id, name, account, environment, scopes, created_at, expires_at, created_by) SELECT ");
     insert.text(&key.hash().to_string()).push(", ").text(id);
     insert.push(", o.name, o.account, o.environment, o.scopes, ").integer(now);
-    // In SQLite, the smaller of a number and NULL is NULL.
+    // In SQLite, `min` of a number and NULL is NULL.
     insert.push(", min(ifnull(o.expires_at, k.expires_at), ifnull(k.expires_at, o.expires_at)), ");
-    // A key that the old one created stays below what the old one was below: otherwise the two would own each other, and
-    // no revocation above them would reach them.
+    // If the old key created the caller's key, the new one gets the old one's parent. Otherwise the two would be each other's
+    // parents, and revoking a key above them would not reach them.
     insert.push("iif(o.id IN (WITH RECURSIVE own (id) AS (SELECT k.id UNION SELECT a.created_by FROM own CROSS JOIN api_keys a ON a.id = own.id) SELECT id FROM own), o.created_by, k.id) ");
     insert.push(OF_KEY).push(" AND o.id = ").text(old).push(" WHERE ").guard();
     insert.push(" AND o.replaced_by IS NULL AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > ");
@@ -119,8 +110,7 @@ pub fn replace(
     [insert.finish(), update.finish()]
 }
 
-/// Revokes a key, unless it was revoked before. A trigger revokes what was created with it.
-#[must_use]
+/// Revokes a key. A trigger revokes the keys and grants that were created with it.
 pub fn revoke(guard: &Guard<'_>, id: &str, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("UPDATE api_keys SET revoked_at = ").integer(now).push(" WHERE id = ").text(id);

@@ -1,7 +1,7 @@
 //! `/v1/keys`: the API keys of the caller's account and environment.
 //!
-//! A key never hands out more than it has: the keys that it creates or replaces belong to its account and environment, have
-//! scopes that it has itself, and end when it ends at the latest.
+//! A key can't create a more powerful one: new keys belong to its account and environment, have only scopes that it has
+//! itself, and expire when it does or earlier.
 
 use crate::auth::api_keys::statements::{NewKey, insert, replace, revoke, select, select_page};
 use crate::auth::api_keys::{Key, MAX_KEYS};
@@ -22,9 +22,6 @@ use crate::util::nearest::shown;
 use crate::util::rfc3339::{self, rfc3339};
 
 /// `GET /v1/keys`
-///
-/// # Errors
-/// With all faults of the query.
 pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
@@ -39,7 +36,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         let next = rows.last().filter(|_| has_more).map(|key| key.id.as_str());
-        let shown = rows.iter().map(|key| key.shown(&principal.key_id, context.now, None));
+        let shown = rows.iter().map(|key| key.view(&principal.key_id, context.now, None));
         let shown = shown.map(|key| json::bytes(&key)).collect::<Vec<_>>().join(&b',');
         let end = format!("],\"next\":{}}}", json::text(&next));
         let page = [b"{\"rows\":[".as_slice(), &shown, end.as_bytes()].concat();
@@ -48,9 +45,6 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 }
 
 /// `POST /v1/keys`
-///
-/// # Errors
-/// With all faults of the body.
 pub fn create<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &Metered<'_, P>,
@@ -75,27 +69,23 @@ pub fn create<'a, P: Ports>(
         if let Some(created) = results.first(created)? {
             return Ok(Response { status: 201, ..with_secret(&created, &key, principal, now) });
         }
-        lacks_none(principal, scopes)?;
-        if let (Some(asked), Some(end)) = (expires_at, principal.expires_at)
-            && asked > end
+        ensure_holds(principal, scopes)?;
+        if let (Some(requested), Some(end)) = (expires_at, principal.expires_at)
+            && requested > end
         {
             let what = format!(
-                "is after the expiry of the API key that creates it, {}",
+                "is later than the expiry of the API key that creates it, {}",
                 rfc3339(end).unwrap_or_default()
             );
             return Err(body.refuse(&["expiresAt"], &what, None));
         }
-        let detail = format!(
-            "This environment has {MAX_KEYS} valid API keys already: revoke those that nobody needs."
-        );
+        let detail =
+            format!("This environment already has {MAX_KEYS} valid API keys: revoke unused ones.");
         Err(Problem::new(Code::KeyLimit, detail))
     }))
 }
 
 /// `POST /v1/keys/{id}/rotate`
-///
-/// # Errors
-/// When the request has a query.
 pub fn rotate<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &Metered<'_, P>,
@@ -117,27 +107,24 @@ pub fn rotate<'a, P: Ports>(
         let old = results.first(old)?.ok_or_else(|| no_key(context))?;
         let why = match (old.state(now), &old.replaced_by) {
             (KeyState::Active, None) => None,
-            (KeyState::Active, Some(by)) => Some(format!("was replaced by `{by}` already")),
+            (KeyState::Active, Some(by)) => Some(format!("was already replaced by `{by}`")),
             (state, _) => Some(format!("is {}", state.as_str())),
         };
         if let Some(why) = why {
             return Err(Problem::new(Code::KeyInactive, format!("The API key {why}.")));
         }
-        lacks_none(principal, old.scopes())?;
-        // It has a scope that only a later release knows.
+        ensure_holds(principal, old.scopes())?;
+        // The key has a scope that this release does not know.
         Err(Problem::new(Code::KeyInactive, "The API key can't be replaced by this release."))
     }))
 }
 
 /// `DELETE /v1/keys/{id}`
-///
-/// # Errors
-/// When the request has a query.
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, id) = (context.guard(), key_id(context));
     let mut statements = Statements::default();
-    // Selected before it is revoked: a key that revokes itself sees nothing afterwards.
+    // Selected before it is revoked: a key that revokes itself can't read anything afterwards.
     let found = statements.ask::<Key>(select(&guard, &id));
     statements.run(revoke(&guard, &id, context.now));
     Ok(Handler::render(statements, move |results, _| {
@@ -146,12 +133,12 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// The id of a key in the one form in which it is stored. Returns `None` for what can't be one.
+/// Normalizes the id of a key, a UUID.
 fn parse_id(text: &str) -> Option<String> {
     ConnectionId::parse(text).map(|id| id.as_str().to_owned())
 }
 
-/// The id that the path names: a UUID, as a connection's is; one that no key has when it can't be one.
+/// The id in the path. Returns an id that no key has if it is not a UUID.
 fn key_id(context: &Context<'_>) -> String {
     context.connection_id().as_str().to_owned()
 }
@@ -161,19 +148,19 @@ fn no_key(context: &Context<'_>) -> Problem {
     Problem::new(Code::KeyNotFound, detail)
 }
 
-/// A new key of the caller's environment, which names the database of the caller's account.
+/// Generates a key of the caller's environment and shard.
 fn generate<P: Ports>(context: &Context<'_>, ports: &Metered<'_, P>) -> ApiKey {
     let shard = Shard::new(ports.number()).unwrap_or_default();
     ApiKey::generate(context.caller.environment(), shard, |bytes| ports.fill(bytes))
 }
 
 fn with_secret(created: &Key, key: &ApiKey, principal: &Principal, now: u64) -> Response {
-    let document = created.shown(&principal.key_id, now, Some(key.reveal()));
+    let document = created.view(&principal.key_id, now, Some(key.reveal()));
     Response::json(json::bytes(&document), NO_STORE)
 }
 
-/// Refuses scopes that the caller lacks itself.
-fn lacks_none(principal: &Principal, scopes: Scopes) -> Result<(), Problem> {
+/// Fails if the caller lacks one of the scopes.
+fn ensure_holds(principal: &Principal, scopes: Scopes) -> Result<(), Problem> {
     match scopes.iter().find(|scope| !principal.scopes.contains(*scope)) {
         Some(scope) => Err(Problem::lacks("API key", scope)),
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! `GET /v1/whoami`: what the caller's secret may do, without the secret itself.
+//! `GET /v1/whoami`: the permissions of the caller.
 
 use serde::Serialize;
 
@@ -13,7 +13,6 @@ use crate::util::json;
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
 
-/// The document.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Whoami<'a> {
@@ -22,13 +21,13 @@ struct Whoami<'a> {
     scopes: Scopes,
     expires_at: Option<String>,
     #[serde(flatten)]
-    confinement: Option<Confined<'a>>,
+    restriction: Option<RestrictionView<'a>>,
 }
 
-/// What it says of a token besides.
+/// Additional members for tokens.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Confined<'a> {
+struct RestrictionView<'a> {
     identity: &'a str,
     identity_type: Option<IdentityType>,
     platforms: Option<&'a Names>,
@@ -38,19 +37,15 @@ struct Confined<'a> {
     origins: Option<&'a Names>,
 }
 
-/// Plans the request. For a token, the answer includes what it is confined to.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
-    let confinement = context.caller.token().map(|token| Confined {
-        identity: &token.confinement.identity,
-        identity_type: token.confinement.identity_type,
-        platforms: token.confinement.platforms.as_ref(),
+    let restriction = context.caller.token().map(|token| RestrictionView {
+        identity: &token.restriction.identity,
+        identity_type: token.restriction.identity_type,
+        platforms: token.restriction.platforms.as_ref(),
         access: token.limits.access,
         actions: token.limits.actions.as_ref(),
-        connections: token.confinement.connections.as_ref(),
+        connections: token.restriction.connections.as_ref(),
         origins: token.origins.as_ref(),
     });
     Ok(Handler::render(Statements::default(), move |_, principal| {
@@ -59,7 +54,7 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
             environment: principal.environment,
             scopes: principal.scopes,
             expires_at: principal.expires_at.and_then(rfc3339),
-            confinement,
+            restriction,
         };
         Ok(Response::json(json::bytes(&document), NO_STORE))
     }))

@@ -170,7 +170,7 @@ pub(super) async fn respond<P: Ports>(
             let Some(actions) = actions else {
                 return Err(no_platform(platform, &catalog.platforms().await?, platforms));
             };
-            let tag = etag::of_query(actions.id, &request.query, &limits.name());
+            let tag = etag::of_query(actions.id, &request.query, &limits.fingerprint());
             if let Some(response) = known(request, cache, &tag) {
                 return Ok(response);
             }
@@ -277,7 +277,7 @@ fn names(platforms: Option<&Names>) -> &str {
 
 /// What a list of actions shows depends on this besides what is stored.
 fn shown_of(platforms: Option<&Names>, limits: &Limits) -> String {
-    let limits = limits.name();
+    let limits = limits.fingerprint();
     // No platform's name has a slash.
     let between = if limits.is_empty() { "" } else { "/" };
     [names(platforms), between, &limits].concat()

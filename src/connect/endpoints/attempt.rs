@@ -1,4 +1,4 @@
-//! `GET /v1/vault/connect/{id}`: what became of an attempt, now or as soon as it is known.
+//! `GET /v1/vault/connect/{id}`: the status of a connect attempt. With `wait`, responds as soon as the attempt has ended.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -18,31 +18,30 @@ use crate::terms::AttemptStatus;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// Milliseconds between two looks at an attempt whose outcome is waited for.
+/// The polling interval of `wait`, in milliseconds.
 const PAUSE_MS: u32 = 1000;
 
-/// What is told of an attempt.
+/// The JSON of an attempt.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct AttemptView<'a> {
     id: &'a str,
     platform: &'a str,
     status: AttemptStatus,
     connection: Option<Box<RawValue>>,
-    error: Option<Error>,
+    error: Option<AttemptError>,
     expires_at: Option<String>,
 }
 
-/// Why an attempt failed.
+/// The error of a failed attempt.
 #[derive(Serialize)]
-pub(super) struct Error {
+pub(super) struct AttemptError {
     code: String,
     detail: String,
 }
 
-impl Error {
-    /// Why an attempt with this status failed, if it did.
-    pub(super) fn of(status: Status) -> Option<Self> {
+impl AttemptError {
+    pub(super) fn from_status(status: Status) -> Option<Self> {
         match status {
             Status::Failed { code, detail } => Some(Self { code, detail }),
             Status::Pending | Status::Succeeded | Status::Expired => None,
@@ -50,10 +49,6 @@ impl Error {
     }
 }
 
-/// Plans the request.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -61,17 +56,17 @@ pub fn plan<'a, P: Ports>(
     let mut query = context.query();
     query.finish()?;
     let wait = query.integer("wait").unwrap_or(0);
-    // Attempts have the same kind of ids as connections.
+    // The ids of attempts have the same form as those of connections.
     let id = context.connection_id();
     let mut statements = Statements::default();
-    let (attempt, connection) = ask(context, &id, &mut statements);
+    let (attempt, connection) = add_statements(context, &id, &mut statements);
     Ok(Handler::new(statements, move |results, _| async move {
         let (attempt, connection) = (results.first(attempt)?, results.first(connection)?);
         wait_for(context, &id, wait, (attempt, connection), ports).await
     }))
 }
 
-fn ask(
+fn add_statements(
     context: &Context<'_>,
     id: &ConnectionId,
     statements: &mut Statements,
@@ -99,7 +94,7 @@ async fn wait_for<P: Ports>(
         ports.sleep(PAUSE_MS).await;
         left = left.saturating_sub(u64::from(PAUSE_MS));
         let mut statements = Statements::default();
-        let (attempt_rows, connection_rows) = ask(context, id, &mut statements);
+        let (attempt_rows, connection_rows) = add_statements(context, id, &mut statements);
         let sets = ports.batch(statements.into_vec()).await?;
         let results = Results { sets, repeated: false };
         attempt = results.first(attempt_rows)?;
@@ -108,7 +103,7 @@ async fn wait_for<P: Ports>(
 }
 
 fn not_found() -> Problem {
-    Problem::new(Code::AttemptNotFound, "There is no such attempt to connect.")
+    Problem::new(Code::AttemptNotFound, "There is no such connect attempt.")
 }
 
 fn shown(
@@ -122,12 +117,12 @@ fn shown(
         RawValue::from_string(text).map_err(|_| StorageError::new("a connection is damaged"))
     };
     let connection = connection.map(document).transpose()?.map(raw).transpose()?;
-    let shown = Shown {
+    let shown = AttemptView {
         id: &attempt.id,
         platform: &attempt.platform,
         status: status.name(),
         connection,
-        error: Error::of(status),
+        error: AttemptError::from_status(status),
         expires_at: rfc3339(attempt.expires_at),
     };
     Ok(Response::json(json::bytes(&shown), NO_STORE))

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::attempt::Error;
+use super::attempt::AttemptError;
 use crate::connect::attempt::{Attempt, Status};
-use crate::connect::statements::{AskedAttempts, select_attempts};
+use crate::connect::statements::{AttemptFilter, select_attempts};
 use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -17,11 +17,10 @@ use crate::util::case_fold::fold;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// How many attempts are looked at for a page when no index leads to just those that are asked for: the page may then have
-/// fewer rows than `limit`, or none, although more follow.
-const LOOKED_AT: u64 = 1000;
+/// How many attempts a request scans when no index covers its filters. The page may then have fewer rows than `limit`, or none,
+/// although more follow.
+const SCAN_LIMIT: u64 = 1000;
 
-/// A row of the list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
@@ -32,15 +31,11 @@ struct Row<'a> {
     identity_type: IdentityType,
     status: AttemptStatus,
     connection: Option<&'a str>,
-    error: Option<Error>,
+    error: Option<AttemptError>,
     created_at: Option<String>,
     expires_at: Option<String>,
 }
 
-/// Plans the request.
-///
-/// # Errors
-/// With all faults of the query.
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let statuses: Vec<AttemptStatus> = query.names("status", &AttemptStatus::NAMES);
@@ -50,15 +45,15 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let before = query.text("before").and_then(|text| ConnectionId::parse(&text));
     let limit = Paging::read(&query).limit;
     let (guard, now) = (context.guard(), context.now);
-    let asked = AskedAttempts {
+    let filter = AttemptFilter {
         identity: identity.as_deref(),
         statuses: &statuses,
         before: before.as_ref(),
     };
-    let is_exact = platform.is_none() && (statuses.is_empty() || !asked.is_of_identity(&guard));
-    let most = if is_exact { limit.saturating_add(1) } else { LOOKED_AT.max(limit) };
+    let is_exact = platform.is_none() && (statuses.is_empty() || !filter.is_of_identity(&guard));
+    let scan_limit = if is_exact { limit.saturating_add(1) } else { SCAN_LIMIT.max(limit) };
     let mut statements = Statements::default();
-    let found = statements.ask::<Attempt>(select_attempts(&guard, &asked, most));
+    let found = statements.ask::<Attempt>(select_attempts(&guard, &filter, scan_limit));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         let found = results.all(found)?;
@@ -71,12 +66,14 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
             left = left.saturating_sub(1);
             last = Some(&attempt.id);
             let status = attempt.status(now);
-            let is_asked = statuses.is_empty() || statuses.contains(&status.name());
-            if is_asked && platform.as_ref().is_none_or(|platform| *platform == attempt.platform) {
+            let has_status = statuses.is_empty() || statuses.contains(&status.name());
+            if has_status && platform.as_ref().is_none_or(|platform| *platform == attempt.platform)
+            {
                 rows.push(json::bytes(&row(attempt, status)));
             }
         }
-        let is_cut_off = left > 0 || u64::try_from(found.len()).is_ok_and(|found| found == most);
+        let is_cut_off =
+            left > 0 || u64::try_from(found.len()).is_ok_and(|found| found == scan_limit);
         let next = last.filter(|_| is_cut_off);
         let end = format!("],\"next\":{}}}", json::text(&next));
         let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
@@ -85,7 +82,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 }
 
 fn row(attempt: &Attempt, status: Status) -> Row<'_> {
-    // An attempt has an id for its connection before there is one.
+    // A new attempt already has the id of its future connection.
     let exists = attempt.reconnects == 1 || status == Status::Succeeded;
     Row {
         id: &attempt.id,
@@ -95,7 +92,7 @@ fn row(attempt: &Attempt, status: Status) -> Row<'_> {
         identity_type: attempt.identity_type,
         status: status.name(),
         connection: exists.then_some(attempt.connection_id.as_str()),
-        error: Error::of(status),
+        error: AttemptError::from_status(status),
         created_at: rfc3339(attempt.created_at),
         expires_at: rfc3339(attempt.expires_at),
     }

@@ -1,11 +1,11 @@
-//! Methods without a redirect: the credentials are checked at the platform, then stored.
+//! Methods without a redirect: verifies the credentials at the platform, then stores them.
 
-use super::platform::Checked;
-use super::start::{Chosen, To};
-use super::store::{Account, Target, Unchecked, Written, store};
-use super::{opening, platform};
+use super::platform::CheckOutcome;
+use super::start::{ConnectRequest, ConnectTarget};
+use super::store::{ConnectedAccount, InconclusiveCheck, StoreOutcome, StoreTarget, store};
+use super::{decrypt_error, platform};
 use crate::connect::client::OauthClient;
-use crate::connect::filled::{Filled, take_told};
+use crate::connect::resolved_oauth::{ResolvedOAuth, apply_platform_values};
 use crate::connections::endpoints::create::{exists, no_place};
 use crate::connections::endpoints::shown::shown;
 use crate::credentials::held::Held;
@@ -18,8 +18,8 @@ use crate::oauth::{TokenError, TokenErrorKind};
 use crate::ports::Ports;
 use crate::storage::metering::Metered;
 
-impl Chosen<'_> {
-    /// Checks what was filled in at the platform, and stores it.
+impl ConnectRequest<'_> {
+    /// Verifies and stores the credentials of the request.
     pub(super) async fn store_fields<P: Ports>(
         self,
         ports: &Metered<'_, P>,
@@ -28,25 +28,32 @@ impl Chosen<'_> {
         self.check_and_store(ports, held, None, None, (&[], None)).await
     }
 
-    /// Asks for a token of the app itself, and stores it.
+    /// Requests a token with the client credentials of the app, and stores it.
     pub(super) async fn store_client_credentials<P: Ports>(
         self,
         ports: &Metered<'_, P>,
-        filled: &Filled,
+        resolved: &ResolvedOAuth,
         client: &OauthClient,
         scopes: Vec<String>,
     ) -> Result<Response, Problem> {
-        let opened = opening(client.open(&self.context.config.vault_keys))?;
-        let opened = opened.proving(filled.oauth.token_auth, &filled.token_url, ports).await;
+        let opened = client.open(&self.context.config.vault_keys).map_err(decrypt_error)?;
+        let opened =
+            opened.with_assertion(resolved.oauth.token_auth, &resolved.token_url, ports).await;
         let endpoint =
-            TokenEndpoint { oauth: &filled.oauth, url: &filled.token_url, client: &opened };
-        let request = endpoint.of_client(&scopes);
-        let tokens = platform::tokens(ports, &filled.oauth, request).await;
+            TokenEndpoint { oauth: &resolved.oauth, url: &resolved.token_url, client: &opened };
+        let request = endpoint.client_credentials(&scopes);
+        let tokens = platform::tokens(ports, &resolved.oauth, request).await;
         let tokens = tokens.map_err(|error| refused(&self.connector.name, &error))?;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
         let mut values = self.values.clone();
-        let place = (self.method, &filled.oauth, self.connector.servers.as_slice());
-        take_told(&mut values, place, &client.variables(), tokens.told.clone(), ports);
+        let place = (self.method, &resolved.oauth, self.connector.servers.as_slice());
+        apply_platform_values(
+            &mut values,
+            place,
+            &client.variables(),
+            tokens.field_values.clone(),
+            ports,
+        );
         let held = Held::of_tokens(tokens, values);
         let scopes = (scopes.as_slice(), granted.as_deref());
         self.check_and_store(ports, held, Some(client), expires_at, scopes).await
@@ -58,26 +65,28 @@ impl Chosen<'_> {
         mut held: Held,
         client: Option<&OauthClient>,
         expires_at: Option<u64>,
-        (asked_scopes, granted_scopes): (&[String], Option<&[String]>),
+        (requested_scopes, granted_scopes): (&[String], Option<&[String]>),
     ) -> Result<Response, Problem> {
         let (context, connector, method) = (self.context, self.connector, self.method);
         let (config, name) = (context.config, &connector.name);
-        let asking = platform::Asking { config, connector, method, held: &held, client };
-        let checked = platform::verify(ports, asking).await.checked(name)?;
-        platform::learn(ports, config, (connector, method), client, &mut held).await;
+        let auth = platform::PlatformAuth { config, connector, method, held: &held, client };
+        let checked = platform::verify(ports, auth).await.checked(name)?;
+        platform::fetch_account(ports, config, (connector, method), client, &mut held).await;
         let tenant = (self.principal.account.as_str(), self.principal.environment);
         let keys = &context.config.vault_keys;
-        let is_other = match (&self.connection, &self.former) {
-            (To::Existing(_), Some(former)) => former.is_other(keys, tenant, &held),
+        let is_different_account = match (&self.connection, &self.previous) {
+            (ConnectTarget::Existing(_), Some(previous)) => {
+                previous.is_different_account(keys, tenant, &held)
+            }
             _ => false,
         };
-        if is_other && !self.allows_other_account {
+        if is_different_account && !self.allows_other_account {
             let detail = format!(
                 "These credentials belong to another account at {name} than before. Nothing was changed."
             );
             return Err(Problem::new(Code::CredentialsRejected, detail));
         }
-        let account = Account {
+        let account = ConnectedAccount {
             account: &self.principal.account,
             environment: self.principal.environment,
             request: context.request_id,
@@ -85,43 +94,45 @@ impl Chosen<'_> {
             method,
             held: &held,
             expires_at,
-            asked_scopes,
+            requested_scopes,
             granted_scopes,
-            state: machine::stored(checked == Checked::Accepted || held.tokens.is_some()),
-            unchecked: Unchecked::of(checked).filter(|_| held.tokens.is_none()),
+            state: machine::stored(checked == CheckOutcome::Accepted || held.tokens.is_some()),
+            unchecked: InconclusiveCheck::from_outcome(checked).filter(|_| held.tokens.is_none()),
             names: context.config.account_names,
             now: context.now,
         };
         let (written, status) = match &self.connection {
-            To::New(new) => {
+            ConnectTarget::New(new) => {
                 let is_by_token = context.caller.token().is_some();
-                (store(ports, keys, &account, Target::New { new, is_by_token }).await?, 201)
+                (store(ports, keys, &account, StoreTarget::New { new, is_by_token }).await?, 201)
             }
-            To::Existing(holder) => {
+            ConnectTarget::Existing(holder) => {
                 let (name, tags) = (self.name.as_deref(), self.tags.as_deref());
-                let target = Target::Existing { id: &holder.id, name, tags };
+                let target = StoreTarget::Existing { id: &holder.id, name, tags };
                 (store(ports, keys, &account, target).await?, 200)
             }
         };
         match written {
-            Written::Done(connection) => {
+            StoreOutcome::Done(connection) => {
                 let mut response = shown(&connection)?;
                 response.status = status;
                 let path = Keyed::ReadConnection.address(&[&connection.id]);
                 response.add("location", format!("{}{path}", context.request.origin));
                 Ok(response)
             }
-            Written::Taken(holder) => Err(exists(&holder, context.caller)),
-            Written::Gone if matches!(self.connection, To::New(_)) => Err(no_place(context.caller)),
-            Written::Gone => Err(Problem::no_connection()),
+            StoreOutcome::KeyTaken(holder) => Err(exists(&holder, context.caller)),
+            StoreOutcome::NothingWritten if matches!(self.connection, ConnectTarget::New(_)) => {
+                Err(no_place(context.caller))
+            }
+            StoreOutcome::NothingWritten => Err(Problem::no_connection()),
         }
     }
 }
 
-/// The platform gave no token to the app itself.
+/// The error if the platform does not issue a token to the app.
 fn refused(name: &str, error: &TokenError) -> Problem {
     match error.kind {
-        TokenErrorKind::Passing | TokenErrorKind::Unreadable => platform::unreachable(name),
+        TokenErrorKind::Temporary | TokenErrorKind::Unreadable => platform::unreachable(name),
         _ => {
             let code = error.code.as_deref().unwrap_or("no reason");
             let detail = format!("{name} rejects the OAuth client (`{code}`). Nothing was stored.");
@@ -137,9 +148,9 @@ mod tests {
     use crate::oauth::{TokenError, TokenErrorKind};
 
     #[test]
-    fn an_app_that_gets_no_token_learns_whether_to_try_again() {
+    fn token_errors_map_to_retryable_problems() {
         for (kind, code) in [
-            (TokenErrorKind::Passing, Code::PlatformUnreachable),
+            (TokenErrorKind::Temporary, Code::PlatformUnreachable),
             (TokenErrorKind::Unreadable, Code::PlatformUnreachable),
             (TokenErrorKind::ClientRejected, Code::CredentialsRejected),
             (TokenErrorKind::GrantRejected, Code::CredentialsRejected),

@@ -1,20 +1,23 @@
-//! Connecting accounts: attempts are begun here, led to the platform, brought back, and told of.
+//! The connect flow: starts attempts, redirects users to the platform, handles the callback, reports the result.
 
 pub mod attempt;
 pub mod attempts;
-mod begin;
 pub mod callback;
 pub mod code;
 mod direct;
-mod former;
+mod failure;
 pub mod link;
 pub mod oauth_clients;
 pub(crate) mod pages;
 pub mod platform;
+mod previous_credentials;
 pub mod revoke;
 pub mod start;
+mod start_attempt;
+pub mod start_urls;
 pub mod store;
 pub mod window;
+mod window_link;
 
 use sha2::{Digest, Sha256};
 
@@ -29,50 +32,37 @@ use crate::http::message::Request;
 use crate::http::problem::Problem;
 use crate::ports::{Ports, StorageError};
 
-/// The cookie that identifies a browser for as long as it connects. Only this host's own pages can have set it.
+/// Identifies a browser during an attempt. With the prefix `__Host-`, only this host can set it.
 const COOKIE: &str = "__Host-connect";
 
-/// Where platforms send users back to.
-#[must_use]
+/// The redirect URI of this service.
 pub fn redirect_uri(origin: &str) -> String {
     format!("{origin}/connect/callback")
 }
 
-/// The service has no key to seal with.
-#[must_use]
+/// The error if the service has no key to encrypt with.
 pub fn no_vault_keys() -> Problem {
-    let detail = "The service cannot store credentials: its operator must set `VAULT_KEYS`, for example with `npm run vault-keys -- rotate`.";
+    let detail = "The service can't store credentials: its operator must set `VAULT_KEYS`, for example with `npm run vault-keys -- rotate`.";
     let problem = Problem::unavailable("`VAULT_KEYS` is missing or malformed");
     Problem { detail: detail.into(), ..problem }
 }
 
-/// What was sealed.
-///
-/// # Errors
-/// When it can't be sealed.
-pub fn sealing<T>(sealed: Result<T, SealError>) -> Result<T, Problem> {
-    sealed.map_err(|error| match error {
+/// The error if a secret can't be encrypted.
+pub fn encrypt_error(error: SealError) -> Problem {
+    match error {
         SealError::NoKey => no_vault_keys(),
-        SealError::TooLong => Problem::unavailable(format!("sealing: {error}")),
-    })
+        SealError::TooLong => Problem::unavailable(format!("encrypting: {error}")),
+    }
 }
 
-/// What was opened.
-///
-/// # Errors
-/// When no key opens it; the log says which key is missing.
-pub fn opening<T>(opened: Result<T, OpenError>) -> Result<T, Problem> {
-    opened.map_err(|error| {
-        let detail = "The service cannot open stored credentials. Its operator can find the cause in the log, by `requestId`.";
-        let problem = Problem::unavailable(format!("opening what is sealed: {error}"));
-        Problem { detail: detail.into(), ..problem }
-    })
+/// The error if a secret can't be decrypted. The log says which key is missing.
+pub fn decrypt_error(error: OpenError) -> Problem {
+    let detail = "The service can't decrypt stored credentials. Its operator can find the cause in the log, by `requestId`.";
+    let problem = Problem::unavailable(format!("decrypting: {error}"));
+    Problem { detail: detail.into(), ..problem }
 }
 
-/// What connecting needs of a platform's connector. Returns `None` when the catalog has no such platform.
-///
-/// # Errors
-/// When the catalog can't be read.
+/// Reads a connector from the catalog. Returns `None` for an unknown platform.
 pub(crate) async fn connector<P: Ports>(
     catalog: &Catalog<'_, P>,
     platform: &str,
@@ -83,23 +73,23 @@ pub(crate) async fn connector<P: Ports>(
     })
 }
 
-/// The form in which a secret is stored: SHA-256 in hexadecimal.
+/// The hash under which a secret is stored: SHA-256 in hexadecimal.
 pub(crate) fn hash(secret: &str) -> String {
     KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
 }
 
-/// A browser, as its cookie says.
+/// A browser, as identified by its cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Browser<'a> {
-    /// What attempts are bound to.
+    /// The secret to which attempts are bound.
     secret: &'a str,
-    /// The attempt that it was led to a platform for last: the hash of its state, with the mark of its shard.
+    /// The last attempt for which it was redirected to a platform: the hash of its state, with the digits of its shard.
     attempt: Option<&'a str>,
 }
 
 impl<'a> Browser<'a> {
-    /// The browser that sends a request. Returns `None` when it sent no cookie that can be ours.
-    fn of(request: &'a Request) -> Option<Self> {
+    /// Parses the cookie. Returns `None` without a well-formed cookie.
+    fn from_request(request: &'a Request) -> Option<Self> {
         let pairs = request.header("cookie")?.split(';').map(str::trim);
         let mut ours = pairs.filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='));
         ours.find_map(|value| {
@@ -117,45 +107,42 @@ impl<'a> Browser<'a> {
         })
     }
 
-    /// As [`Self::of`], if one of these keys made its secret.
-    fn of_ours(request: &'a Request, keys: &VaultKeys) -> Option<Self> {
-        Self::of(request).filter(|browser| keys.has_minted(Purpose::Browser, browser.secret))
+    /// As [`Self::from_request`], if one of these keys generated the secret.
+    fn authenticated(request: &'a Request, keys: &VaultKeys) -> Option<Self> {
+        Self::from_request(request)
+            .filter(|browser| keys.has_minted(Purpose::Browser, browser.secret))
     }
 
-    /// The value of its cookie.
     fn cookie(self) -> String {
         let attempt = self.attempt.map(|attempt| format!(".{attempt}")).unwrap_or_default();
         format!("{}{attempt}", self.secret)
     }
 
-    /// The attempt's shard, and the hash of its state.
     fn attempt(self) -> Option<(Shard, &'a str)> {
         let attempt = self.attempt?;
         let (digits, hash) = attempt.split_at_checked(attempt.len().checked_sub(HASH_LEN)?)?;
-        Some((Shard::of_digits(digits).unwrap_or_default(), hash))
+        Some((Shard::from_digits(digits).unwrap_or_default(), hash))
     }
 }
 
-/// The length of a hash of a secret.
 const HASH_LEN: usize = 64;
 
-/// The browser's secret. Returns `None` when it sent no cookie that can be ours.
 fn browser(request: &Request) -> Option<&str> {
-    Browser::of(request).map(|browser| browser.secret)
+    Browser::from_request(request).map(|browser| browser.secret)
 }
 
-/// The cookie of a browser that is led to a platform for an attempt with a state.
+/// The cookie of a browser that is redirected to a platform, for an attempt with this state.
 fn cookie_for(secret: &str, shard: Shard, state: &str) -> String {
     format!("{secret}.{}", shard.mark(hash(state)))
 }
 
-/// The header that gives the cookie to the browser, for as long as somebody may take in the window, and an attempt and its
-/// exchange after that.
+/// The header `Set-Cookie`. The cookie lives for the longest time in the connect window, followed by an attempt and its
+/// exchange.
 fn set_cookie(value: &str) -> String {
     format!("{COOKIE}={value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=7200")
 }
 
-/// Whether a browser sends the request from one of this service's own pages.
+/// Whether a page of this service sent the request.
 pub(crate) fn is_own_page(request: &Request) -> bool {
     let site = request.header("sec-fetch-site");
     let origin = request.header("origin");
@@ -165,7 +152,7 @@ pub(crate) fn is_own_page(request: &Request) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Browser, browser, cookie_for, hash, is_own_page, opening};
+    use super::{Browser, browser, cookie_for, decrypt_error, hash, is_own_page};
     use crate::auth::Shard;
     use crate::credentials::OpenError;
     use crate::http::message::Request;
@@ -193,7 +180,7 @@ mod tests {
         for shard in [Shard::FIRST, Shard::new(77).unwrap()] {
             let cookie = format!("__Host-connect={}", cookie_for(&good, shard, "a state"));
             let request = with(&[("cookie", &cookie)]);
-            let found = Browser::of(&request).unwrap();
+            let found = Browser::from_request(&request).unwrap();
             assert_eq!(
                 (found.secret, found.attempt()),
                 (good.as_str(), Some((shard, hash("a state").as_str())))
@@ -201,7 +188,7 @@ mod tests {
         }
         for attempt in ["", "x", &"a".repeat(63), &"a".repeat(65), &"-".repeat(64)] {
             let request = with(&[("cookie", &format!("__Host-connect={good}.{attempt}"))]);
-            let found = Browser::of(&request).unwrap();
+            let found = Browser::from_request(&request).unwrap();
             assert_eq!((found.secret, found.attempt()), (good.as_str(), None), "{attempt}");
         }
         let other = with(&[("cookie", &format!("connect={good}; __Host-connected={good}"))]);
@@ -209,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_this_service_says_so() {
+    fn is_own_page_checks_origin_and_fetch_metadata() {
         let own = ("origin", "https://vault.example");
         for (headers, is_own) in [
             (&[own][..], true),
@@ -224,9 +211,9 @@ mod tests {
     }
 
     #[test]
-    fn what_no_key_opens_is_explained_in_the_log_only() {
-        let problem = opening::<()>(Err(OpenError::UnknownKey("k1".into()))).unwrap_err();
-        assert!(problem.detail.contains("cannot open stored credentials"), "{}", problem.detail);
+    fn decrypt_errors_are_explained_in_the_log_only() {
+        let problem = decrypt_error(OpenError::UnknownKey("k1".into()));
+        assert!(problem.detail.contains("can't decrypt stored credentials"), "{}", problem.detail);
         assert!(problem.cause.unwrap().contains("`k1`"));
     }
 }

@@ -1,4 +1,4 @@
-//! `/v1/oauth-clients`: the app's registrations at platforms.
+//! `/v1/oauth-clients`: the app's OAuth clients at platforms.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::catalog::detail::{AuthMethod, TokenAuth};
 use crate::catalog::endpoints::answer::no_platform;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{OauthClient, place};
-use crate::connect::endpoints::{connector, no_vault_keys, redirect_uri, sealing};
+use crate::connect::endpoints::{connector, encrypt_error, no_vault_keys, redirect_uri};
 use crate::connect::method::objection;
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::http::body::BodyReader;
@@ -19,33 +19,30 @@ use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::oauth::assertion::PrivateKey;
 use crate::ports::{Db, Ports, StorageError, first_row};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::Statements as Asked;
+use crate::storage::transaction::Statements;
 use crate::util::case_fold::fold;
 use crate::util::json;
 use crate::util::patterns::Matcher;
 
-/// How many of a platform's scopes are named to whoever sets a client without any.
+/// The number of scopes that the warning for a client without scopes suggests.
 const SUGGESTED: usize = 3;
 
-/// The number of clients.
 #[derive(Deserialize)]
 struct Count {
     total: u64,
 }
 
 /// `GET /v1/oauth-clients`
-///
-/// # Errors
-/// With all faults of the query.
 pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
     let paging = Paging::read(&query);
     let offset = paging.limit.saturating_mul(paging.page.saturating_sub(1));
-    let (guard, mut asked) = (context.guard(), Asked::default());
-    let rows = asked.ask::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
-    let count = asked.ask::<Count>(statements::count_clients(&guard));
-    Ok(Handler::render(asked, move |results, _| {
+    let (guard, mut statements) = (context.guard(), Statements::default());
+    let rows =
+        statements.ask::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
+    let count = statements.ask::<Count>(statements::count_clients(&guard));
+    Ok(Handler::render(statements, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
         let rows = results.all(rows)?;
         let rows = rows.iter().map(|client| document(client, &redirect_uri, &[]));
@@ -56,15 +53,12 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 }
 
 /// `GET /v1/oauth-clients/{platform}`
-///
-/// # Errors
-/// When the request has a query.
 pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
-    let (guard, mut asked) = (context.guard(), Asked::default());
+    let (guard, mut statements) = (context.guard(), Statements::default());
     let platform = fold(context.argument(0));
-    let client = asked.ask::<OauthClient>(statements::select_client(&guard, &platform));
-    Ok(Handler::render(asked, move |results, _| {
+    let client = statements.ask::<OauthClient>(statements::select_client(&guard, &platform));
+    Ok(Handler::render(statements, move |results, _| {
         let client = results.first(client)?.ok_or_else(|| no_client(&platform))?;
         Ok(Response::json(
             document(&client, &redirect_uri(&context.request.origin), &[])?,
@@ -74,15 +68,12 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 }
 
 /// `DELETE /v1/oauth-clients/{platform}`
-///
-/// # Errors
-/// When the request has a query.
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
-    let (guard, mut asked) = (context.guard(), Asked::default());
+    let (guard, mut statements) = (context.guard(), Statements::default());
     let platform = fold(context.argument(0));
-    let deleted = asked.ask::<OauthClient>(statements::delete_client(&guard, &platform));
-    Ok(Handler::render(asked, move |results, _| {
+    let deleted = statements.ask::<OauthClient>(statements::delete_client(&guard, &platform));
+    Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_client(&platform));
         }
@@ -90,7 +81,6 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// The document of a client.
 fn document(
     client: &OauthClient,
     redirect_uri: &str,
@@ -106,20 +96,21 @@ fn no_client(platform: &str) -> Problem {
     Problem::new(Code::OauthClientNotFound, format!("There is no OAuth client for `{shown}`."))
 }
 
-/// The warning of a client that asks for no scopes. Returns `None` when the methods have none.
+/// The warning for a client without scopes. Returns `None` if the methods have no scopes.
 fn no_scopes(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
     let known = methods.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
     let known: Vec<String> =
         known.take(SUGGESTED).map(|scope| format!("`{}`", scope.name)).collect();
     (!known.is_empty()).then(|| {
         format!(
-            "The client asks for no scopes, so {platform} grants only what it grants by default. Set those that your calls need, such as {}: `authMethods` of the connector lists all.",
+            "The client requests no scopes, so {platform} grants only what it grants by default. Set those that your calls need, such as {}: `authMethods` of the connector lists all.",
             known.join(", ")
         )
     })
 }
 
-/// The stored secret is sent to the hosts that the variables and the method name, so whoever changes them must know it.
+/// The error if a member changes that decides where the stored secret is sent. Only a caller who knows the secret may change
+/// it.
 fn secret_needed(changed: &str) -> Problem {
     let what = format!("is required when `{changed}` changes: it decides where the secret is sent");
     let location = Location::Pointer("/clientSecret".to_owned());
@@ -127,7 +118,7 @@ fn secret_needed(changed: &str) -> Problem {
     Problem::of_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
-/// What is wrong with a secret where a private key is expected, or the other way round.
+/// Returns what is wrong if a private key is required and a secret was sent, or the other way round.
 fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> {
     let takes_key = |method: &&&AuthMethod| {
         method.oauth2().is_some_and(|oauth| oauth.token_auth == TokenAuth::PrivateKeyJwt)
@@ -163,12 +154,11 @@ pub fn put<'a, P: Ports>(
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
     let body = checked_body(context)?;
-    Ok(Handler::new(Asked::default(), move |_, principal| async move {
+    Ok(Handler::new(Statements::default(), move |_, principal| async move {
         store(context, body, &principal, ports).await
     }))
 }
 
-/// Stores the client.
 pub async fn store<P: Ports>(
     context: &Context<'_>,
     mut body: BodyReader,
@@ -176,10 +166,10 @@ pub async fn store<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let cache = context.service.catalog();
-    let asked = fold(context.argument(0));
+    let requested = fold(context.argument(0));
     let catalog = Catalog::open(cache, ports).await?;
-    let Some(connector) = connector(&catalog, &asked).await? else {
-        return Err(no_platform(&asked, &catalog.platforms().await?, None));
+    let Some(connector) = connector(&catalog, &requested).await? else {
+        return Err(no_platform(&requested, &catalog.platforms().await?, None));
     };
     let platform = connector.platform.as_str();
     let auth_method = body.text("authMethod");
@@ -225,7 +215,13 @@ pub async fn store<P: Ports>(
     let sealed = match &secret {
         Some(secret) => {
             let place = place(&principal.account, principal.environment, platform);
-            Some(sealing(context.config.vault_keys.seal(&place, secret.as_bytes(), ports))?)
+            Some(
+                context
+                    .config
+                    .vault_keys
+                    .seal(&place, secret.as_bytes(), ports)
+                    .map_err(encrypt_error)?,
+            )
         }
         None => None,
     };
@@ -254,7 +250,7 @@ pub async fn store<P: Ports>(
         statements::retry_rejected(principal, platform, context.now),
     ];
     let sets = ports.batch(batch).await?;
-    let former: Option<OauthClient> = first_row(&sets, 0)?;
+    let previous: Option<OauthClient> = first_row(&sets, 0)?;
     let client: Option<OauthClient> = first_row(&sets, 2)?;
     let client = client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
     if keeps && secret.is_none() && client.variables != json::text(&variables) {
@@ -266,9 +262,9 @@ pub async fn store<P: Ports>(
     let redirect_uri = redirect_uri(&context.request.origin);
     let stored = document(&client, &redirect_uri, warning.as_slice())?;
     let mut response = Response::json(stored, NO_STORE);
-    // A first try whose answer was lost may have created it.
-    let is_own = |former: OauthClient| ports.was_repeated() && former.created_at == context.now;
-    if former.is_none_or(is_own) {
+    // A first try whose response was lost may already have created it.
+    let is_own = |previous: OauthClient| ports.was_repeated() && previous.created_at == context.now;
+    if previous.is_none_or(is_own) {
         response.status = 201;
     }
     Ok(response)

@@ -1,57 +1,49 @@
-//! The pages that people see on their way to a platform and back. Everything that comes from a request or from a platform
-//! is escaped.
+//! The HTML pages of the connect flow and of agent sign-in. All values are escaped.
 
 use std::fmt::Write as _;
 
 use crate::http::message::{NO_STORE, Response};
 use crate::http::page::source_of;
 
-/// The policy of these pages. It has no `form-action`, which browsers apply to every redirect that follows a form too, and
-/// platforms redirect to hosts that nobody knows beforehand; nothing on the page can add a form.
+/// The Content Security Policy of these pages. It has no `form-action`, because browsers also apply it to the redirects that
+/// follow a form, and the hosts of platforms are not known in advance. Nothing on the page can add a form.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 
-/// A page under construction.
+/// A page. All strings are plain text unless stated otherwise.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// The heading, plain text.
     pub heading: String,
-    /// Paragraphs, plain text.
     pub paragraphs: Vec<String>,
-    /// A form that is sent to this path, with the text of its button.
+    /// The path and the label of a form with one button.
     pub button: Option<(String, String)>,
-    /// A form that is sent to this path, with what is in it: markup in which all text is escaped.
+    /// The path and the content of a form. The content is HTML in which all values are escaped.
     pub form: Option<(String, String)>,
-    /// Links, with their texts.
+    /// URLs and labels.
     pub links: Vec<(String, String)>,
-    /// What a script tells the window that opened this one: the attempt's id, its status, and the origin that may learn it.
-    pub told: Option<Told>,
-    /// The app's name.
+    /// What a script on the page posts to the window that opened it.
+    pub notification: Option<Notification>,
     pub app: Option<String>,
-    /// The address of the app's logo.
     pub app_logo: Option<String>,
-    /// The app's address, to which pages lead back that have no other link and ask nothing.
+    /// The app's URL. Pages without another link, button or form link to it.
     pub app_url: Option<String>,
-    /// The platform's logo: a path on the service's site, or a `data:` URL.
+    /// A path on this site, or a `data:` URL.
     pub platform_logo: Option<String>,
-    /// The HTTP status.
     pub status: u16,
 }
 
-/// What a page tells the window that opened it.
+/// The message to the window that opened the page, sent with `postMessage`.
 #[derive(Debug)]
-pub struct Told {
-    /// The attempt's id.
+pub struct Notification {
     pub attempt: String,
     /// `succeeded` or `failed`.
     pub status: &'static str,
-    /// The only origin that may learn it.
+    /// The only origin that may receive it.
     pub origin: String,
-    /// Where the browser goes on to.
+    /// The URL to which the browser continues.
     pub return_url: Option<String>,
 }
 
-/// Text as HTML, also between double quotes.
-#[must_use]
+/// Escapes a string for HTML, including attribute values in quotes.
 pub fn escape(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for character in text.chars() {
@@ -68,8 +60,6 @@ pub fn escape(text: &str) -> String {
 }
 
 impl Page {
-    /// The response.
-    #[must_use]
     pub fn response(&self) -> Response {
         let app = self.app.as_deref().unwrap_or("connector-vault");
         let mut body = String::new();
@@ -100,22 +90,25 @@ impl Page {
             let (url, text) = (escape(url), escape(text));
             let _ = writeln!(body, "<p><a href=\"{url}\" rel=\"noreferrer\">{text}</a></p>");
         }
-        let told = self.told.as_ref().map(|told| {
-            let return_url =
-                told.return_url.as_ref().map(|url| format!(" data-return=\"{}\"", escape(url)));
+        let notification = self.notification.as_ref().map(|notification| {
+            let return_url = notification
+                .return_url
+                .as_ref()
+                .map(|url| format!(" data-return=\"{}\"", escape(url)));
             format!(
                 " data-attempt=\"{}\" data-status=\"{}\" data-origin=\"{}\"{}",
-                escape(&told.attempt),
-                told.status,
-                escape(&told.origin),
+                escape(&notification.attempt),
+                notification.status,
+                escape(&notification.origin),
                 return_url.unwrap_or_default()
             )
         });
-        let script =
-            told.as_ref().map_or("", |_| "<script src=\"/style/connected.js\" defer></script>\n");
+        let script = notification
+            .as_ref()
+            .map_or("", |_| "<script src=\"/style/connected.js\" defer></script>\n");
         let html = format!(
             "<!doctype html>\n<html lang=\"en\"{}>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n<title>{} · {}</title>\n<link rel=\"icon\" href=\"/favicon.svg\">\n<link rel=\"stylesheet\" href=\"/style/palette.css\">\n<link rel=\"stylesheet\" href=\"/style/page.css\">\n<script src=\"/style/theme.js\"></script>\n{script}<header>\n<span class=\"name\">{app_logo}{}</span>\n</header>\n<main>\n{}<h1>{}</h1>\n{body}</main>\n</html>\n",
-            told.unwrap_or_default(),
+            notification.unwrap_or_default(),
             escape(&self.heading),
             escape(app),
             escape(app),
@@ -128,7 +121,7 @@ impl Page {
         let source = source_of(self.app_logo.as_deref());
         let policy = POLICY.replace("img-src 'self'", &format!("img-src 'self'{source}"));
         response.add("content-security-policy", policy);
-        // With `no-referrer`, browsers would not say from which page the form comes.
+        // With `no-referrer`, browsers would not send the origin of the form.
         response.add("referrer-policy", "same-origin");
         response.add("x-frame-options", "DENY");
         response
@@ -140,7 +133,7 @@ mod tests {
     use super::{Page, escape};
 
     #[test]
-    fn nothing_becomes_markup() {
+    fn all_values_are_escaped() {
         assert_eq!(escape("<b a=\"x\" c='y'>&"), "&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;");
         let evil = "\"><script>alert(1)</script>".to_owned();
         let page = Page {
@@ -152,7 +145,7 @@ mod tests {
             app_logo: Some(evil.clone()),
             app_url: Some(evil.clone()),
             platform_logo: Some(evil.clone()),
-            told: None,
+            notification: None,
             form: Some((evil, String::new())),
             status: 200,
         };

@@ -1,67 +1,63 @@
-//! Requests to platforms while an account is connected.
+//! Requests to platforms: token requests, verification of credentials, and the account's id and name.
 
 use serde_json::Value;
 
-use super::opening;
+use super::decrypt_error;
 use crate::catalog::detail::{AuthMethod, FieldSource, Request, SourceKind, Verify};
 use crate::connect::client::OauthClient;
-use crate::connect::filled::take_told;
 use crate::connect::method::Connector;
+use crate::connect::resolved_oauth::apply_platform_values;
 use crate::credentials::held::Held;
 use crate::credentials::placing::{CLIENT_SECRET, Placed, Placing, needs};
 use crate::http::config::Config;
 use crate::http::problem::{Code, Problem};
-use crate::oauth::answer::moment;
+use crate::oauth::response::times;
 use crate::oauth::token::TokenEndpoint;
-use crate::oauth::{Client, TokenError, Tokens, account, answer};
+use crate::oauth::{Client, TokenError, Tokens, account, response};
 use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse, Patterns, user_agent};
 use crate::util::json;
 
-/// The longest that a platform may take to answer, in milliseconds.
+/// The timeout of a request, in milliseconds.
 pub const DEADLINE_MS: u32 = 20_000;
 
-/// What a platform says of credentials.
+/// The result of verifying credentials at the platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It accepts them.
     Accepted,
-    /// It rejects them, with this status.
+    /// Contains the HTTP status.
     Rejected(u16),
-    /// There is no request that would show it.
-    Unasked,
-    /// Its response says nothing about them.
+    /// The connector has no request for that.
+    NotChecked,
+    /// The response, with this HTTP status, neither accepts nor rejects them.
     Inconclusive(u16),
-    /// It can't be asked at the moment.
+    /// The platform is temporarily unavailable.
     Unavailable {
-        /// The status of its response; `None` when there was none.
+        /// The HTTP status, if there was a response.
         status: Option<u16>,
-        /// How long it asks to wait, in milliseconds; `None` when it does not say.
+        /// From the header `Retry-After`, in milliseconds.
         retry_after_ms: Option<u64>,
     },
 }
 
-/// What a verdict means for credentials that are to be stored.
+/// What a verdict means for credentials that are about to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
-    /// The platform accepts them.
+pub enum CheckOutcome {
     Accepted,
-    /// Nothing can check them.
-    Unasked,
-    /// They were not checked; the HTTP status, if the platform responded.
-    Not(Option<u16>),
+    /// The connector has no request for that.
+    NotChecked,
+    /// The check was inconclusive; the HTTP status, if there was a response.
+    NoResult(Option<u16>),
 }
 
 impl Verdict {
-    /// What to store. A check without a result never keeps credentials from being stored.
-    ///
-    /// # Errors
-    /// `credentials_rejected`; `name` is the platform's.
-    pub fn checked(self, name: &str) -> Result<Checked, Problem> {
+    /// Fails only if the platform rejects the credentials: an inconclusive check does not prevent storing them. `name` is the
+    /// platform's.
+    pub fn checked(self, name: &str) -> Result<CheckOutcome, Problem> {
         match self {
-            Self::Accepted => Ok(Checked::Accepted),
-            Self::Unasked => Ok(Checked::Unasked),
-            Self::Inconclusive(status) => Ok(Checked::Not(Some(status))),
-            Self::Unavailable { status, .. } => Ok(Checked::Not(status)),
+            Self::Accepted => Ok(CheckOutcome::Accepted),
+            Self::NotChecked => Ok(CheckOutcome::NotChecked),
+            Self::Inconclusive(status) => Ok(CheckOutcome::NoResult(Some(status))),
+            Self::Unavailable { status, .. } => Ok(CheckOutcome::NoResult(status)),
             Self::Rejected(status) => {
                 let detail = format!(
                     "{name} rejects these credentials (HTTP status {status}). Nothing was stored."
@@ -72,27 +68,19 @@ impl Verdict {
     }
 }
 
-/// The credentials of a connection at its platform, for the connector's own requests.
+/// The credentials of a connection, for the connector's own requests.
 #[derive(Clone, Copy)]
-pub struct Asking<'a> {
-    /// The operator's settings.
+pub struct PlatformAuth<'a> {
     pub config: &'a Config,
-    /// The platform's connector.
     pub connector: &'a Connector,
-    /// The method by which the account was connected.
     pub method: &'a AuthMethod,
-    /// The credentials.
     pub held: &'a Held,
-    /// The account's OAuth client at the platform.
+    /// The app's OAuth client at the platform.
     pub client: Option<&'a OauthClient>,
 }
 
-impl Asking<'_> {
-    /// What each request to the platform carries.
-    ///
-    /// # Errors
-    /// `oauth_client_missing` when a header or parameter needs an OAuth client, and there is none; `unavailable` when its
-    /// secret can't be opened.
+impl PlatformAuth<'_> {
+    /// The headers and parameters of each request. Fails if they need an OAuth client that does not exist.
     pub fn placed(self) -> Result<Placed, Problem> {
         let placed = self.known()?;
         if !placed.lacks_client {
@@ -106,16 +94,13 @@ impl Asking<'_> {
         Err(Problem::new(Code::OauthClientMissing, detail))
     }
 
-    /// What each request to the platform carries, as far as it is known.
-    ///
-    /// # Errors
-    /// `unavailable` when the client's secret can't be opened.
+    /// The headers and parameters of each request, as far as they are known.
     pub fn known(self) -> Result<Placed, Problem> {
         let Self { config, connector, method, held, client } = self;
         let common = &connector.headers;
         let client = match client.filter(|client| client.is_for(&method.id)) {
             Some(client) if needs(common, method, CLIENT_SECRET) => {
-                Some(opening(client.open(&config.vault_keys))?)
+                Some(client.open(&config.vault_keys).map_err(decrypt_error)?)
             }
             Some(client) => Some(Client::new(client.client_id.clone(), None)),
             None => None,
@@ -125,36 +110,33 @@ impl Asking<'_> {
     }
 }
 
-/// Sends a token request and reads its answer.
-///
-/// # Errors
-/// When the answer has no tokens.
+/// Sends a token request and reads its response.
 pub async fn tokens<P: Http + Clock>(
     ports: &P,
     oauth: &crate::catalog::detail::OAuth2,
     request: HttpRequest,
 ) -> Result<Tokens, TokenError> {
-    let answer = ports.send(request, DEADLINE_MS).await;
-    answer::read(oauth, &answer, ports.now())
+    let response = ports.send(request, DEADLINE_MS).await;
+    response::read(oauth, &response, ports.now())
 }
 
-/// Sends one of the connector's own requests with the credentials. Returns `None` when it can't be filled in.
-async fn ask<P: Http>(
+/// Sends one of the connector's own requests with the credentials. Returns `None` if a value of its URL is missing.
+async fn send<P: Http>(
     ports: &P,
-    asking: Asking<'_>,
+    auth: PlatformAuth<'_>,
     request: &Request,
 ) -> Option<Result<HttpResponse, HttpError>> {
-    let (targets, value) = (asking.config.targets(), |name: &str| asking.held.variable(name));
+    let (targets, value) = (auth.config.targets(), |name: &str| auth.held.variable(name));
     let url = if request.path.starts_with('/') {
-        let filled = |server: &crate::catalog::detail::Server| {
+        let resolved = |server: &crate::catalog::detail::Server| {
             targets.fill(&format!("{}{}", server.url, request.path), value).ok()
         };
-        asking.connector.servers.iter().find_map(filled)?
+        auth.connector.servers.iter().find_map(resolved)?
     } else {
-        // It is a whole address.
+        // An absolute URL.
         targets.fill(&request.path, value).ok()?
     };
-    let placed = asking.placed().ok()?;
+    let placed = auth.placed().ok()?;
     let url = placed.url(&url);
     let mut headers = placed.over(vec![user_agent()]);
     if !headers.iter().any(|(name, _)| name == "accept") {
@@ -169,40 +151,40 @@ async fn ask<P: Http>(
     Some(ports.send(request, DEADLINE_MS).await)
 }
 
-/// Whether the platform accepts the credentials, by the connector's `verify` request.
-pub async fn verify<P: Http + Clock>(ports: &P, asking: Asking<'_>) -> Verdict {
-    let verify = asking.connector.verify.as_ref();
-    let Some(verify) = verify.filter(|_| is_sendable(asking.method)) else {
-        return Verdict::Unasked;
+/// Verifies credentials with the connector's `verify` request.
+pub async fn verify<P: Http + Clock>(ports: &P, auth: PlatformAuth<'_>) -> Verdict {
+    let verify = auth.connector.verify.as_ref();
+    let Some(verify) = verify.filter(|_| is_sendable(auth.method)) else {
+        return Verdict::NotChecked;
     };
-    match ask(ports, asking, &verify.request).await {
-        None => Verdict::Unasked,
+    match send(ports, auth, &verify.request).await {
+        None => Verdict::NotChecked,
         Some(Err(HttpError::TimedOut | HttpError::Unreachable | HttpError::CallerLeft)) => {
             Verdict::Unavailable { status: None, retry_after_ms: None }
         }
         Some(Err(HttpError::TooLarge)) => Verdict::Accepted,
-        Some(Ok(answer)) => verdict(verify, &answer, ports.now()),
+        Some(Ok(response)) => verdict(verify, &response, ports.now()),
     }
 }
 
-/// What an answer to the `verify` request says of the credentials.
-fn verdict(verify: &Verify, answer: &HttpResponse, now: u64) -> Verdict {
-    let status = answer.status;
-    let asked = answer.header("retry-after");
+/// Interprets the response to the `verify` request.
+fn verdict(verify: &Verify, response: &HttpResponse, now: u64) -> Verdict {
+    let status = response.status;
+    let retry_after = response.header("retry-after");
     let unavailable = || Verdict::Unavailable {
         status: Some(status),
-        retry_after_ms: moment::retry_after(asked, now),
+        retry_after_ms: times::retry_after(retry_after, now),
     };
     let says_rejected = || {
         verify.rejected_when.as_ref().is_some_and(|when| {
-            let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
+            let body: Option<Value> = serde_json::from_slice(&response.body).ok();
             body.is_some_and(|body| when.matches(&body))
         })
     };
     match status {
         408 | 425 | 429 | 500.. => unavailable(),
-        // Some say so when too much was asked, such as GitHub.
-        403 if asked.is_some() || answer.header("x-ratelimit-remaining") == Some("0") => {
+        // Some platforms, such as GitHub, use 403 for rate limits.
+        403 if retry_after.is_some() || response.header("x-ratelimit-remaining") == Some("0") => {
             unavailable()
         }
         _ if verify.rejected.contains(&status) || says_rejected() => Verdict::Rejected(status),
@@ -211,9 +193,9 @@ fn verdict(verify: &Verify, answer: &HttpResponse, now: u64) -> Verdict {
     }
 }
 
-/// Finds out whose account it is, by the connector's `account` request, unless that is known; and what the response says of
-/// the method's fields. What can't be learnt stays as it is.
-pub async fn learn<P: Http + Patterns>(
+/// Fetches the id and the name of the account with the connector's `account` request, unless they are known, and the values of
+/// fields that its response contains. On failure, nothing changes.
+pub async fn fetch_account<P: Http + Patterns>(
     ports: &P,
     config: &Config,
     (connector, method): (&Connector, &AuthMethod),
@@ -222,73 +204,68 @@ pub async fn learn<P: Http + Patterns>(
 ) {
     let is_account = |source: &FieldSource| source.from == SourceKind::Account;
     let says_more = method.oauth2().is_some_and(|it| it.field_sources.iter().any(is_account));
-    let asked = connector.account.as_ref().filter(|_| is_sendable(method));
-    let Some(account) = asked else { return };
+    let request = connector.account.as_ref().filter(|_| is_sendable(method));
+    let Some(account) = request else { return };
     let says_name = account.name.is_some() && config.account_names;
     let is_known = held.account.is_some() && (held.account_name.is_some() || !says_name);
     if is_known && !says_more {
         return;
     }
-    let asking = Asking { config, connector, method, held, client };
-    let answer = ask(ports, asking, &account.request).await;
-    let Some(Ok(answer)) = answer
-        .filter(|answer| answer.as_ref().is_ok_and(|answer| (200..300).contains(&answer.status)))
-    else {
+    let auth = PlatformAuth { config, connector, method, held, client };
+    let response = send(ports, auth, &account.request).await;
+    let Some(Ok(response)) = response.filter(|response| {
+        response.as_ref().is_ok_and(|response| (200..300).contains(&response.status))
+    }) else {
         return;
     };
-    let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else { return };
+    let Ok(body) = serde_json::from_slice::<Value>(&response.body) else { return };
     let text = |pointer: &str| match body.pointer(pointer) {
         Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.is_empty()),
         Some(Value::Number(number)) => Some(json::text(number)),
         _ => None,
     };
     held.account = held.account.take().or_else(|| text(&account.id));
-    // The catalog chose the name that tells two accounts apart.
+    // The catalog selects the member that distinguishes two accounts.
     let name = account.name.as_deref().and_then(text).and_then(|text| account::name(&text));
     held.account_name = name.or(held.account_name.take());
     if let Some(oauth) = method.oauth2() {
-        let told = answer::told(oauth, SourceKind::Account, &body);
+        let field_values = response::field_values(oauth, SourceKind::Account, &body);
         let place = (method, oauth, connector.servers.as_slice());
         let variables = client.map(OauthClient::variables).unwrap_or_default();
-        take_told(&mut held.fields, place, &variables, told, ports);
+        apply_platform_values(&mut held.fields, place, &variables, field_values, ports);
     }
 }
 
-/// Exchanges the first access token for one that is valid for longer, where the platform has such a request.
-///
-/// # Errors
-/// When the answer has no tokens.
-pub async fn lengthened<P: Http + Clock>(
+/// Exchanges the access token for a long-lived one, if the platform supports that.
+pub async fn exchange_for_long_lived<P: Http + Clock>(
     ports: &P,
     endpoint: &TokenEndpoint<'_>,
     tokens: Tokens,
 ) -> Result<Tokens, TokenError> {
-    let asked = endpoint.oauth.long_lived_token.as_ref();
-    let request = asked.and_then(|it| endpoint.with_access_token(it, &tokens.access_token));
+    let exchange = endpoint.oauth.long_lived_token.as_ref();
+    let request = exchange.and_then(|it| endpoint.with_access_token(it, &tokens.access_token));
     let Some(request) = request else { return Ok(tokens) };
     let longer = self::tokens(ports, endpoint.oauth, request).await?;
-    let (mut members, mut told) = (tokens.members, tokens.told);
+    let (mut members, mut field_values) = (tokens.members, tokens.field_values);
     members.extend(longer.members);
-    told.extend(longer.told);
+    field_values.extend(longer.field_values);
     Ok(Tokens {
         refresh_token: longer.refresh_token.or(tokens.refresh_token),
         scopes: longer.scopes.or(tokens.scopes),
         subject: tokens.subject.or(longer.subject),
         subject_name: tokens.subject_name.or(longer.subject_name),
         members,
-        told,
+        field_values,
         ..longer
     })
 }
 
-/// Whether a request with these credentials needs no signature.
-#[must_use]
+/// Whether requests with these credentials need no signature.
 pub fn is_sendable(method: &AuthMethod) -> bool {
     !matches!(method.kind, crate::catalog::detail::Kind::AwsSigv4 { .. })
 }
 
-/// The platform can't be asked.
-#[must_use]
+/// The error if the platform is unreachable.
 pub fn unreachable(name: &str) -> Problem {
     let detail =
         format!("{name} can't be reached at the moment. Nothing was stored. Try again later.");

@@ -1,47 +1,40 @@
-//! Token revocation (RFC 7009): of what a deleted connection held, and of tokens that became no connection.
+//! Token revocation (RFC 7009) for deleted connections, and for tokens that were never stored.
 
 use serde::Deserialize;
 
-use super::{connector, sealing};
+use super::{connector, encrypt_error};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::Kind as MethodKind;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
-use crate::connect::filled::Filled;
-use crate::connect::revocations::{claim_due, hold, prune, settle};
+use crate::connect::resolved_oauth::ResolvedOAuth;
+use crate::connect::revocations::{claim_due, complete, enqueue, prune};
 use crate::connect::statements::select_client_of;
 use crate::credentials::held::Held;
 use crate::http::config::Config;
 use crate::http::problem::Problem;
-use crate::oauth::revocation::{Outcome, is_done, revocation};
+use crate::oauth::revocation::{Outcome, outcome, revocation};
 use crate::ports::{Clock, Db, Http, HttpRequest, Ports, StorageError, all_rows, first_row};
 use crate::storage::metering::Metered;
 use crate::terms::Environment;
 
-/// How long a platform may take to answer, in milliseconds: whoever deletes a connection waits for it.
+/// Timeout of a revocation, in milliseconds. Short, because deleting a connection waits for it.
 const DEADLINE_MS: u32 = 5_000;
 
 /// A row of `revocations`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Revocation {
-    /// The account of the vault.
     pub account: String,
-    /// Its environment.
     pub environment: Environment,
-    /// The id of the connection that held the credentials, or of the attempt that brought them.
+    /// The id of the connection, or of the attempt or request that obtained the tokens.
     pub connection_id: String,
-    /// The platform's identifier.
     pub platform: String,
     auth_method: String,
     sealed: String,
 }
 
-/// Asks platforms once more to revoke what they could not be asked to revoke before: up to `limit` of what is due. Whatever
-/// this takes on is due again after a pause, so that nothing is forgotten when it is interrupted. Returns what became of
-/// each.
-///
-/// # Errors
-/// When storage can't answer.
+/// Retries up to `limit` due revocations. Claimed rows become due again after a pause, so that an interrupted run loses none.
+/// Returns the outcome of each.
 pub async fn revoke_due<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
@@ -62,10 +55,7 @@ pub async fn revoke_due<P: Ports>(
     Ok(done)
 }
 
-/// Has the platform revoke tokens that became no connection, because nobody can use them and nobody else would end them.
-///
-/// # Errors
-/// When they can't be kept until the platform has answered.
+/// Revokes tokens that are not stored in a connection. Nothing else would revoke them.
 pub async fn revoke_unused<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
@@ -75,7 +65,7 @@ pub async fn revoke_unused<P: Ports>(
     held: &Held,
     client: &OauthClient,
 ) -> Result<(), Problem> {
-    let sealed = sealing(held.seal(&config.vault_keys, tenant, attempt, ports))?;
+    let sealed = held.seal(&config.vault_keys, tenant, attempt, ports).map_err(encrypt_error)?;
     let row = Revocation {
         account: tenant.0.to_owned(),
         environment: tenant.1,
@@ -85,13 +75,12 @@ pub async fn revoke_unused<P: Ports>(
         sealed: sealed.into_string(),
     };
     let place = (tenant.0, tenant.1.as_str(), attempt);
-    ports.batch(vec![hold(place, platform, auth_method, &row.sealed, ports.now())]).await?;
+    ports.batch(vec![enqueue(place, platform, auth_method, &row.sealed, ports.now())]).await?;
     revoke(config, cache, ports, &row, Some(client)).await;
     Ok(())
 }
 
-/// Asks the platform to revoke what it granted, and forgets the credentials once it has answered. What can't be asked now
-/// stays, sealed, for a later try.
+/// Revokes the grant at the platform, and deletes the row if the outcome is final. Otherwise the row is kept for a retry.
 pub async fn revoke<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
@@ -102,19 +91,19 @@ pub async fn revoke<P: Ports>(
     let Some(request) = request(config, cache, ports, row, client).await else {
         return Outcome::TryAgain;
     };
-    let answer = ports.send(request, DEADLINE_MS).await;
-    let outcome = is_done(&answer, ports.now());
+    let response = ports.send(request, DEADLINE_MS).await;
+    let outcome = outcome(&response, ports.now());
     if outcome != Outcome::TryAgain {
         let is_revoked = outcome == Outcome::Revoked;
         let environment = row.environment.as_str();
-        let settled = settle(&row.account, environment, &row.connection_id, is_revoked);
-        // When this fails, the platform is asked once more, which does no harm.
-        let _ = ports.batch(settled.into()).await;
+        let statements = complete(&row.account, environment, &row.connection_id, is_revoked);
+        // If this fails, the revocation is repeated, which does no harm.
+        let _ = ports.batch(statements.into()).await;
     }
     outcome
 }
 
-/// The request. Returns `None` when the catalog, the client or the keys do not allow one at the moment.
+/// Returns `None` if the catalog, the OAuth client or the keys do not allow a request at the moment.
 async fn request<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
@@ -134,9 +123,10 @@ async fn request<P: Ports>(
     let held = held.completed(method, &variables);
     let tokens = held.tokens.as_ref()?;
     let stored = |name: &str| held.variable(name);
-    let filled =
-        Filled::for_client(oauth, &method.fields, config.targets(), &variables, stored).ok()?;
-    let url = filled.revocation_url?;
-    let client = client.proving(filled.oauth.token_auth, &url, ports).await;
-    Some(revocation(&filled.oauth, &url, &client, tokens.refresh.as_deref(), &tokens.access))
+    let resolved =
+        ResolvedOAuth::for_client(oauth, &method.fields, config.targets(), &variables, stored)
+            .ok()?;
+    let url = resolved.revocation_url?;
+    let client = client.with_assertion(resolved.oauth.token_auth, &url, ports).await;
+    Some(revocation(&resolved.oauth, &url, &client, tokens.refresh.as_deref(), &tokens.access))
 }

@@ -1,10 +1,10 @@
-//! Writing a connected account: the connection, its credentials and the end of the attempt in one transaction.
+//! Writes the connection, its credentials and the end of the attempt in one transaction.
 
 use crate::catalog::detail::AuthMethod;
-use crate::connect::endpoints::platform::Checked;
-use crate::connect::endpoints::sealing;
+use crate::connect::endpoints::encrypt_error;
+use crate::connect::endpoints::platform::CheckOutcome;
 use crate::connect::statements::{
-    Connected, NewCredentials, fail, select_connection, select_holder,
+    AccountWrite, NewCredentials, fail, select_connection, select_holder,
 };
 use crate::connections::draft::NewConnection;
 use crate::connections::model::Connection;
@@ -16,109 +16,96 @@ use crate::ports::{Db, Random, StorageError, first_row};
 use crate::terms::{Environment, State};
 use crate::util::json;
 
-/// A connected account.
+/// A connected account, ready to be stored.
 #[derive(Debug)]
-pub struct Account<'a> {
-    /// The account of the vault.
+pub struct ConnectedAccount<'a> {
     pub account: &'a str,
-    /// Its environment.
     pub environment: Environment,
-    /// The id of the request.
     pub request: &'a str,
-    /// The attempt that the request has claimed.
+    /// The claimed attempt, if any.
     pub attempt: Option<&'a str>,
-    /// The connector's method.
     pub method: &'a AuthMethod,
-    /// What is held.
     pub held: &'a Held,
     /// When the access token expires, in milliseconds since 1970-01-01 UTC.
     pub expires_at: Option<u64>,
-    /// What the platform was asked for.
-    pub asked_scopes: &'a [String],
-    /// What it granted; `None` when it does not say, and so granted all.
+    /// The requested scopes.
+    pub requested_scopes: &'a [String],
+    /// The granted scopes; `None` if the platform does not return them, which means all.
     pub granted_scopes: Option<&'a [String]>,
-    /// The state that the connection has now.
+    /// The new state of the connection.
     pub state: State,
-    /// That a check of the credentials had no result; `None` when it had one, or there was none.
-    pub unchecked: Option<Unchecked>,
-    /// Whether the account's name is stored.
+    /// Set if a check of the credentials was inconclusive.
+    pub unchecked: Option<InconclusiveCheck>,
+    /// Whether to store the account's name.
     pub names: bool,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
-/// A check of new credentials had no result.
+/// A check of new credentials without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unchecked {
-    /// The HTTP status of the platform's response; `None` when there was none.
+pub struct InconclusiveCheck {
+    /// The HTTP status of the platform's response, if there was one.
     pub status: Option<u16>,
 }
 
-impl Unchecked {
-    /// Returns `None` when the check had a result, or there was none.
-    #[must_use]
-    pub const fn of(checked: Checked) -> Option<Self> {
+impl InconclusiveCheck {
+    /// Returns `None` if the check had a result, or there was none.
+    pub const fn from_outcome(checked: CheckOutcome) -> Option<Self> {
         match checked {
-            Checked::Not(status) => Some(Self { status }),
-            Checked::Accepted | Checked::Unasked => None,
+            CheckOutcome::NoResult(status) => Some(Self { status }),
+            CheckOutcome::Accepted | CheckOutcome::NotChecked => None,
         }
     }
 }
 
-/// Which connection the account becomes.
+/// The connection to write.
 #[derive(Debug)]
-pub enum Target<'a> {
-    /// A new one.
+pub enum StoreTarget<'a> {
     New {
-        /// The connection.
         new: &'a NewConnection,
-        /// Whether a token creates it, whose identity may have a limited number of connections.
+        /// Whether a token creates it. The number of connections per identity is then limited.
         is_by_token: bool,
     },
-    /// One that exists.
     Existing {
-        /// Its id.
         id: &'a str,
-        /// Its new name, if any.
+        /// `None` keeps the name.
         name: Option<&'a str>,
-        /// Its new tags as a JSON array, if any.
+        /// A JSON array; `None` keeps the tags.
         tags: Option<&'a str>,
     },
 }
 
-/// What became of writing.
+/// The outcome of [`store`].
 #[derive(Debug)]
-pub enum Written {
-    /// The connection, as it is now.
+pub enum StoreOutcome {
+    /// Stored. Contains the connection.
     Done(Connection),
-    /// Another connection has the key. Nothing was written.
-    Taken(Connection),
-    /// The connection that was to be reconnected is gone, or the attempt was taken away. Nothing was written.
-    Gone,
+    /// Nothing was written: this other connection has the key.
+    KeyTaken(Connection),
+    /// Nothing was written: the connection no longer exists, or the attempt is no longer claimed.
+    NothingWritten,
 }
 
-/// Writes everything at once, or nothing.
-///
-/// # Errors
-/// When it can't be sealed, or storage can't answer.
+/// Writes all rows, or none.
 pub async fn store<P: Db + Random>(
     ports: &P,
     keys: &VaultKeys,
-    account: &Account<'_>,
-    target: Target<'_>,
-) -> Result<Written, Problem> {
+    account: &ConnectedAccount<'_>,
+    target: StoreTarget<'_>,
+) -> Result<StoreOutcome, Problem> {
     let id = match &target {
-        Target::New { new, .. } => new.id.as_str(),
-        Target::Existing { id, .. } => id,
+        StoreTarget::New { new, .. } => new.id.as_str(),
+        StoreTarget::Existing { id, .. } => id,
     };
     let tenant = (account.account, account.environment);
-    let sealed = sealing(account.held.seal(keys, tenant, id, ports))?;
+    let sealed = account.held.seal(keys, tenant, id, ports).map_err(encrypt_error)?;
     let tokens = account.held.tokens.as_ref();
-    let asked = account.asked_scopes;
-    let granted = account.granted_scopes.unwrap_or(asked);
-    let missing = missing(asked, granted);
+    let requested = account.requested_scopes;
+    let granted = account.granted_scopes.unwrap_or(requested);
+    let missing = missing(requested, granted);
     let environment = account.environment.as_str();
-    let connected = Connected {
+    let connected = AccountWrite {
         account: account.account,
         environment,
         request: account.request,
@@ -141,8 +128,8 @@ pub async fn store<P: Db + Random>(
         now: account.now,
     };
     let mut batch = vec![match &target {
-        Target::New { new, is_by_token } => connected.insert(new, *is_by_token),
-        Target::Existing { name, tags, .. } => connected.update(*name, *tags),
+        StoreTarget::New { new, is_by_token } => connected.insert(new, *is_by_token),
+        StoreTarget::Existing { name, tags, .. } => connected.update(*name, *tags),
     }];
     batch.push(connected.put_credentials());
     if let Some(attempt) = account.attempt {
@@ -151,26 +138,23 @@ pub async fn store<P: Db + Random>(
     batch.push(connected.succeed_in_window());
     let found = batch.len();
     batch.push(match &target {
-        Target::New { new, .. } => select_holder(account.account, environment, new),
-        Target::Existing { id, .. } => select_connection(account.account, environment, id),
+        StoreTarget::New { new, .. } => select_holder(account.account, environment, new),
+        StoreTarget::Existing { id, .. } => select_connection(account.account, environment, id),
     });
     let sets = ports.batch(batch).await?;
     let Some(connection) = first_row::<Connection>(&sets, found)? else {
-        return Ok(Written::Gone);
+        return Ok(StoreOutcome::NothingWritten);
     };
     Ok(if connection.id != id {
-        Written::Taken(connection)
+        StoreOutcome::KeyTaken(connection)
     } else if connection.written_by == account.request {
-        Written::Done(connection)
+        StoreOutcome::Done(connection)
     } else {
-        Written::Gone
+        StoreOutcome::NothingWritten
     })
 }
 
-/// Ends an attempt without a connection.
-///
-/// # Errors
-/// When storage can't answer.
+/// Ends an attempt as failed.
 pub async fn end<P: Db>(
     ports: &P,
     attempt: &str,

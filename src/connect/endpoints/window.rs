@@ -1,4 +1,4 @@
-//! The window in which users connect their accounts: a static file of the site, and what it shows of the app.
+//! The connect window: a static page, and the JSON with the app's name and logo.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::http::page::{CONTENT_SECURITY_POLICY, source_of};
 use crate::ports::Random;
 use crate::util::json;
 
-/// What the window shows of the app.
+/// The JSON of the app.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct App<'a> {
@@ -21,7 +21,6 @@ struct App<'a> {
 }
 
 /// `GET /connect/app.json`
-#[must_use]
 pub fn app(config: &Config) -> Response {
     let app = App {
         name: config.app_name.as_deref(),
@@ -32,9 +31,9 @@ pub fn app(config: &Config) -> Response {
     Response::json(json::bytes(&app), "public, max-age=60")
 }
 
-/// `GET /connect`: the file, with a policy that lets allowed origins frame it. It does nothing without a token or a code. The browser gets the cookie that attempts are bound to; one that does not send it back, as in a frame on
-/// another site, is asked at the link.
-#[must_use]
+/// `GET /connect`: the static page, with a policy that lets allowed origins frame it. It does nothing without a token or a
+/// code. The response sets the cookie to which attempts are bound. A browser that does not send it, such as in a frame on
+/// another site, has to confirm the link.
 pub fn window(config: &Config, request: &Request, random: &impl Random) -> Response {
     let ancestors = match &config.allowed_origins {
         AllowedOrigins::Any => "*".to_owned(),
@@ -55,16 +54,16 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
             )
             .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}")),
     );
-    // Known or new: it must outlive what is begun in this window.
+    // The cookie is set again even if the browser has it, so that it outlives the attempts that start in this window.
     let keys = &config.vault_keys;
-    let known = Browser::of_ours(request, keys).map(Browser::cookie);
+    let known = Browser::authenticated(request, keys).map(Browser::cookie);
     if let Some(cookie) = known.or_else(|| keys.mint(Purpose::Browser, random)) {
         response.add("set-cookie", set_cookie(&cookie));
     }
-    // The app that opens the window as a popup learns the outcome from it.
+    // An app that opens the window as a popup receives the result from it.
     response.add("cross-origin-opener-policy", "unsafe-none");
     response.add("referrer-policy", "no-referrer");
-    // No cache between may keep a browser's cookie and give it to others.
+    // A shared cache must not store the cookie.
     response.add("cache-control", "private, no-cache");
     response
 }
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn only_origins_that_can_stand_in_a_policy_may_frame_the_window() {
+    fn frame_ancestors_contain_only_valid_origins() {
         let origins = [
             "https://a.example",
             "https://b.example;script-src",

@@ -1,4 +1,4 @@
-//! The SQL of attempts to connect.
+//! The SQL of connect attempts.
 
 use super::statement;
 use crate::auth::statements::Guard;
@@ -10,12 +10,12 @@ use crate::ports::{Param, Statement};
 use crate::terms::AttemptStatus;
 use crate::util::case_fold::fold;
 
-/// The number of open attempts of an identity, and of an account, each in its environment and up to its limit. The parameters are placeholders;
-/// `?2` is the account, `?3` its environment.
+/// The number of open attempts of an identity and of an account in an environment, each up to its limit. The arguments are SQL
+/// expressions; `?2` is the account, `?3` the environment.
 fn open_attempts(identity: &str, now: &str) -> [String; 2] {
-    let count = |index: &str, more: &str, most: u64| {
+    let count = |index: &str, more: &str, limit: u64| {
         format!(
-            "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY {index} WHERE a.account = ?2{more} AND a.status = 'pending' AND a.expires_at > {now} LIMIT {most}))"
+            "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY {index} WHERE a.account = ?2{more} AND a.status = 'pending' AND a.expires_at > {now} LIMIT {limit}))"
         )
     };
     let of_identity = format!(" AND a.environment = ?3 AND a.identity = {identity}");
@@ -25,8 +25,7 @@ fn open_attempts(identity: &str, now: &str) -> [String; 2] {
     ]
 }
 
-/// Counts the open attempts of an attempt's identity, and says whether the attempt is one of them.
-#[must_use]
+/// Counts the open attempts of an attempt's identity, and whether the attempt was stored.
 pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
     let [of_identity, _] = open_attempts("?4", "?5");
     let sql = format!(
@@ -42,8 +41,8 @@ pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
     Statement { sql: sql.into(), params }
 }
 
-/// The condition that there may be one more connection, if an attempt creates one. Adds what it needs to the parameters, of
-/// which the second is the account and the third its environment.
+/// The condition that another connection is allowed, if the attempt creates one. Appends its parameters; the second is the
+/// account, the third the environment.
 fn place(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>) -> String {
     if new.reconnects == 1 {
         return "true".to_owned();
@@ -60,8 +59,7 @@ fn place(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>) -> String {
     format!("{of_account} AND {}", identity_has_place("?2", "?3", [&folded, &identity]))
 }
 
-/// Says whether there may be one more connection, for an attempt that was not stored.
-#[must_use]
+/// Selects whether another connection is allowed, for an attempt that was not stored.
 pub fn has_place(new: &Attempt, is_by_token: bool) -> Statement {
     let texts = [&new.id, &new.account, new.environment.as_str()];
     let mut params = texts.map(Param::text).to_vec();
@@ -69,8 +67,7 @@ pub fn has_place(new: &Attempt, is_by_token: bool) -> Statement {
     Statement { sql: format!("SELECT {place} AS has_place, ?1 AS id").into(), params }
 }
 
-/// Stores an attempt, unless its identity or account has too many open ones, or as many connections as it may have.
-#[must_use]
+/// Inserts an attempt, unless its identity or account has too many open attempts or connections.
 pub fn insert_attempt(
     new: &Attempt,
     [link_hash, state_hash]: [&str; 2],
@@ -111,8 +108,7 @@ pub fn insert_attempt(
     Statement { sql: sql.into(), params }
 }
 
-/// Deletes a few attempts that ended long ago. Every new attempt is followed by this, so that they never pile up.
-#[must_use]
+/// Deletes a few old attempts. Runs after every new attempt, so that they do not accumulate.
 pub fn prune_attempts(before: u64) -> Statement {
     statement(
         "DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_by_age WHERE expires_at < ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 5)",
@@ -120,39 +116,42 @@ pub fn prune_attempts(before: u64) -> Statement {
     )
 }
 
-/// Selects an attempt of the caller's account, and for a token of its own identity and platforms.
-#[must_use]
+/// Selects an attempt that the caller can see.
 pub fn select_attempt(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT c.* FROM api_keys k CROSS JOIN connect_attempts c ON c.account = k.account AND c.environment = k.environment AND c.id = ");
-    sql.text(id.as_str()).push(" WHERE ").guard();
-    if let Some(own) = guard.confinement {
+    sql.text(id.as_str()).push(" WHERE ");
+    guard_attempt(&mut sql, guard);
+    sql.finish()
+}
+
+/// Adds the guard, and that a token may see the attempt `c`.
+fn guard_attempt(sql: &mut Sql<'_>, guard: &Guard<'_>) {
+    sql.guard();
+    if let Some(own) = guard.restriction {
         sql.push(" AND c.identity = ").text(&own.identity);
         sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
         sql.of_ids("c.connection_id", own.connections.as_ref());
     }
-    sql.finish()
 }
 
-/// Which attempts are listed.
+/// Filters of the list.
 #[derive(Debug)]
-pub struct AskedAttempts<'a> {
-    /// Only those of this identity.
+pub struct AttemptFilter<'a> {
     pub identity: Option<&'a str>,
-    /// Only those with one of these statuses; any, if there are none.
+    /// Empty for all.
     pub statuses: &'a [AttemptStatus],
-    /// Only those older than the attempt with this id.
+    /// Attempts older than the one with this id.
     pub before: Option<&'a ConnectionId>,
 }
 
-impl AskedAttempts<'_> {
-    /// Whether they are all of one identity, so that they are not found by their status.
-    #[must_use]
+impl AttemptFilter<'_> {
+    /// Whether all rows belong to one identity, so that the index by identity is used.
     pub fn is_of_identity(&self, guard: &Guard<'_>) -> bool {
-        self.identity.is_some() || guard.confinement.is_some()
+        self.identity.is_some() || guard.restriction.is_some()
     }
 
-    /// The conditions on what is stored that lead to the statuses. `?3` of the guard is the present.
+    /// The SQL conditions for the requested statuses. `?3` of the guard is the current time.
     fn stored(&self) -> Vec<&'static str> {
         use AttemptStatus::{Expired, Failed, Pending, Succeeded};
         let asks = |status| self.statuses.is_empty() || self.statuses.contains(&status);
@@ -162,7 +161,7 @@ impl AskedAttempts<'_> {
             (false, true) => Some("c.status = 'pending' AND c.expires_at <= ?3"),
             (false, false) => None,
         };
-        // An exchange is pending, or has been interrupted. There are few.
+        // An exchange is pending or interrupted. There are few.
         let exchanging = asks(Pending) || asks(Failed);
         let others = [
             exchanging.then_some("c.status = 'exchanging'"),
@@ -173,41 +172,34 @@ impl AskedAttempts<'_> {
     }
 }
 
-/// The columns of an [`Attempt`] that are told.
-const TOLD: &str = "c.id AS id, c.account, c.environment, c.status, c.connection_id, c.reconnects, c.allow_other_account, c.platform, c.platform_version, c.description, c.auth_method, c.identity, c.identity_type, c.label, c.scopes, c.claimed_at, c.error_code, c.error_detail, c.created_at, c.expires_at AS expires_at";
+/// The columns of an [`Attempt`] that the list needs.
+const LIST_COLUMNS: &str = "c.id AS id, c.account, c.environment, c.status, c.connection_id, c.reconnects, c.allow_other_account, c.platform, c.platform_version, c.description, c.auth_method, c.identity, c.identity_type, c.label, c.scopes, c.claimed_at, c.error_code, c.error_detail, c.created_at, c.expires_at AS expires_at";
 
-/// Selects at most so many attempts of the caller's account, and for a token of its own identity and platforms, the newest
-/// first. Those of one identity may have any status.
-#[must_use]
-pub fn select_attempts(guard: &Guard<'_>, asked: &AskedAttempts<'_>, most: u64) -> Statement {
+/// Selects up to `limit` attempts that the caller can see, newest first. With an identity, the status is not filtered.
+pub fn select_attempts(guard: &Guard<'_>, filter: &AttemptFilter<'_>, limit: u64) -> Statement {
     let mut sql = Sql::new(guard);
-    let by_identity = asked.is_of_identity(guard);
-    let parts = if by_identity { vec!["TRUE"] } else { asked.stored() };
+    let by_identity = filter.is_of_identity(guard);
+    let parts = if by_identity { vec!["TRUE"] } else { filter.stored() };
     let index = if by_identity { "of_identity" } else { "by_status" };
-    for (nth, part) in parts.into_iter().enumerate() {
-        sql.push(if nth > 0 { " UNION ALL SELECT " } else { "SELECT " }).push(TOLD);
+    for (position, part) in parts.into_iter().enumerate() {
+        sql.push(if position > 0 { " UNION ALL SELECT " } else { "SELECT " }).push(LIST_COLUMNS);
         sql.push(" FROM api_keys k CROSS JOIN connect_attempts c INDEXED BY connect_attempts_");
         sql.push(index).push(" ON c.account = k.account AND c.environment = k.environment AND ");
-        sql.push(part).push(" WHERE ").guard();
-        if let Some(identity) = asked.identity {
+        sql.push(part).push(" WHERE ");
+        guard_attempt(&mut sql, guard);
+        if let Some(identity) = filter.identity {
             sql.push(" AND c.identity = ").text(identity);
         }
-        if let Some(own) = guard.confinement {
-            sql.push(" AND c.identity = ").text(&own.identity);
-            sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
-            sql.of_ids("c.connection_id", own.connections.as_ref());
-        }
-        if let Some(before) = asked.before {
+        if let Some(before) = filter.before {
             sql.push(" AND (c.expires_at, c.id) < (SELECT b.expires_at, b.id FROM connect_attempts b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ");
             sql.text(before.as_str()).push(")");
         }
     }
-    sql.push(" ORDER BY expires_at DESC, id DESC LIMIT ").integer(most);
+    sql.push(" ORDER BY expires_at DESC, id DESC LIMIT ").integer(limit);
     sql.finish()
 }
 
-/// Selects the connection of an attempt that has succeeded.
-#[must_use]
+/// Selects the connection of a successful attempt.
 pub fn select_connected(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(" FROM api_keys k CROSS JOIN connect_attempts a ON a.account = k.account AND a.environment = k.environment AND a.status = 'succeeded' AND a.id = ");
@@ -216,14 +208,11 @@ pub fn select_connected(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// Selects the attempt that a link leads to.
-#[must_use]
 pub fn select_by_link(link_hash: &str) -> Statement {
     statement("SELECT * FROM connect_attempts WHERE link_hash = ?1", vec![Param::text(link_hash)])
 }
 
-/// Binds an open attempt to a browser, unless it is bound to another one.
-#[must_use]
+/// Binds an open attempt to a browser, unless it is already bound.
 pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
     statement(
         "UPDATE connect_attempts SET browser_hash = ?2 WHERE link_hash = ?1 AND status = 'pending' AND expires_at > ?3 AND browser_hash IS NULL",
@@ -231,9 +220,8 @@ pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
     )
 }
 
-/// Claims the attempt with this state for one request: only the browser that it is bound to can, once, in time, and as
-/// long as the key that began it is valid.
-#[must_use]
+/// Claims the attempt with this state for one request: once, in time, only from the browser to which it is bound, and while the
+/// key that started it is valid.
 pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> Statement {
     statement(
         "UPDATE connect_attempts SET status = 'exchanging', claimed_by = ?3, claimed_at = ?4 WHERE state_hash = ?1 AND browser_hash = ?2 AND status = 'pending' AND expires_at > ?4 AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?4))",
@@ -246,14 +234,11 @@ pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> S
     )
 }
 
-/// Selects the attempt with this state.
-#[must_use]
 pub fn select_by_state(state_hash: &str) -> Statement {
     statement("SELECT * FROM connect_attempts WHERE state_hash = ?1", vec![Param::text(state_hash)])
 }
 
-/// Ends an attempt without a connection, unless it has ended already.
-#[must_use]
+/// Marks a claimed attempt as failed.
 pub fn fail(id: &str, request: &str, code: &str, detail: &str) -> Statement {
     statement(
         "UPDATE connect_attempts SET status = 'failed', sealed = NULL, error_code = ?3, error_detail = ?4 WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging'",

@@ -8,8 +8,6 @@ use crate::connections::statements::sql::Sql;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
 
-/// Selects the OAuth client for a platform.
-#[must_use]
 pub fn select_client(guard: &Guard<'_>, platform: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment AND o.platform = ");
@@ -17,8 +15,7 @@ pub fn select_client(guard: &Guard<'_>, platform: &str) -> Statement {
     sql.finish()
 }
 
-/// Selects the platforms that have an OAuth client: at most one row for each platform of the catalog.
-#[must_use]
+/// Selects the platforms with an OAuth client: at most one row per platform of the catalog.
 pub fn select_platforms_with_client(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT o.platform FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ");
@@ -26,8 +23,7 @@ pub fn select_platforms_with_client(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// Selects a page of the OAuth clients, in the order of their platforms.
-#[must_use]
+/// Selects a page of OAuth clients, ordered by platform.
 pub fn select_clients(guard: &Guard<'_>, limit: u64, offset: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ");
@@ -35,24 +31,18 @@ pub fn select_clients(guard: &Guard<'_>, limit: u64, offset: u64) -> Statement {
     sql.finish()
 }
 
-/// Counts the OAuth clients.
-#[must_use]
 pub fn count_clients(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT count(*) AS total FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ").guard();
     sql.finish()
 }
 
-/// An OAuth client to be stored.
+/// A new or updated OAuth client.
 #[derive(Debug)]
 pub struct NewClient<'a> {
-    /// The platform's identifier.
     pub platform: &'a str,
-    /// The id of the connector's method.
     pub auth_method: Option<&'a str>,
-    /// The `client_id`.
     pub client_id: &'a str,
-    /// The secret.
     pub secret: NewSecret<'a>,
     /// A JSON array of strings.
     pub scopes: &'a str,
@@ -60,28 +50,25 @@ pub struct NewClient<'a> {
     pub authorization_parameters: &'a str,
     /// A JSON object of strings.
     pub variables: &'a str,
-    /// Where a visit that began at the platform goes on.
     pub start_url: Option<&'a str>,
-    /// Whether authorization requests use PKCE.
     pub pkce: Option<&'a str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
-/// What becomes of a client's secret.
+/// What happens to the stored secret.
 #[derive(Debug, Clone, Copy)]
 pub enum NewSecret<'a> {
-    /// The stored one stays, as long as the client's id does.
+    /// Keeps it if the client's id does not change.
     Keep,
-    /// There is none.
+    /// Removes it.
     None,
-    /// This one, sealed.
+    /// Replaces it by this encrypted one.
     Sealed(&'a Sealed),
 }
 
-/// Stores an OAuth client in place of the platform's former one. Changes nothing when a secret would be kept while the
-/// hosts that it is sent to change: who may set clients may not read their secrets.
-#[must_use]
+/// Inserts or updates an OAuth client. Changes nothing if the secret would be kept while the hosts change to which it is sent:
+/// the permission to set clients does not include reading their secrets.
 pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
     let (keeps, sealed) = match new.secret {
         NewSecret::Keep => (1, Param::Null),
@@ -108,25 +95,22 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
     )
 }
 
-/// The most places to start from that are read.
-pub const MAX_STARTS: u64 = 20;
+pub const MAX_START_URLS: u64 = 20;
 
-/// Selects where visits that began at a platform may go on, of all accounts: nothing in such a visit names one.
-#[must_use]
-pub fn select_starts() -> Statement {
+/// Selects the start URLs of all accounts, since a visit that starts at a platform names no account.
+pub fn select_start_urls() -> Statement {
     let sql = format!(
-        "SELECT account, platform, start_url AS url FROM oauth_clients INDEXED BY oauth_clients_with_start WHERE start_url IS NOT NULL AND account NOT IN (SELECT account FROM away) ORDER BY account, platform LIMIT {MAX_STARTS}"
+        "SELECT account, platform, start_url AS url FROM oauth_clients INDEXED BY oauth_clients_with_start WHERE start_url IS NOT NULL AND account NOT IN (SELECT account FROM away) ORDER BY account, platform LIMIT {MAX_START_URLS}"
     );
     Statement { sql: sql.into(), params: Vec::new() }
 }
 
-/// How long the renewals that a mended client allows again are spread over, in milliseconds.
+/// The refreshes that a changed client makes possible again are spread over this time, in milliseconds.
 const RETRY_SPREAD: u64 = 10 * 60 * 1000;
 
-/// Makes the connections of a platform due soon whose renewals failed because the platform rejected the OAuth client:
-/// whoever stores a client has mended it. Each is due at a random moment, so that the platform is not asked for all at
-/// once; whoever uses one before does not wait.
-#[must_use]
+/// Schedules the connections whose refresh failed because the platform rejected the OAuth client, since the client has changed.
+/// Each becomes due at a random time, to spread the requests to the platform. A connection that is used before is refreshed at
+/// once.
 pub fn retry_rejected(principal: &Principal, platform: &str, now: u64) -> Statement {
     statement(
         "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = min(next_attempt_at, ?4 + abs(random() % ?5)), failing_since = NULL WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",
@@ -140,8 +124,7 @@ pub fn retry_rejected(principal: &Principal, platform: &str, now: u64) -> Statem
     )
 }
 
-/// Selects an OAuth client after it was stored.
-#[must_use]
+/// As [`select_client`], for an authenticated request.
 pub fn select_client_of(account: &str, environment: &str, platform: &str) -> Statement {
     statement(
         "SELECT * FROM oauth_clients WHERE account = ?1 AND environment = ?2 AND platform = ?3",
@@ -149,8 +132,7 @@ pub fn select_client_of(account: &str, environment: &str, platform: &str) -> Sta
     )
 }
 
-/// Deletes the OAuth client for a platform. Returns its row.
-#[must_use]
+/// Deletes the OAuth client of a platform, and returns its row.
 pub fn delete_client(guard: &Guard<'_>, platform: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("DELETE FROM oauth_clients WHERE platform = ").text(platform);
@@ -161,18 +143,14 @@ pub fn delete_client(guard: &Guard<'_>, platform: &str) -> Statement {
     sql.finish()
 }
 
-/// Selects the OAuth client for the platform of the connection with an id.
-#[must_use]
+/// Selects the OAuth client of a connection's platform.
 pub fn select_client_for(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT o.* FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ");
-    sql.text(id.as_str()).push(" CROSS JOIN oauth_clients o ON o.account = c.account AND o.environment = c.environment AND o.platform = c.platform WHERE ");
-    sql.guard_connection();
+    sql.push("SELECT o.*").push_connection(id, " CROSS JOIN oauth_clients o ON o.account = c.account AND o.environment = c.environment AND o.platform = c.platform");
     sql.finish()
 }
 
-/// Selects the OAuth client of the attempt with this link or state.
-#[must_use]
+/// Selects the OAuth client of an attempt, by the hash of its link or state.
 pub fn select_client_of_attempt(hash: &str) -> Statement {
     statement(
         "SELECT o.* FROM connect_attempts a CROSS JOIN oauth_clients o ON o.account = a.account AND o.environment = a.environment AND o.platform = a.platform WHERE a.link_hash = ?1 OR a.state_hash = ?1",

@@ -1,9 +1,8 @@
-//! The SQL of codes that connect links carry.
+//! The SQL of the codes in connect links.
 
 use crate::ports::{Param, Statement};
 
-/// Marks a code as exchanged. Returns a row only to the request that did so first, including when its write is retried.
-#[must_use]
+/// Marks a code as exchanged. Returns a row only to the first request, also if its write is retried.
 pub fn use_code(hash: &str, request_id: &str, expires_at: u64) -> Statement {
     Statement {
         sql: "INSERT INTO used_codes (hash, used_by, expires_at) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at WHERE used_by = excluded.used_by RETURNING expires_at".into(),
@@ -12,7 +11,6 @@ pub fn use_code(hash: &str, request_id: &str, expires_at: u64) -> Statement {
 }
 
 /// Deletes up to ten expired codes. Each exchange adds one, so the table does not grow.
-#[must_use]
 pub fn prune_codes(now: u64) -> Statement {
     Statement {
         sql: "DELETE FROM used_codes WHERE hash IN (SELECT hash FROM used_codes INDEXED BY used_codes_by_expiry WHERE expires_at <= ?1 LIMIT 10)".into(),

@@ -1,4 +1,4 @@
-//! The rows that a connected account leaves.
+//! The SQL that writes a connected account.
 
 use super::statement;
 use crate::connect::attempt::EXCHANGE_MS;
@@ -11,58 +11,50 @@ use crate::ports::{Param, Statement};
 use crate::terms::{CredentialType, State};
 use crate::util::case_fold::fold;
 
-/// The condition under which a claimed attempt may still write: the request that claimed it is not too late.
+/// The condition that the request still has its claim on the attempt.
 const STILL_CLAIMED: &str = "SELECT 1 FROM connect_attempts a WHERE a.id = ?A AND a.claimed_by = ?R AND a.status = 'exchanging' AND a.claimed_at > ?T";
 
-/// Credentials to be stored.
+/// Credentials to store.
 #[derive(Debug)]
 pub struct NewCredentials<'a> {
-    /// The connection's id.
     pub connection_id: &'a str,
-    /// The id of the connector's method.
     pub auth_method: &'a str,
-    /// Their type.
     pub kind: CredentialType,
-    /// What is held, sealed.
+    /// Encrypted.
     pub sealed: &'a Sealed,
     /// When the access token was issued, in milliseconds since 1970-01-01 UTC.
     pub issued_at: Option<u64>,
-    /// When it expires.
     pub expires_at: Option<u64>,
-    /// Whether they can be renewed.
+    /// Whether they can be refreshed.
     pub is_renewable: bool,
-    /// Whether the platform revokes them when it is asked.
+    /// Whether the platform has a revocation endpoint.
     pub is_revocable: bool,
-    /// A JSON array of strings: what the platform granted.
+    /// A JSON array of strings: the granted scopes.
     pub scopes: &'a str,
-    /// A JSON array of strings: what it did not grant of what was asked for.
+    /// A JSON array of strings: the requested scopes that were not granted.
     pub missing_scopes: &'a str,
-    /// That a check of them had no result, with the HTTP status of the platform's response, if there was one.
+    /// Set if a check was inconclusive; the HTTP status of the platform's response, if there was one.
     pub unchecked: Option<Option<u16>>,
 }
 
-/// A connected account to be written: whose it is, and which request writes it.
+/// A connected account to write.
 #[derive(Debug)]
-pub struct Connected<'a> {
-    /// The account.
+pub struct AccountWrite<'a> {
     pub account: &'a str,
-    /// Its environment.
     pub environment: &'a str,
-    /// The id of the request.
     pub request: &'a str,
-    /// The attempt that the request has claimed; `None` when it needs none.
+    /// The claimed attempt, if any.
     pub attempt: Option<&'a str>,
-    /// The credentials.
     pub credentials: NewCredentials<'a>,
-    /// The state that the connection has now.
+    /// The new state of the connection.
     pub state: State,
-    /// The id of the account at the platform, if it is known, and its name.
+    /// The id and the name of the account at the platform, if known.
     pub of: (Option<&'a str>, Option<&'a str>),
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
-/// Numbered parameters under construction.
+/// Collects numbered parameters.
 struct Params(Vec<Param>);
 
 impl Params {
@@ -72,8 +64,8 @@ impl Params {
     }
 }
 
-impl Connected<'_> {
-    /// The condition that the request still holds its attempt; `1` when it has none.
+impl AccountWrite<'_> {
+    /// The condition that the request still has its claim; `1` without an attempt.
     fn condition(&self, params: &mut Params) -> String {
         let Some(attempt) = self.attempt else { return "1".to_owned() };
         let late = self.now.saturating_sub(EXCHANGE_MS);
@@ -84,8 +76,7 @@ impl Connected<'_> {
         format!("EXISTS ({})", condition.replace("?T", &late))
     }
 
-    /// Inserts the connection, unless another one has its key, or there are as many as there may be. Run twice, it does nothing the second time.
-    #[must_use]
+    /// Inserts the connection, unless another one has its key or a limit is reached. Idempotent.
     pub fn insert(&self, new: &NewConnection, is_by_token: bool) -> Statement {
         let mut params = Params(Vec::new());
         let name = new.name.as_deref();
@@ -124,8 +115,7 @@ impl Connected<'_> {
         Statement { sql: sql.into(), params: params.0 }
     }
 
-    /// Gives the connection its state, and a name and tags if they are given. Run twice, it does nothing the second time.
-    #[must_use]
+    /// Updates the state of the connection, and its name and tags if given. Idempotent.
     pub fn update(&self, name: Option<&str>, tags: Option<&str>) -> Statement {
         let mut params = Params(Vec::new());
         let (account, environment) =
@@ -150,9 +140,7 @@ impl Connected<'_> {
         Statement { sql: sql.into(), params: params.0 }
     }
 
-    /// Stores the credentials of the connection that this request has written, in place of its former ones. Run twice, it
-    /// does nothing the second time.
-    #[must_use]
+    /// Inserts or replaces the credentials of the connection that this request has written. Idempotent.
     pub fn put_credentials(&self) -> Statement {
         let held = &self.credentials;
         statement(
@@ -179,8 +167,7 @@ impl Connected<'_> {
         )
     }
 
-    /// Ends the attempt: it has succeeded when this request stored the credentials.
-    #[must_use]
+    /// Marks the attempt as successful if this request stored the credentials.
     pub fn succeed(&self, attempt: &str) -> Statement {
         statement(
             "UPDATE connect_attempts SET status = 'succeeded', sealed = NULL WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?3 AND h.environment = ?4 AND h.connection_id = ?5 AND h.written_by = ?2)",
@@ -195,10 +182,9 @@ impl Connected<'_> {
     }
 }
 
-impl Connected<'_> {
-    /// Ends the attempts whose links lead to the window when this request stored the credentials of their connection. Run
-    /// twice, it does nothing the second time.
-    #[must_use]
+impl AccountWrite<'_> {
+    /// Marks attempts as successful whose links lead to the connect window, if this request stored the credentials of their
+    /// connection. Idempotent.
     pub fn succeed_in_window(&self) -> Statement {
         statement(
             "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5 WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)",
@@ -214,8 +200,7 @@ impl Connected<'_> {
     }
 }
 
-/// Selects the connection with an id, for a request that has been let in already.
-#[must_use]
+/// Selects a connection by id, for an authenticated request.
 pub fn select_connection(account: &str, environment: &str, id: &str) -> Statement {
     let sql = format!(
         "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_id WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3"
@@ -226,8 +211,7 @@ pub fn select_connection(account: &str, environment: &str, id: &str) -> Statemen
     }
 }
 
-/// As [`select_connection`], by the key in parts.
-#[must_use]
+/// As [`select_connection`], by platform, label and identity.
 pub fn select_holder(account: &str, environment: &str, new: &NewConnection) -> Statement {
     let sql = format!(
         "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_key WHERE c.account = ?1 AND c.environment = ?2 AND c.platform = ?3 AND c.label = ?4 AND c.identity = ?5"

@@ -53,8 +53,8 @@ pub async fn plan<'a, P: Ports>(
     let mut body = context.body()?;
     // Lower case, as the catalog writes it: `GitHub` means `github`.
     let platform = body.text("platform").map(|platform| fold(&platform));
-    let confinement = context.caller.confinement();
-    let may = |platform: &str| confinement.is_none_or(|own| own.has_platform(platform));
+    let restriction = context.caller.restriction();
+    let may = |platform: &str| restriction.is_none_or(|own| own.has_platform(platform));
     let connector = match platform.as_deref().filter(|platform| may(platform)) {
         Some(platform) => {
             let catalog = Catalog::open(context.service.catalog(), ports).await?;
@@ -95,7 +95,7 @@ pub async fn plan<'a, P: Ports>(
 
 /// Another connection has the key. It is named if the caller may see it.
 pub(crate) fn exists(holder: &Connection, caller: &Caller) -> Problem {
-    if !caller.confinement().is_none_or(|own| holder.is_within(own)) {
+    if !caller.restriction().is_none_or(|own| holder.is_within(own)) {
         return Problem::new(Code::ConnectionExists, "Another connection has this key.");
     }
     let detail = format!("The connection `{}` already has the key `{}`.", holder.id, holder.key());
@@ -146,11 +146,11 @@ fn read(
     context: &Context<'_>,
     id: String,
 ) -> Result<NewConnection, Problem> {
-    let confinement = context.caller.confinement();
+    let restriction = context.caller.restriction();
     body.finish()?;
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     let identity = body.text("identity");
-    if let Some(own) = confinement {
+    if let Some(own) = restriction {
         if own.connections.is_some() {
             return Err(no_other_connection());
         }
@@ -172,7 +172,7 @@ fn read(
         return Err(unreported());
     };
     // A former name leads to the platform's own, unless the token knows it by the former one only.
-    let is_seen = confinement.is_none_or(|seen| seen.has_platform(&connector.platform));
+    let is_seen = restriction.is_none_or(|seen| seen.has_platform(&connector.platform));
     let platform = if is_seen { connector.platform } else { asked };
     let state = body.text("state").and_then(|text| text.parse().ok());
     Ok(NewConnection {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::broad::{Excess, too_broad};
 use super::shown::{document, document_with_account};
-use crate::auth::restriction::Confinement;
+use crate::auth::restriction::TokenRestriction;
 use crate::connections::cursor::Cursor;
 use crate::connections::filter::{ConnectionFilter, Start, Tags};
 use crate::connections::key::ConnectionKey;
@@ -50,7 +50,7 @@ pub fn check_together(query: &mut QueryReader<'_>) {
 fn read_query(
     mut reader: QueryReader<'_>,
     environment: Environment,
-    confinement: Option<&Confinement>,
+    restriction: Option<&TokenRestriction>,
     cursor: impl FnOnce(&str, &str) -> Option<Cursor>,
 ) -> Result<ListRequest, Problem> {
     check_together(&mut reader);
@@ -73,8 +73,8 @@ fn read_query(
         state: state.and_then(|text| text.parse().ok()),
         shows_account: reader.text("include").is_some(),
     };
-    if let Some(confinement) = confinement {
-        filter.confine(confinement);
+    if let Some(restriction) = restriction {
+        filter.confine(restriction);
     }
     let mut paging = Paging::read(&reader);
     let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
@@ -124,7 +124,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     };
     let query = context.query();
     let ListRequest { filter, paging, start } =
-        read_query(query, caller.environment(), caller.confinement(), cursor)?;
+        read_query(query, caller.environment(), caller.restriction(), cursor)?;
 
     // One row more than the page holds shows whether another page follows.
     let (rows, most) = (paging.limit.saturating_add(1), context.config.max_rows_read);
@@ -133,7 +133,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     Ok(Handler::render(statements, move |results, _| {
         let found = gather(results, &asked, &start, rows, most)?;
         if let Some(excess) = found.excess {
-            let is_token = caller.confinement().is_some();
+            let is_token = caller.restriction().is_some();
             return Err(too_broad(&filter, &excess, most, is_token));
         }
         let Found { total, mut page, .. } = found;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::change;
-use crate::connect::statements::select_held;
+use crate::connect::statements::select_credentials;
 use crate::connections::draft::NewState;
 use crate::connections::statements::one;
 use crate::http::context::Context;
@@ -27,7 +27,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (mut statements, render) =
         change::plan(context, condition, |write| Some(one::set_state(write, &new?)));
     let held = statements
-        .ask::<Map<String, Value>>(select_held(&context.guard(), &context.connection_id()));
+        .ask::<Map<String, Value>>(select_credentials(&context.guard(), &context.connection_id()));
     Ok(Handler::render(statements, move |results, principal| {
         if results.first(held)?.is_some() {
             let detail =

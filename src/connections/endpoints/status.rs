@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::connect::statements::{select_held, select_state};
+use crate::connect::statements::{select_credentials, select_state};
 use crate::connections::model::PlatformAccount;
 use crate::credentials::lifecycle::machine::actor;
 use crate::credentials::lifecycle::row::HeldRow;
@@ -61,7 +61,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (guard, id, mut statements) =
         (context.guard(), context.connection_id(), Statements::default());
     let state = statements.ask::<StateRow>(select_state(&guard, &id));
-    let held = statements.ask::<HeldRow>(select_held(&guard, &id));
+    let held = statements.ask::<HeldRow>(select_credentials(&guard, &id));
     let names = context.config.account_names;
     Ok(Handler::render(statements, move |results, _| {
         let row = results.first(state)?.ok_or_else(Problem::no_connection)?;

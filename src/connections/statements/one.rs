@@ -135,7 +135,7 @@ pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     sql.push(", ").text(&new.tags).push(", 1, ").integer(new.created_at);
     sql.push(", ").text(&new.id).push(" FROM api_keys k WHERE ").guard();
     sql.push(" AND ").push(&account_has_place("k.account", "k.environment"));
-    if guard.confinement.is_some() {
+    if guard.restriction.is_some() {
         let folded = sql.placeholder(Param::Text(fold(&new.identity)));
         let identity = sql.placeholder(Param::text(&new.identity));
         let owner = [folded.as_str(), identity.as_str()];

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::auth::statements::Guard;
 use crate::connections::filter::ConnectionFilter;
+use crate::connections::model::ConnectionId;
 use crate::ports::{Param, Statement};
 use crate::terms::IdentityType;
 use crate::util::name_set::Names;
@@ -33,13 +34,31 @@ impl<'a> Sql<'a> {
         self.push(self.guard.condition)
     }
 
+    /// Adds `FROM` with the connection `c` that has this id, further joins, and `WHERE` with the guard and the restriction of
+    /// a token.
+    pub(crate) fn push_connection(&mut self, id: &ConnectionId, joins: &str) -> &mut Self {
+        self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account AND c.environment = k.environment AND c.id = ").text(id.as_str());
+        self.push(joins).push(" WHERE ").guard_connection()
+    }
+
+    /// As [`Self::push_connection`], by platform, label and identity.
+    pub(crate) fn push_connection_by_key(
+        &mut self,
+        [platform, label, identity]: [&str; 3],
+        joins: &str,
+    ) -> &mut Self {
+        self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY connections_by_key ON c.account = k.account AND c.environment = k.environment AND c.platform = ").text(platform);
+        self.push(" AND c.label = ").text(label).push(" AND c.identity = ").text(identity);
+        self.push(joins).push(" WHERE ").guard_connection()
+    }
+
     /// As [`Self::guard`], and that a token may see the connection `c`.
     pub(crate) fn guard_connection(&mut self) -> &mut Self {
         self.guard();
-        let Some(confinement) = self.guard.confinement else { return self };
-        self.of_identity(&confinement.identity).of_identity_type(confinement.identity_type);
-        self.of_platforms(confinement.platforms.as_ref());
-        self.of_ids("c.id", confinement.connections.as_ref())
+        let Some(restriction) = self.guard.restriction else { return self };
+        self.of_identity(&restriction.identity).of_identity_type(restriction.identity_type);
+        self.of_platforms(restriction.platforms.as_ref());
+        self.of_ids("c.id", restriction.connections.as_ref())
     }
 
     /// Adds `SELECT` and the columns that the list shows of the connection `c`.

@@ -12,7 +12,7 @@ pub const PLATFORMS: u64 = 50;
 #[must_use]
 pub fn counters(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
-    if guard.confinement.is_some() {
+    if guard.restriction.is_some() {
         sql.push("SELECT c.active, d.column1 AS dimension, CASE d.column1 WHEN 'all' THEN '' WHEN 'state' THEN c.state ELSE c.identity_type END AS value, count(*) AS n");
         sql.seen(" CROSS JOIN (VALUES ('all'), ('state'), ('identityType')) d")
             .push(" GROUP BY 1, 2, 3");
@@ -27,7 +27,7 @@ pub fn counters(guard: &Guard<'_>) -> Statement {
 #[must_use]
 pub fn platforms(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
-    if guard.confinement.is_some() {
+    if guard.restriction.is_some() {
         sql.push("SELECT 2 AS active, 'platform' AS dimension, c.platform AS value, count(*) AS n");
         sql.seen("").push(" GROUP BY c.platform ORDER BY n DESC, c.platform LIMIT ");
     } else {

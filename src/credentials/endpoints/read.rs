@@ -9,7 +9,7 @@ use crate::audit::statements::credentials_read;
 use crate::auth::Principal;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
-use crate::connect::endpoints::platform::Asking;
+use crate::connect::endpoints::platform::PlatformAuth;
 use crate::credentials::fresh::AskedHeld;
 use crate::credentials::held::Held;
 use crate::credentials::lifecycle::row::HeldRow;
@@ -58,8 +58,8 @@ async fn read<P: Ports>(
     let cache = context.service.catalog();
     let catalog = Catalog::open(cache, ports).await?;
     let fresh = held.open(context, principal, results, &catalog, ports, refresh).await?;
-    let asking = fresh.asking(context.config);
-    let placed = asking.map(Asking::known).transpose()?.unwrap_or_default();
+    let auth = fresh.auth(context.config);
+    let placed = auth.map(PlatformAuth::known).transpose()?.unwrap_or_default();
     Ok(shown(&fresh.row, &fresh.held, fresh.method(), &placed))
 }
 

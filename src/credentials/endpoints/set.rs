@@ -6,12 +6,14 @@ use crate::auth::Principal;
 use crate::catalog::detail::{AuthMethod, Kind};
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
-use crate::connect::endpoints::platform::{self, Asking, Checked, Verdict};
-use crate::connect::endpoints::start::gone;
-use crate::connect::endpoints::store::{Account, Target, Unchecked, Written, store};
+use crate::connect::endpoints::platform::{self, CheckOutcome, PlatformAuth, Verdict};
+use crate::connect::endpoints::start::platform_removed;
+use crate::connect::endpoints::store::{
+    ConnectedAccount, InconclusiveCheck, StoreOutcome, StoreTarget, store,
+};
 use crate::connect::endpoints::{connector, no_vault_keys};
-use crate::connect::filled::{deciding_fields, is_named};
 use crate::connect::method::Connector;
+use crate::connect::resolved_oauth::{is_listed, recipient_fields};
 use crate::connect::statements::select_client_for;
 use crate::connections::model::Connection;
 use crate::connections::statements::one;
@@ -107,7 +109,7 @@ async fn set<P: Ports>(
     let connection = connection.ok_or_else(Problem::no_connection)?;
     let catalog = Catalog::open(cache, ports).await?;
     let connector = connector(&catalog, &connection.platform).await?;
-    let connector = connector.ok_or_else(|| gone(&connection.platform))?;
+    let connector = connector.ok_or_else(|| platform_removed(&connection.platform))?;
     let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
     let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
     let method = match method_for(&connector, kind, body.text("authMethod").as_deref()) {
@@ -119,13 +121,13 @@ async fn set<P: Ports>(
     let client = client.filter(|client| client.is_for(&method.id));
     if let Kind::OAuth2(oauth) = &method.kind {
         let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
-        for name in deciding_fields(oauth, &method.fields, &connector.servers) {
+        for name in recipient_fields(oauth, &method.fields, &connector.servers) {
             match (variables.get(name), given.get(name)) {
                 (Some(own), None) => {
                     given.insert(name.to_owned(), own.clone());
                 }
                 (Some(own), Some(value)) if own == value => {}
-                (_, Some(value)) if !is_named(&method.fields, name, value) => {
+                (_, Some(value)) if !is_listed(&method.fields, name, value) => {
                     body.invalid(&["fields", name], DECIDES);
                 }
                 _ => {}
@@ -169,18 +171,19 @@ async fn set<P: Ports>(
 
     let has_access = tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty());
     let mut held = Held { tokens, ..Held::of_fields(kind, fields) };
-    let mut checked = Checked::Unasked;
+    let mut checked = CheckOutcome::NotChecked;
     if has_access {
         let (config, connector, client) = (context.config, &connector, client.as_ref());
-        let asking = Asking { config, connector, method, held: &held, client };
-        checked = match platform::verify(ports, asking).await {
+        let auth = PlatformAuth { config, connector, method, held: &held, client };
+        checked = match platform::verify(ports, auth).await {
             // What has expired can still be renewed.
-            Verdict::Rejected(401) if held.is_renewable(method) => Checked::Unasked,
+            Verdict::Rejected(401) if held.is_renewable(method) => CheckOutcome::NotChecked,
             verdict => verdict.checked(&connector.name)?,
         };
-        platform::learn(ports, context.config, (connector, method), client, &mut held).await;
+        platform::fetch_account(ports, context.config, (connector, method), client, &mut held)
+            .await;
     }
-    let account = Account {
+    let account = ConnectedAccount {
         account: &principal.account,
         environment: principal.environment,
         request: context.request_id,
@@ -189,16 +192,16 @@ async fn set<P: Ports>(
         held: &held,
         // Without an access token, the first use renews.
         expires_at: if has_access { expires_at } else { Some(context.now) },
-        asked_scopes: &scopes,
+        requested_scopes: &scopes,
         granted_scopes: None,
-        state: machine::stored(checked == Checked::Accepted),
-        unchecked: Unchecked::of(checked),
+        state: machine::stored(checked == CheckOutcome::Accepted),
+        unchecked: InconclusiveCheck::from_outcome(checked),
         names: context.config.account_names,
         now: context.now,
     };
-    let target = Target::Existing { id: &connection.id, name: None, tags: None };
+    let target = StoreTarget::Existing { id: &connection.id, name: None, tags: None };
     match store(ports, &context.config.vault_keys, &account, target).await? {
-        Written::Done(_) => Ok(Response::no_content()),
-        Written::Taken(_) | Written::Gone => Err(Problem::no_connection()),
+        StoreOutcome::Done(_) => Ok(Response::no_content()),
+        StoreOutcome::KeyTaken(_) | StoreOutcome::NothingWritten => Err(Problem::no_connection()),
     }
 }

@@ -103,7 +103,7 @@ impl From<TokenErrorKind> for Failure {
             TokenErrorKind::Unauthorized => Self::Unauthorized,
             TokenErrorKind::RequestRejected => Self::RequestRejected,
             TokenErrorKind::Denied => Self::Denied,
-            TokenErrorKind::Passing => Self::Unavailable,
+            TokenErrorKind::Temporary => Self::Unavailable,
             TokenErrorKind::Unreadable => Self::Unreadable,
         }
     }

@@ -4,10 +4,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::agents::approval::{
-    self, Approval, LIFETIME_MS, MOST_BYTES, MOST_PENDING, NewApproval, State, place, read_kept,
+    self, Approval, LIFETIME_MS, MAX_PENDING, MAX_RESPONSE_BYTES, NewApproval, State,
+    decode_response, place,
 };
 use crate::auth::Principal;
-use crate::connect::endpoints::{opening, sealing};
+use crate::connect::endpoints::{decrypt_error, encrypt_error};
 use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
 use crate::http::message::{NO_STORE, Response};
@@ -84,9 +85,9 @@ impl AskedApproval {
             match row.state {
                 State::Done => {
                     let keys = &context.config.vault_keys;
-                    let plain = opening(keys.open(&row.place(), &row.sealed))?;
+                    let plain = keys.open(&row.place(), &row.sealed).map_err(decrypt_error)?;
                     let damaged = || Problem::unavailable("a response that was kept is damaged");
-                    let (status, body) = read_kept(&plain).ok_or_else(damaged)?;
+                    let (status, body) = decode_response(&plain).ok_or_else(damaged)?;
                     return Ok(Response { status, ..Response::json(body, NO_STORE) });
                 }
                 State::Declined => return Ok(shown(context, &row, "declined", DECLINED)),
@@ -173,13 +174,13 @@ pub async fn ask<P: Ports>(
             members.insert("select".to_owned(), json!(wish.select));
         }
         let most = wish.most.and_then(|most| u64::try_from(most).ok()).unwrap_or(AGENT_BYTES);
-        let most = most.min(u64::try_from(MOST_BYTES).unwrap_or(AGENT_BYTES));
+        let most = most.min(u64::try_from(MAX_RESPONSE_BYTES).unwrap_or(AGENT_BYTES));
         members.insert("maxBytes".to_owned(), most.into());
     }
     let id = ports.uuid();
     let place = place(&principal.account, principal.environment, &id);
     let sealed = context.config.vault_keys.seal(&place, &json::bytes(&body), ports);
-    let sealed = sealing(sealed)?;
+    let sealed = sealed.map_err(encrypt_error)?;
     let new = NewApproval {
         id: &id,
         grant_id: &grant.id,
@@ -193,7 +194,7 @@ pub async fn ask<P: Ports>(
     let batch = vec![new.insert(), approval::select_of_grant(&grant.id, &id, context.now)];
     let Some(row) = first_row::<Approval>(&ports.batch(batch).await?, 1)? else {
         let detail = format!(
-            "{MOST_PENDING} calls of this agent wait for the user's approval already. Ask the user to decide about them first."
+            "{MAX_PENDING} calls of this agent wait for the user's approval already. Ask the user to decide about them first."
         );
         let wait = LIFETIME_MS.checked_div(1000).and_then(|wait| u32::try_from(wait).ok());
         return Err(Problem { retry_after: wait, ..Problem::new(Code::TooManyRequests, detail) });

@@ -14,7 +14,7 @@ use crate::catalog::action::answer::ACCEPT;
 use crate::catalog::detail::Pagination;
 use crate::catalog::endpoints::answer::no_action;
 use crate::catalog::reader::{Catalog, FoundAction};
-use crate::connect::endpoints::start::gone;
+use crate::connect::endpoints::start::platform_removed;
 use crate::credentials::fresh::AskedHeld;
 use crate::credentials::placing::DEFAULT_ACCEPT;
 use crate::http::context::Context;
@@ -275,7 +275,7 @@ impl RunAction<'_> {
         let action = match catalog.action(&platform, key, false).await? {
             FoundAction::Found(action) => action,
             FoundAction::NoAction(near) => return Err(no_action(&platform, key, &near)),
-            FoundAction::NoPlatform => return Err(gone(&platform)),
+            FoundAction::NoPlatform => return Err(platform_removed(&platform)),
         };
         let unreadable = |_| StorageError::new("an action is not what it should be");
         let Titled { title } = serde_json::from_slice(&action).map_err(unreadable)?;

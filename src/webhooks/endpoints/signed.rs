@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{check_url, no_webhook, response};
 use crate::auth::Principal;
-use crate::connect::endpoints::{no_vault_keys, opening, sealing};
+use crate::connect::endpoints::{decrypt_error, encrypt_error, no_vault_keys};
 use crate::connections::endpoints::create::unreported;
 use crate::http::context::Context;
 use crate::http::endpoint::Keyed;
@@ -90,7 +90,7 @@ async fn stored<P: Ports>(
     let id = format!("wh_{}", ports.uuid());
     let secrets = Secrets::new(ports);
     let place = place(&principal.account, principal.environment, &id);
-    let sealed = sealing(secrets.seal(&context.config.vault_keys, &place, ports))?;
+    let sealed = secrets.seal(&context.config.vault_keys, &place, ports).map_err(encrypt_error)?;
     let row = NewWebhook {
         id: &id,
         url: &new.url,
@@ -126,9 +126,9 @@ async fn rotated<P: Ports>(
     let webhook = webhook.ok_or_else(|| no_webhook(id))?;
     let (keys, place) =
         (&context.config.vault_keys, place(&principal.account, principal.environment, id));
-    let old = opening(Secrets::open(keys, &place, &webhook.sealed))?;
+    let old = Secrets::open(keys, &place, &webhook.sealed).map_err(decrypt_error)?;
     let new = old.rotated(context.now, ports);
-    let sealed = sealing(new.seal(keys, &place, ports))?;
+    let sealed = new.seal(keys, &place, ports).map_err(encrypt_error)?;
     let secrets = (webhook.sealed.as_str(), &sealed);
     let rotate = statements::rotate(principal, id, secrets, context.now, context.request_id);
     let sets = ports.batch(vec![rotate, statements::select_of(principal, id)]).await?;
@@ -138,7 +138,7 @@ async fn rotated<P: Ports>(
     }
     // Somebody else was quicker, or it is the same caller's second click: one new secret is enough, and the old one, which
     // receivers still have, goes on.
-    let theirs = opening(Secrets::open(keys, &place, &webhook.sealed))?;
+    let theirs = Secrets::open(keys, &place, &webhook.sealed).map_err(decrypt_error)?;
     response(&webhook, Some(&theirs.current))
 }
 
@@ -180,7 +180,7 @@ async fn tested<P: Ports>(
     let webhook = webhook.ok_or_else(|| no_webhook(context.argument(0)))?;
     let place = place(&webhook.account, webhook.environment, &webhook.id);
     let keys = &context.config.vault_keys;
-    let secrets = opening(Secrets::open(keys, &place, &webhook.sealed))?;
+    let secrets = Secrets::open(keys, &place, &webhook.sealed).map_err(decrypt_error)?;
     let id = format!("test_{}", ports.uuid());
     let body = json::bytes(&Example {
         id: &id,

@@ -31,7 +31,7 @@ fn a_registration_writes_no_row() {
 }
 
 #[test]
-fn what_is_no_registration_is_refused_in_the_words_of_rfc_7591() {
+fn invalid_registrations_get_the_errors_of_rfc_7591() {
     let (api, id) = app();
     let path = format!("/mcp/{id}/register");
     for (sent, code) in [
@@ -58,7 +58,7 @@ fn what_is_no_registration_is_refused_in_the_words_of_rfc_7591() {
 }
 
 #[test]
-fn an_unknown_client_or_redirect_uri_gets_a_page_and_no_redirect() {
+fn unknown_clients_and_redirect_uris_are_not_redirected() {
     let (api, id) = app();
     let client = register(&api, &id);
     let browser = Browser::default();
@@ -83,7 +83,7 @@ fn an_unknown_client_or_redirect_uri_gets_a_page_and_no_redirect() {
 }
 
 #[test]
-fn other_faults_of_a_request_are_told_to_the_client_with_the_issuer() {
+fn other_errors_are_redirected_with_the_issuer() {
     let (api, id) = app();
     let client = register(&api, &id);
     let plain = [("code_challenge_method", "plain")];
@@ -132,7 +132,7 @@ fn a_client_of_another_endpoint_is_unknown() {
 }
 
 #[test]
-fn a_metadata_document_is_read_once_within_its_limits_and_shown_by_its_host() {
+fn metadata_documents_are_cached_and_shown_by_host() {
     let (api, id) = app();
     serve(&api, 200, &document());
     let (_, page) = at_consent(&api, &id, CLIENT, &json!({}));
@@ -148,7 +148,7 @@ fn a_metadata_document_is_read_once_within_its_limits_and_shown_by_its_host() {
 }
 
 #[test]
-fn a_document_that_is_not_the_clients_own_is_refused() {
+fn refuses_a_document_of_another_client() {
     for (status, document) in [
         (302, document()),
         (404, document()),
@@ -176,7 +176,7 @@ fn a_document_that_is_not_the_clients_own_is_refused() {
 }
 
 #[test]
-fn a_document_is_never_looked_for_on_the_machine_or_in_its_network() {
+fn documents_are_not_fetched_from_private_networks() {
     let (api, id) = app();
     for client in [
         "https://localhost/client.json",
@@ -199,7 +199,7 @@ fn a_document_is_never_looked_for_on_the_machine_or_in_its_network() {
 }
 
 #[test]
-fn a_document_that_can_not_be_read_is_looked_for_again() {
+fn failed_documents_are_fetched_again() {
     let (api, id) = app();
     *api.world.platform.borrow_mut() = Box::new(|_| Err::<HttpResponse, _>(HttpError::Unreachable));
     let browser = Browser::default();
@@ -209,7 +209,7 @@ fn a_document_that_can_not_be_read_is_looked_for_again() {
 }
 
 #[test]
-fn the_name_of_a_client_becomes_no_markup_and_hides_nothing() {
+fn client_names_are_escaped_and_visible() {
     let (api, id) = app();
     let name = "<script>alert(1)</script>\u{202e}\u{200b}Claude\"'&";
     let metadata = json!({"client_name": name, "redirect_uris": [CALLBACK]});
@@ -219,6 +219,6 @@ fn the_name_of_a_client_becomes_no_markup_and_hides_nothing() {
     let html = text(&page);
     assert!(!html.contains("<script>alert") && !html.contains('\u{202e}'), "{html}");
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;Claude&quot;&#39;&amp;"), "{html}");
-    assert!(html.contains("nobody has checked this name"), "{html}");
+    assert!(html.contains("this name is not verified"), "{html}");
     assert!(html.contains("Warning: any program on this computer"), "{html}");
 }

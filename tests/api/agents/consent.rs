@@ -14,7 +14,7 @@ fn grants(api: &Api) -> Vec<String> {
 }
 
 #[test]
-fn a_forwarded_link_is_useless_in_either_direction() {
+fn forwarded_sign_in_links_do_not_work() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (attacker, victim) = (Browser::default(), Browser::default());
@@ -49,7 +49,7 @@ fn a_forwarded_link_is_useless_in_either_direction() {
 }
 
 #[test]
-fn a_link_works_once_within_a_minute_and_is_not_used_up_by_scanners() {
+fn sign_in_links_work_once_and_survive_scanners() {
     let (api, id) = app();
     let client = register(&api, &id);
     let browser = Browser::default();
@@ -72,7 +72,7 @@ fn a_link_works_once_within_a_minute_and_is_not_used_up_by_scanners() {
 }
 
 #[test]
-fn a_request_is_for_the_app_of_its_own_account_only() {
+fn requests_belong_to_the_app_of_their_account() {
     let (api, id) = app();
     let client = register(&api, &id);
     let request = sent_to_app(&api, &id, &Browser::default(), &client);
@@ -100,7 +100,7 @@ fn a_request_is_for_the_app_of_its_own_account_only() {
 }
 
 #[test]
-fn the_page_shows_who_asks_for_what_and_where_it_is_sent() {
+fn the_consent_page_shows_client_access_and_destination() {
     let (api, id) = app();
     for platform in ["acme", "keyed"] {
         api.create(&json!({"platform": platform, "identity": "ann", "identityType": "user"}));
@@ -123,7 +123,7 @@ fn the_page_shows_who_asks_for_what_and_where_it_is_sent() {
 }
 
 #[test]
-fn a_user_can_reduce_the_access_and_never_extend_it() {
+fn users_can_reduce_but_not_extend_access() {
     let restricted = json!({"platforms": ["acme", "keyed"], "access": "read"});
     for (more, fields, granted) in [
         (json!({}), &[("access", "write"), ("accounts", "all")][..], "active write -"),
@@ -176,7 +176,7 @@ fn a_user_can_reduce_the_access_and_never_extend_it() {
 }
 
 #[test]
-fn only_the_page_itself_decides_and_only_once() {
+fn only_the_consent_page_decides_once() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (browser, page) = at_consent(&api, &id, &client, &json!({}));
@@ -224,7 +224,7 @@ fn a_user_who_declines_leaves_no_grant() {
 }
 
 #[test]
-fn what_the_agent_sees_is_what_was_granted() {
+fn agents_see_only_what_was_granted() {
     let (api, id) = app();
     for (platform, identity) in [("acme", "ann"), ("keyed", "ann"), ("acme", "bob")] {
         api.create(&json!({"platform": platform, "identity": identity, "identityType": "user"}));
@@ -248,7 +248,7 @@ fn what_the_agent_sees_is_what_was_granted() {
 }
 
 #[test]
-fn a_user_ends_what_was_granted_before_and_nobody_elses() {
+fn users_can_revoke_only_their_own_earlier_grants() {
     for decision in ["allow", "decline"] {
         let (api, id) = app();
         let client = register(&api, &id);

@@ -835,7 +835,7 @@ fn scope_of(only_reads: bool) -> &'static str {
 }
 
 #[test]
-fn no_token_or_grant_shows_or_does_more_than_its_limits_say() {
+fn tokens_and_grants_never_exceed_their_limits() {
     let mut crowd = Crowd::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     for _ in 0..requests {

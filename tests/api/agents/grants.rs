@@ -7,7 +7,7 @@ use crate::connect;
 use crate::support::body;
 
 #[test]
-fn grants_are_listed_newest_first_and_ended_one_by_one() {
+fn lists_grants_newest_first_and_deletes_them() {
     let (api, id) = app();
     let agents: Vec<Agent> = (0..3)
         .map(|_| {
@@ -50,7 +50,7 @@ fn grants_are_listed_newest_first_and_ended_one_by_one() {
 }
 
 #[test]
-fn what_no_user_has_agreed_to_is_not_listed() {
+fn lists_only_grants_with_consent() {
     let (api, id) = app();
     let client = super::register(&api, &id);
     super::at_consent(&api, &id, &client, &json!({}));
@@ -59,7 +59,7 @@ fn what_no_user_has_agreed_to_is_not_listed() {
 }
 
 #[test]
-fn without_sign_in_no_grant_is_left() {
+fn deleting_the_sign_in_deletes_its_grants() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
@@ -72,7 +72,7 @@ fn without_sign_in_no_grant_is_left() {
 }
 
 #[test]
-fn an_account_sees_and_ends_its_own_grants_only() {
+fn accounts_see_only_their_own_grants() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     let grant = body(&api.get("/v1/agent-grants"))["rows"][0]["id"].as_str().unwrap().to_owned();

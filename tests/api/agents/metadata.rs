@@ -7,7 +7,7 @@ use crate::connect;
 use crate::support::{ORIGIN, anonymous, as_key, body, with_body, with_header};
 
 #[test]
-fn a_401_leads_to_the_metadata_of_the_endpoint_and_of_its_issuer() {
+fn a_401_names_the_metadata_of_the_endpoint() {
     let (api, id) = app();
     let issuer = format!("{ORIGIN}/mcp/{id}");
     let request = with_body(anonymous("POST", &format!("/mcp/{id}")), "{}");
@@ -47,7 +47,7 @@ fn a_401_leads_to_the_metadata_of_the_endpoint_and_of_its_issuer() {
 }
 
 #[test]
-fn the_base_address_is_that_of_the_configuration_and_not_of_the_request() {
+fn urls_use_the_configured_base_url() {
     let (api, id) = app();
     let path = format!("/.well-known/oauth-authorization-server/mcp/{id}");
     let mut request = anonymous("GET", &path);
@@ -60,7 +60,7 @@ fn the_base_address_is_that_of_the_configuration_and_not_of_the_request() {
 }
 
 #[test]
-fn nothing_of_an_endpoint_exists_without_a_base_address_or_without_sign_in() {
+fn endpoints_need_a_base_url_and_a_sign_in() {
     let paths = |id: &str| {
         [
             ("GET", format!("/.well-known/oauth-protected-resource/mcp/{id}")),
@@ -91,7 +91,7 @@ fn nothing_of_an_endpoint_exists_without_a_base_address_or_without_sign_in() {
 }
 
 #[test]
-fn only_an_access_token_of_an_endpoint_is_valid_there_and_nowhere_else() {
+fn access_tokens_work_only_at_their_endpoint() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     let path = format!("/mcp/{id}");
@@ -124,7 +124,7 @@ fn only_an_access_token_of_an_endpoint_is_valid_there_and_nowhere_else() {
 }
 
 #[test]
-fn a_page_of_another_site_can_not_call_an_endpoint() {
+fn refuses_calls_from_other_origins() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     let request = with_body(anonymous("POST", &format!("/mcp/{id}")), "{}");
@@ -133,7 +133,7 @@ fn a_page_of_another_site_can_not_call_an_endpoint() {
 }
 
 #[test]
-fn all_pages_of_the_sign_in_refuse_to_be_framed() {
+fn sign_in_pages_cannot_be_framed() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (_, consent) = super::at_consent(&api, &id, &client, &json!({}));

@@ -158,7 +158,7 @@ pub fn coming_back() -> (Api, Request) {
 }
 
 #[test]
-fn a_user_signs_in_by_a_token_of_either_algorithm_and_agrees() {
+fn signs_in_with_rs256_and_es256_tokens() {
     for (signer, algorithm) in [(Signer::rsa(), "RS256"), (Signer::ec(), "ES256")] {
         let (api, id) = oidc(&json!({"identityClaim": "email", "identityType": "user"}));
         let (browser, client, asked) = at_provider(&api, &id);
@@ -212,7 +212,7 @@ fn a_user_signs_in_by_a_token_of_either_algorithm_and_agrees() {
 type Change = fn(&mut Value);
 
 #[test]
-fn an_id_token_that_is_not_for_this_very_sign_in_is_refused() {
+fn refuses_id_tokens_of_another_sign_in() {
     let (signer, stranger) = (Signer::rsa(), Signer::ec());
     let rs256 = json!({"alg": "RS256", "kid": "k"});
     let changes: [(&str, Change); 16] = [
@@ -290,7 +290,7 @@ fn an_id_token_that_is_not_for_this_very_sign_in_is_refused() {
 }
 
 #[test]
-fn a_user_who_comes_back_in_another_browser_gets_nothing() {
+fn refuses_a_callback_in_another_browser() {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
     let (browser, _, asked) = at_provider(&api, &id);
@@ -311,7 +311,7 @@ fn a_user_who_comes_back_in_another_browser_gets_nothing() {
 }
 
 #[test]
-fn new_keys_of_the_provider_are_read_again() {
+fn fetches_rotated_provider_keys() {
     let (api, id) = oidc(&json!({}));
     let (first, second) = (Signer::ec(), Signer::ec());
     for (signer, kid) in [(&first, "1"), (&second, "2"), (&second, "2")] {
@@ -331,7 +331,7 @@ fn new_keys_of_the_provider_are_read_again() {
 }
 
 #[test]
-fn a_user_who_does_not_sign_in_goes_back_to_the_agent() {
+fn redirects_to_the_agent_if_the_user_does_not_sign_in() {
     let (api, id) = oidc(&json!({}));
     let (browser, _, asked) = at_provider(&api, &id);
     let state = value_of(&asked, "state").unwrap();
@@ -345,7 +345,7 @@ fn a_user_who_does_not_sign_in_goes_back_to_the_agent() {
 }
 
 #[test]
-fn nobody_signs_in_with_a_key_that_was_revoked() {
+fn sign_in_needs_a_valid_key() {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
     let (browser, _, asked) = at_provider(&api, &id);

@@ -15,7 +15,7 @@ fn put(api: &Api, sent: &Value) -> (u16, Value) {
 }
 
 #[test]
-fn a_sign_in_is_stored_shown_and_replaced_with_one_address() {
+fn a_sign_in_keeps_its_endpoint_when_replaced() {
     let (api, id) = app();
     let shown = body(&api.get(PATH));
     assert_eq!(
@@ -49,7 +49,7 @@ fn a_sign_in_is_stored_shown_and_replaced_with_one_address() {
 }
 
 #[test]
-fn faults_are_named_and_nothing_is_stored() {
+fn invalid_sign_ins_are_reported_and_not_stored() {
     let api = api_with(&settings());
     let before = api.world.dump();
     for (sent, pointers) in [
@@ -106,7 +106,7 @@ fn an_issuer_must_be_an_openid_provider() {
 }
 
 #[test]
-fn what_sign_in_needs_is_said() {
+fn reports_missing_configuration() {
     let without = |name: &str| {
         let all: Vec<_> = settings().into_iter().filter(|(known, _)| *known != name).collect();
         api_with(&all)

@@ -77,7 +77,7 @@ fn a_code_is_exchanged_by_its_client_with_its_verifier() {
 }
 
 #[test]
-fn a_code_works_for_a_minute_and_once_and_a_replay_ends_the_grant() {
+fn codes_work_once_and_a_replay_revokes_the_grant() {
     let (api, id) = app();
     let client = register(&api, &id);
     let code = agreed(&api, &id, &client, &ALL);
@@ -155,7 +155,7 @@ fn two_refreshes_at_once_and_retries_stay_in_one_generation() {
 }
 
 #[test]
-fn a_replayed_refresh_token_ends_the_grant() {
+fn a_replayed_refresh_token_revokes_the_grant() {
     let (api, id) = app();
     for (wait, uses) in [(60_000, 2), (0, 3)] {
         let agent = Agent::new(&api, &id, &ALL);
@@ -238,7 +238,7 @@ fn a_grant_ends_with_its_key() {
 }
 
 #[test]
-fn an_agent_that_may_only_read_is_told_to_ask_for_more() {
+fn a_read_only_agent_gets_insufficient_scope() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
     let connect = json!({"platform": "acme"});
@@ -254,7 +254,7 @@ fn an_agent_that_may_only_read_is_told_to_ask_for_more() {
 }
 
 #[test]
-fn a_client_ends_its_grant() {
+fn clients_can_revoke_their_grant() {
     let (api, id) = app();
     let revoke = |token: &str| {
         let request = anonymous("POST", &format!("/mcp/{id}/revoke"));
@@ -275,11 +275,11 @@ fn a_client_ends_its_grant() {
 }
 
 #[test]
-fn the_ids_codes_and_tokens_say_the_database() {
+fn ids_codes_and_tokens_name_the_shard() {
     let (api, id) = app();
-    assert_eq!(Shard::of_secret(&id), *HOME);
+    assert_eq!(Shard::from_secret(&id), *HOME);
     let client = register(&api, &id);
-    assert_eq!(Shard::of_secret(&agreed(&api, &id, &client, &ALL)), *HOME);
+    assert_eq!(Shard::from_secret(&agreed(&api, &id, &client, &ALL)), *HOME);
     let agent = Agent::new(&api, &id, &ALL);
     assert_eq!(connector_vault::auth::caller::shard_of(&agent.access), *HOME);
 }

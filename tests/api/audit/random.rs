@@ -445,7 +445,7 @@ fn document(entry: &Expected) -> Value {
 }
 
 #[test]
-fn the_audit_has_what_random_requests_did_and_no_secret() {
+fn the_audit_matches_random_requests_and_has_no_secret() {
     let mut crowd = Crowd::new();
     for nth in 0..repetitions(REQUESTS[0], REQUESTS[1]) {
         let who = crowd.chance.below(crowd.tenants.len());

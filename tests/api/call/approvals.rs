@@ -157,7 +157,11 @@ fn an_approved_call_runs_once_as_it_was_shown() {
     assert_eq!(story.outcome(&id)["approval"]["status"], "pending");
     let approved = story.decide(&browser, &page, "approve");
     assert_eq!(approved.status, 200, "{}", text(&approved));
-    assert!(text(&approved).contains("the platform answered 201"), "{}", text(&approved));
+    assert!(
+        text(&approved).contains("the platform responded with status 201"),
+        "{}",
+        text(&approved)
+    );
     let asked = sent(&story.api);
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].url, "https://api.acme.example/v2/owners/bob/things");

@@ -49,7 +49,7 @@ fn requests(key: &ApiKey, id: &str, attempt: &str) -> Vec<(Request, Scope)> {
 }
 
 #[test]
-fn each_scope_is_enough_and_no_other_one_is() {
+fn each_endpoint_needs_exactly_its_scope() {
     let (api, id, attempt) = scene();
     for (nth, (_, scope)) in requests(&api.key, &id, &attempt).iter().enumerate() {
         let others: Vec<_> = Scope::ALL.into_iter().filter(|other| other != scope).collect();
@@ -80,7 +80,7 @@ fn each_scope_is_enough_and_no_other_one_is() {
 }
 
 #[test]
-fn a_key_that_is_not_valid_learns_and_writes_nothing() {
+fn invalid_keys_read_and_write_nothing() {
     let (api, id, attempt) = scene();
     let now = api.world.now.get();
     let expired = api.world.key("acme", Environment::Test, &Scope::ALL, Some(now));
@@ -134,7 +134,7 @@ fn methods() {
 }
 
 #[test]
-fn checks_come_in_the_order_of_the_contract() {
+fn checks_have_a_fixed_order() {
     let (api, id, _) = scene();
     let powerless = api.world.key("acme", Environment::Test, &[Scope::CatalogRead], None);
     api.use_key(&powerless);

@@ -60,7 +60,7 @@ fn account(api: &Api, path: &str) -> Value {
 }
 
 #[test]
-fn the_account_that_the_platform_tells_is_shown_wherever_connections_are() {
+fn the_account_is_shown_wherever_connections_are() {
     let api = api_with_names();
     let path = with_key(&api, "ann", &json!({"id": 7, "email": "ann@acme.example"}));
     let expected = json!({"id": "7", "name": "ann@acme.example"});
@@ -173,7 +173,7 @@ fn an_id_token_names_the_account_where_no_request_does() {
 }
 
 #[test]
-fn a_name_is_a_strangers_text() {
+fn account_names_are_untrusted() {
     let api = api_with_names();
     for (nth, (said, expected)) in [
         (
@@ -198,7 +198,7 @@ fn a_name_is_a_strangers_text() {
 }
 
 #[test]
-fn another_account_replaces_the_former_one_and_deleting_forgets_it() {
+fn reconnecting_replaces_the_account_and_deleting_removes_it() {
     let api = api_with_names();
     let path = with_key(&api, "ann", &json!({"id": "7", "email": "seven@acme.example"}));
     let id = path.rsplit('/').next().unwrap();
@@ -244,7 +244,7 @@ fn without_names_only_ids_are_stored_and_shown() {
 }
 
 #[test]
-fn a_renewal_tells_the_account_of_a_connection_from_before_it_was_stored() {
+fn a_refresh_fills_in_a_missing_account() {
     let api = api_with_names();
     let claims = json!({"sub": "s", "email": "ann@acme.example"});
     let path = with_tokens(&api, &of("ann", "token-only", "oauth"), &[(200, tokens(&claims))]);

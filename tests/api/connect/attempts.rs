@@ -92,7 +92,7 @@ fn each_status_platform_and_identity() {
 }
 
 #[test]
-fn a_row_says_what_happened_and_no_secret() {
+fn rows_show_the_outcome_and_no_secret() {
     let api = scene();
     let response = body(&api.get(&format!("{LIST}?identity=cy")));
     let row = &response["rows"][0];
@@ -139,7 +139,7 @@ fn pages_follow_each_other_without_a_gap() {
 }
 
 #[test]
-fn a_page_is_full_although_others_are_newer() {
+fn pages_are_full_despite_newer_rows_of_others() {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "plain");
@@ -157,7 +157,7 @@ fn a_page_is_full_although_others_are_newer() {
 }
 
 #[test]
-fn it_reads_the_rows_that_it_shows() {
+fn the_list_reads_only_the_rows_that_it_shows() {
     let api = scene();
     // Many attempts of the account that match no filter.
     let copy = "INSERT INTO connect_attempts SELECT printf('%08d', n) || substr(id, 9), account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, 'other-' || (n % 2), identity_type, label, name, tags, scopes, return_url, link_hash || n, state_hash || n, browser_hash, sealed, claimed_by, claimed_at, error_code, error_detail, created_at + 10000 + n, expires_at + 10000 + n FROM connect_attempts, (WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 2000) SELECT n FROM counter) WHERE identity = 'dee'";
@@ -181,7 +181,7 @@ fn it_reads_the_rows_that_it_shows() {
 }
 
 #[test]
-fn those_of_an_identity_are_found_by_it() {
+fn the_identity_filter_uses_its_index() {
     let api = scene();
     let wish = json!({"identity": "bob", "scopes": ["connections:read"], "ttlSeconds": 600});
     let bob = token(&api, &wish);
@@ -221,7 +221,7 @@ fn a_token_sees_its_own_identity_only() {
 }
 
 #[test]
-fn faults_of_the_query() {
+fn reports_errors_of_the_query() {
     let api = api();
     for query in [
         "status=refused",

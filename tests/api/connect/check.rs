@@ -29,7 +29,7 @@ fn keyed(api: &Api) -> String {
 }
 
 #[test]
-fn tokens_are_renewed_and_the_connection_is_returned_without_a_secret() {
+fn a_check_refreshes_tokens_and_returns_no_secret() {
     let api = api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens(1));
@@ -70,7 +70,7 @@ fn tokens_are_renewed_and_the_connection_is_returned_without_a_secret() {
 }
 
 #[test]
-fn a_token_that_nothing_renews_ends_for_whoever_uses_it() {
+fn an_unrefreshable_token_fails_on_use_after_expiry() {
     let api = api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &json!({"access_token": "at-1", "expires_in": 3600}));
@@ -108,7 +108,7 @@ fn a_token_that_nothing_renews_ends_for_whoever_uses_it() {
 }
 
 #[test]
-fn keys_are_tried() {
+fn keys_are_verified() {
     let api = api();
     let id = keyed(&api);
     for (wait, answer, expected) in [
@@ -134,7 +134,7 @@ fn keys_are_tried() {
 }
 
 #[test]
-fn an_answer_that_says_nothing_keeps_the_next_attempt() {
+fn an_inconclusive_check_keeps_the_schedule() {
     let api = api();
     let id = keyed(&api);
     for (answer, state, attempts) in [
@@ -155,7 +155,7 @@ fn an_answer_that_says_nothing_keeps_the_next_attempt() {
 }
 
 #[test]
-fn who_asked_too_often_has_no_bad_key() {
+fn rate_limits_do_not_fail_a_key() {
     let api = api();
     let id = keyed(&api);
     for (headers, wait) in
@@ -173,7 +173,7 @@ fn who_asked_too_often_has_no_bad_key() {
 }
 
 #[test]
-fn a_client_for_another_method_renews_nothing() {
+fn a_client_for_another_method_is_not_used() {
     let api = api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens(1));
@@ -187,7 +187,7 @@ fn a_client_for_another_method_renews_nothing() {
 }
 
 #[test]
-fn a_rejected_client_is_asked_about_once_an_hour_or_when_it_is_mended() {
+fn a_rejected_client_is_probed_hourly_or_after_a_change() {
     let api = api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens(1));
@@ -205,7 +205,7 @@ fn a_rejected_client_is_asked_about_once_an_hour_or_when_it_is_mended() {
 }
 
 #[test]
-fn one_at_a_time_checks() {
+fn checks_do_not_run_concurrently() {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "watched");
@@ -226,7 +226,7 @@ fn one_at_a_time_checks() {
 }
 
 #[test]
-fn what_can_not_be_checked() {
+fn connections_that_cannot_be_checked() {
     let api = api();
     let plain = json!({"platform": "plain", "authMethod": "basic", "identity": "ann", "identityType": "user",
         "fields": {"username": "u", "password": "p"}});
@@ -258,7 +258,7 @@ fn what_can_not_be_checked() {
 }
 
 #[test]
-fn a_token_that_nothing_renews_is_found_to_have_expired() {
+fn a_check_fails_an_expired_unrefreshable_token() {
     let api = api();
     set_client(&api, "acme");
     let sent = json!({"access_token": "at", "expires_in": 3600});
@@ -271,7 +271,7 @@ fn a_token_that_nothing_renews_is_found_to_have_expired() {
 }
 
 #[test]
-fn a_token_that_nothing_renews_is_tried_while_it_is_valid() {
+fn a_check_verifies_a_valid_unrefreshable_token() {
     let api = api();
     set_client(&api, "watched");
     let sent = json!({"access_token": "at", "expires_in": 3600});
@@ -288,7 +288,7 @@ fn a_token_that_nothing_renews_is_tried_while_it_is_valid() {
 }
 
 #[test]
-fn what_a_check_finds_out_is_sent_to_webhooks_at_once() {
+fn check_results_are_delivered_to_webhooks_at_once() {
     let api = api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens(1));

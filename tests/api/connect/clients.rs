@@ -64,7 +64,7 @@ fn a_client_is_set_read_listed_and_deleted() {
 }
 
 #[test]
-fn a_client_without_scopes_of_a_platform_that_has_some_is_warned_about() {
+fn warns_about_a_client_without_scopes() {
     let scopes = json!(["a", "b", "c", "d"].map(|name| json!({"name": name, "description": ""})));
     let method = oauth("oauth", &json!({"scopes": scopes}));
     let api = api_of(&[
@@ -76,14 +76,14 @@ fn a_client_without_scopes_of_a_platform_that_has_some_is_warned_about() {
         body(&send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent))["warnings"]
             .clone()
     };
-    let expected = "The client asks for no scopes, so The scoped grants only what it grants by default. Set those that your calls need, such as `a`, `b`, `c`: `authMethods` of the connector lists all.";
+    let expected = "The client requests no scopes, so The scoped grants only what it grants by default. Set those that your calls need, such as `a`, `b`, `c`: `authMethods` of the connector lists all.";
     assert_eq!(warnings("scoped", json!([])), json!([expected]));
     assert_eq!(warnings("scoped", json!(["a"])), Value::Null);
     assert_eq!(warnings("plain", json!([])), Value::Null);
 }
 
 #[test]
-fn a_lost_answer_is_answered_as_the_first_try_would_have_been() {
+fn a_retry_after_a_lost_response_gets_the_same_response() {
     let api = api();
     let path = "/v1/oauth-clients/regional";
     let variables = json!({"host": "eu.regional.example"});
@@ -101,7 +101,7 @@ fn a_lost_answer_is_answered_as_the_first_try_would_have_been() {
 }
 
 #[test]
-fn every_fault_of_a_client_is_named() {
+fn reports_all_errors_of_a_client() {
     let api = api();
     for (platform, sent, pointer) in [
         ("acme", json!({}), "/clientId"),
@@ -138,7 +138,7 @@ fn every_fault_of_a_client_is_named() {
 }
 
 #[test]
-fn who_redirects_a_stored_secret_has_to_know_it() {
+fn changing_where_a_secret_is_sent_requires_the_secret() {
     let api = api();
     let path = "/v1/oauth-clients/regional";
     let client = |host: &str, secret: Value| {
@@ -174,7 +174,7 @@ fn who_redirects_a_stored_secret_has_to_know_it() {
 }
 
 #[test]
-fn a_client_that_asks_for_no_scopes_is_warned_of_where_the_platform_has_some() {
+fn the_scope_warning_needs_a_platform_with_scopes() {
     let api = crate::openapi::samples::Scene::new().api;
     for (scopes, warns) in [(json!([]), true), (json!(["repo"]), false)] {
         let sent = json!({"clientId": "id", "scopes": scopes});

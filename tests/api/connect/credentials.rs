@@ -10,7 +10,7 @@ fn create(api: &Api, platform: &str) -> String {
 }
 
 #[test]
-fn members_of_the_token_answer_that_calls_need_are_returned() {
+fn members_of_the_token_response_are_returned() {
     let api = api();
     for (platform, members) in
         [("watched", json!({"instance_url": "https://eu.example"})), ("acme", Value::Null)]
@@ -64,7 +64,7 @@ fn credentials_are_imported_and_read_back() {
 }
 
 #[test]
-fn every_fault_of_imported_credentials_is_named() {
+fn reports_all_errors_of_imported_credentials() {
     let api = api();
     let [acme, keyed, plain] = ["acme", "keyed", "plain"].map(|platform| create(&api, platform));
     for (path, sent, pointer) in [
@@ -107,7 +107,7 @@ fn every_fault_of_imported_credentials_is_named() {
 }
 
 #[test]
-fn imported_credentials_do_not_choose_who_receives_the_secret() {
+fn imported_credentials_cannot_choose_the_token_host() {
     let api = api();
     set_client(&api, "hosted");
     let path = create(&api, "hosted");
@@ -142,7 +142,7 @@ fn imported_credentials_do_not_choose_who_receives_the_secret() {
 }
 
 #[test]
-fn an_old_token_that_can_be_renewed_is_imported() {
+fn expired_refreshable_tokens_can_be_imported() {
     let api = api();
     set_client(&api, "app");
     let path = create(&api, "app");
@@ -157,7 +157,7 @@ fn an_old_token_that_can_be_renewed_is_imported() {
 }
 
 #[test]
-fn a_key_is_used_after_the_time_that_its_importer_gave_it() {
+fn keys_are_used_after_their_stated_expiry() {
     let api = api();
     for (platform, mut sent, checked) in [
         ("keyed", json!({"type": "api_key", "apiKey": "k"}), 200),
@@ -189,7 +189,7 @@ fn a_deleted_connection_leaves_no_credentials() {
 }
 
 #[test]
-fn the_platform_revokes_what_it_granted() {
+fn deleting_a_connection_revokes_its_grant() {
     for (answered, kept) in [(200, 0), (400, 0), (503, 1), (0, 1)] {
         let api = api();
         // The database notes by its own clock when a connection was deleted.
@@ -216,7 +216,7 @@ fn the_platform_revokes_what_it_granted() {
 }
 
 #[test]
-fn a_sealed_row_opens_nowhere_else() {
+fn encrypted_rows_are_bound_to_their_place() {
     let api = api();
     let ids: Vec<String> = ["a-secret", "b-secret"]
         .into_iter()
@@ -238,7 +238,7 @@ fn a_sealed_row_opens_nowhere_else() {
 }
 
 #[test]
-fn whoever_holds_no_credentials_reports_the_state() {
+fn apps_without_stored_credentials_report_the_state() {
     let api = api();
     let path = create(&api, "acme");
     let report = json!({"state": "failed", "reason": "They said no."});

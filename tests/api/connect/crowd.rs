@@ -353,7 +353,7 @@ impl Crowd {
 }
 
 #[test]
-fn nobody_sees_or_touches_what_is_anothers() {
+fn tenants_are_isolated_under_random_requests() {
     let mut crowd = Crowd::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     while crowd.sent < requests {

@@ -60,7 +60,7 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
 }
 
 #[test]
-fn a_redirect_says_nothing_of_a_key() {
+fn redirects_do_not_verify_a_key() {
     let api = api();
     script(&api, &[(302, json!({}))]);
     let response = connect(&api, &of_ann_with("elsewhere", &json!({"apiKey": "k"})));
@@ -69,7 +69,7 @@ fn a_redirect_says_nothing_of_a_key() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_stored_as_unknown() {
+fn unverifiable_credentials_are_stored_as_unknown() {
     let api = api();
     for (platform, more, fields, shown) in [
         (
@@ -106,7 +106,7 @@ fn what_cannot_be_checked_is_stored_as_unknown() {
 }
 
 #[test]
-fn the_app_itself_gets_a_token() {
+fn client_credentials_get_a_token() {
     let api = api();
     let none = connect(&api, &of_ann("app"));
     assert_eq!((none.status, &body(&none)["code"]), (409, &json!("oauth_client_missing")));
@@ -128,7 +128,7 @@ fn the_app_itself_gets_a_token() {
 }
 
 #[test]
-fn every_fault_of_a_request_is_named() {
+fn reports_all_errors_of_a_request() {
     let api = api();
     for (sent, pointers) in [
         (json!({}), vec!["/identity", "/identityType", "/platform"]),
@@ -190,7 +190,7 @@ fn every_fault_of_a_request_is_named() {
 }
 
 #[test]
-fn a_former_name_leads_to_the_platform() {
+fn former_names_resolve_to_the_platform() {
     let api = api();
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
     let response = connect(&api, &of_ann_with("old-keyed", &json!({"apiKey": "k"})));

@@ -62,7 +62,7 @@ fn tokens(nth: u64, scope: &str) -> Value {
 }
 
 #[test]
-fn every_change_that_the_vault_is_told_of_writes_one_event() {
+fn every_change_writes_one_event() {
     let api = api();
     api.world.publish(small_catalog());
     let mut reader = Reader::new(&api);
@@ -105,7 +105,7 @@ fn every_change_that_the_vault_is_told_of_writes_one_event() {
 }
 
 #[test]
-fn the_life_of_held_credentials_is_told() {
+fn changes_of_credentials_write_events() {
     let api = api();
     set_client(&api, "acme");
     let mut reader = Reader::new(&api);
@@ -164,7 +164,7 @@ fn the_life_of_held_credentials_is_told() {
 }
 
 #[test]
-fn the_feed_is_filtered_and_confined() {
+fn the_feed_is_filtered_and_restricted() {
     let api = api();
     api.world.publish(small_catalog());
     let ids: Vec<String> = ["ann", "bob"]
@@ -213,7 +213,7 @@ fn the_feed_is_filtered_and_confined() {
 }
 
 #[test]
-fn old_events_are_not_shown_and_their_ids_not_given_again() {
+fn old_events_are_hidden_and_their_ids_not_reused() {
     let api = api();
     api.world.publish(small_catalog());
     api.create(&minimal("ann"));
@@ -228,7 +228,7 @@ fn old_events_are_not_shown_and_their_ids_not_given_again() {
 /// Many changes, some of which are none, in three tenants, while a reader follows: it sees each exactly once, in
 /// order, and the same as a reader who reads everything afterwards.
 #[test]
-fn a_reader_misses_nothing_while_writes_go_on() {
+fn readers_miss_no_event_during_writes() {
     let api = api();
     api.world.publish(small_catalog());
     let mut chance = Chance(7);

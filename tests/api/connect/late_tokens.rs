@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use connector_vault::jobs::maintenance::maintain;
 
-use super::oauth::id_token;
+use super::reconnecting::id_token;
 use super::*;
 
 #[test]
-fn tokens_that_no_connection_holds_are_revoked_unless_they_may_be_of_the_same_account() {
+fn unused_tokens_are_revoked_unless_the_account_may_be_connected() {
     let tokens = |nth: u64, account: Option<u64>| {
         let mut tokens = json!({"access_token": format!("at-{nth}"), "expires_in": 3600, "refresh_token": format!("rt-{nth}")});
         if let Some(account) = account {

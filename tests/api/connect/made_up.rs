@@ -23,7 +23,7 @@ fn with_keys(api: &mut Api, keys: &str) {
 }
 
 #[test]
-fn what_is_made_up_costs_no_look_at_the_database() {
+fn forged_secrets_cost_no_query() {
     let api = api();
     set_client(&api, "acme");
     let (_, link) = begin(&api, &of_ann("acme"));
@@ -83,7 +83,7 @@ fn keys_can_be_rotated_while_users_are_at_the_platform() {
 }
 
 #[test]
-fn a_link_that_is_opened_without_end_meets_the_rate_limit() {
+fn links_are_rate_limited() {
     let api = api();
     set_client(&api, "acme");
     let (_, link) = begin(&api, &of_ann("acme"));

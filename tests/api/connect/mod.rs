@@ -1,4 +1,4 @@
-//! Connecting accounts: contract, parts 8 to 11, over real `SQLite` and a scripted platform.
+//! The connect flow, over real `SQLite` and a scripted platform.
 
 mod access;
 mod accounts;
@@ -20,11 +20,13 @@ mod offered;
 mod places;
 mod private_key;
 mod quirks;
+mod reconnecting;
 mod refresh_errors;
 mod refused_calls;
 mod renewal;
 mod returns;
 mod schedule;
+mod starting;
 pub mod upkeep;
 mod ways_back;
 mod window_links;

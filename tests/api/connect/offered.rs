@@ -40,7 +40,7 @@ fn a_platform_is_offered_with_a_client_or_a_method_that_needs_none() {
 }
 
 #[test]
-fn whether_a_platform_is_enabled_for_hosted_authorization_is_another_question() {
+fn offered_platforms_ignore_hosted_authorization() {
     let api = Api::new(config(&SETTINGS));
     let platform = |name: &str, authkit, method: &Value| Platform {
         connector: connector(name, name, "Email", 0),
@@ -72,7 +72,7 @@ fn whether_a_platform_is_enabled_for_hosted_authorization_is_another_question() 
 }
 
 #[test]
-fn a_token_is_offered_its_own_platforms_and_learns_nothing_of_other_clients() {
+fn tokens_are_offered_only_their_platforms() {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "shops");
@@ -92,7 +92,7 @@ fn a_token_is_offered_its_own_platforms_and_learns_nothing_of_other_clients() {
 }
 
 #[test]
-fn another_account_and_environment_have_clients_of_their_own() {
+fn clients_belong_to_an_account_and_environment() {
     let api = api();
     set_client(&api, "acme");
     for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
@@ -107,7 +107,7 @@ fn another_account_and_environment_have_clients_of_their_own() {
 }
 
 #[test]
-fn the_database_is_asked_once_and_reads_a_row_for_each_client() {
+fn one_query_reads_one_row_per_client() {
     let api = api();
     for platform in ["acme", "app", "shops"] {
         set_client(&api, platform);
@@ -118,7 +118,7 @@ fn the_database_is_asked_once_and_reads_a_row_for_each_client() {
 }
 
 #[test]
-fn an_answer_that_the_caller_has_is_not_repeated_until_a_client_changes() {
+fn the_etag_changes_with_the_clients() {
     let api = api();
     let path = "/v1/available-connectors?connectable=true";
     let known = api.get(path).header("etag").unwrap().to_owned();

@@ -45,7 +45,7 @@ fn called(api: &Api, path: &str, rest: &str) -> String {
 }
 
 #[test]
-fn the_life_of_a_token_has_several_names_and_units() {
+fn token_lifetimes_have_several_names_and_units() {
     for (more, tokens, life) in [
         (json!({}), json!({"expires_in": 0}), None),
         (json!({}), json!({"expires": 5_183_944}), Some(5_183_944_000)),
@@ -101,7 +101,7 @@ fn tokens_below_another_member_and_beside_a_failure_are_taken() {
 
 #[cfg(feature = "cli")]
 #[test]
-fn slack_installs_for_a_bot_a_user_and_both_have_their_tokens() {
+fn slack_installs_return_bot_and_user_tokens() {
     let user =
         json!({"id": "U1", "access_token": "xoxp-1", "scope": "chat:write", "token_type": "user"});
     let bot = json!({"ok": true, "access_token": "xoxb-1", "token_type": "bot", "authed_user": {"id": "U1"}});
@@ -155,7 +155,7 @@ fn slack_installs_for_a_bot_a_user_and_both_have_their_tokens() {
 }
 
 #[test]
-fn no_member_has_a_refresh_token() {
+fn members_never_contain_a_refresh_token() {
     let members = ["user", "refresh_token", "/user/refresh_token", "list", "copy"];
     let api = api_with_method(&json!({"tokenMembers": members}));
     let tokens = json!({
@@ -170,7 +170,7 @@ fn no_member_has_a_refresh_token() {
 
 #[cfg(feature = "cli")]
 #[test]
-fn a_short_lived_token_is_exchanged_and_renewed_by_itself() {
+fn short_lived_tokens_are_exchanged_and_refreshed() {
     let api = api_of_provider("instagram");
     let short = json!({"data": [{"access_token": "short", "user_id": 7}]});
     let long = |nth: u64| json!({"access_token": format!("long-{nth}"), "token_type": "bearer", "expires_in": 5_184_000});
@@ -245,7 +245,7 @@ fn facebook_tokens_are_exchanged_for_long_lived_ones() {
 
 #[cfg(feature = "cli")]
 #[test]
-fn shopify_is_asked_for_tokens_that_expire() {
+fn shopify_token_requests_ask_for_expiring_tokens() {
     let api = api_of_provider("shopify");
     let mut sent = of_ann("shopify");
     (sent["authMethod"], sent["fields"]) = (json!("oauth2"), json!({"shop": "acme"}));
@@ -256,7 +256,7 @@ fn shopify_is_asked_for_tokens_that_expire() {
 }
 
 #[test]
-fn a_sign_in_without_a_refresh_token_keeps_that_of_the_same_account() {
+fn reconnecting_keeps_the_refresh_token_of_the_same_account() {
     let account =
         json!({"method": "GET", "path": "https://api.acme.example/me", "id": "/id", "name": null});
     let methods = json!([oauth("oauth", &json!({})), oauth("other", &json!({}))]);
@@ -315,7 +315,7 @@ fn a_sign_in_without_a_refresh_token_keeps_that_of_the_same_account() {
 }
 
 #[test]
-fn a_refresh_token_that_the_platform_has_ended_does_not_come_back() {
+fn an_ended_refresh_token_is_not_kept() {
     let account =
         json!({"method": "GET", "path": "https://api.acme.example/me", "id": "/id", "name": null});
     let api = api_of(&[(
@@ -353,7 +353,7 @@ fn optional(name: &str, pattern: Option<&str>) -> Value {
 }
 
 #[test]
-fn the_redirect_says_which_company_it_is_and_wins_over_what_was_typed() {
+fn redirect_values_override_user_input() {
     for (sources, query) in [
         (json!([{"field": "realmId", "from": "callback", "at": "realmId"}]), "realmId=9130"),
         (json!([{"field": "realmId", "from": "callback", "at": "company"}]), "company=9130"),
@@ -386,7 +386,7 @@ fn the_redirect_says_which_company_it_is_and_wins_over_what_was_typed() {
 }
 
 #[test]
-fn what_the_redirect_must_say_is_not_required_before() {
+fn values_of_the_redirect_are_not_required_before() {
     // Also where the catalog calls the field required.
     let fields =
         json!([{"name": "realmId", "label": "Company", "required": true, "pattern": "^[0-9]+$"}]);
@@ -411,7 +411,10 @@ fn what_the_redirect_must_say_is_not_required_before() {
         } else {
             assert_eq!(attempt["error"]["code"], "invalid_answer", "{attempt}");
             assert!(
-                attempt["error"]["detail"].as_str().unwrap().contains("did not say where"),
+                attempt["error"]["detail"]
+                    .as_str()
+                    .unwrap()
+                    .contains("did not return the location"),
                 "{attempt}"
             );
         }
@@ -419,7 +422,7 @@ fn what_the_redirect_must_say_is_not_required_before() {
 }
 
 #[test]
-fn only_the_address_of_the_sign_in_must_be_known_before() {
+fn only_the_authorization_url_must_be_known_before() {
     let fields = json!([optional("shop", None)]);
     let sources = json!([{"field": "shop", "from": "callback", "at": "shop", "template": "{shop}.shops.example"}]);
     let servers = ["https://{shop}.shops.example"];
@@ -453,7 +456,7 @@ fn only_the_address_of_the_sign_in_must_be_known_before() {
 }
 
 #[test]
-fn the_token_answer_says_where_the_api_is_also_later() {
+fn token_responses_set_the_server_also_on_refresh() {
     let fields = json!([optional("company", None)]);
     let sources = json!([{"field": "company", "from": "token", "at": "/api_domain", "template": "https://{company}.acme.example"}]);
     let servers = ["https://{company}.acme.example", "https://api.acme.example"];
@@ -493,7 +496,7 @@ fn the_token_answer_says_where_the_api_is_also_later() {
 }
 
 #[test]
-fn a_platform_chooses_among_hosts_that_the_catalog_lists_and_no_others() {
+fn platforms_can_choose_only_listed_hosts() {
     let fields =
         json!([{"name": "region", "label": "Region", "enum": ["com", "eu"], "default": "com"}]);
     let sources = json!([
@@ -554,7 +557,7 @@ fn a_platform_chooses_among_hosts_that_the_catalog_lists_and_no_others() {
 }
 
 #[test]
-fn the_account_request_says_where_the_api_is() {
+fn account_responses_set_the_server() {
     let fields = json!([optional("server", None)]);
     let sources = json!([
         {"field": "server", "from": "account", "at": "/accounts/0/base_uri", "template": "https://{server}.acme.example"},
@@ -577,7 +580,7 @@ fn the_account_request_says_where_the_api_is() {
 
 #[cfg(feature = "cli")]
 #[test]
-fn salesforce_pipedrive_wrike_and_quickbooks_say_where_the_account_is() {
+fn salesforce_pipedrive_wrike_and_quickbooks_return_their_server() {
     for (platform, query, said, rest, expected) in [
         (
             "salesforce",

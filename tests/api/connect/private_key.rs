@@ -59,7 +59,7 @@ fn proven(api: &Api, nth: usize, key: &str) -> Value {
 }
 
 #[test]
-fn a_client_proves_its_key_in_each_token_request_and_sends_it_in_none() {
+fn token_requests_contain_an_assertion_and_never_the_key() {
     for key in [RSA, P256] {
         let api = api_with_keys();
         assert_eq!(set(&api, Some("service"), key).status, 200);
@@ -92,7 +92,7 @@ fn a_client_proves_its_key_in_each_token_request_and_sends_it_in_none() {
 }
 
 #[test]
-fn a_key_is_taken_only_by_methods_that_use_one_and_a_secret_only_by_others() {
+fn private_keys_need_a_method_that_uses_them() {
     let public = {
         let mut jwk: Value = serde_json::from_str(P256).unwrap();
         jwk.as_object_mut().unwrap().remove("d");

@@ -17,7 +17,7 @@ fn set(api: &Api, more: &Value) -> Response {
 }
 
 #[test]
-fn whoever_sets_the_client_says_where_codes_are_sent() {
+fn the_client_decides_where_codes_are_sent() {
     let api =
         api_with_method(&json!({"redirectUri": "{ruName}", "fields": [field("ruName", false)]}));
     let mut wanted = of_ann("acme");
@@ -39,7 +39,7 @@ fn whoever_sets_the_client_says_where_codes_are_sent() {
 }
 
 #[test]
-fn an_exchange_repeats_what_the_redirect_says() {
+fn the_exchange_repeats_parameters_of_the_redirect() {
     let api = api_with_method(&json!({"callbackParameters": ["state", "context", "scope"]}));
     let (_, browser, state) = followed(&api, &of_ann("acme"));
     api.world.sent.borrow_mut().clear();
@@ -59,7 +59,7 @@ fn an_exchange_repeats_what_the_redirect_says() {
 }
 
 #[test]
-fn a_revocation_has_the_form_the_token_and_the_headers_that_the_platform_takes() {
+fn revocations_follow_the_catalog() {
     let api = api_with_method(&json!({
         "revocationUrl": "https://id.acme.example/revoke", "revocationBody": "json",
         "revocationToken": "access_token", "tokenHeaders": {"Api-Version": "2"}, "tokenBody": "json",
@@ -81,7 +81,7 @@ fn a_revocation_has_the_form_the_token_and_the_headers_that_the_platform_takes()
 }
 
 #[test]
-fn an_account_s_own_grant_is_asked_for_again_when_a_token_ends() {
+fn account_credentials_get_a_new_token_on_expiry() {
     let api = api_with_method(&json!({
         "grant": "account_credentials", "authorizationUrl": null,
         "tokenParameters": {"account_id": "{accountId}"}, "fields": [field("accountId", false)],

@@ -170,7 +170,7 @@ fn a_success_between_two_errors_clears_the_client() {
 }
 
 #[test]
-fn connections_whose_accounts_are_not_known_stand_for_themselves() {
+fn connections_without_a_known_account_count_separately() {
     let api = api_with_accounts();
     let [a, b] = ["ann", "bob"].map(|name| connect_account(&api, name, None));
     fails_with(&api, 400, &json!({"error": "unauthorized_client"}));
@@ -181,7 +181,7 @@ fn connections_whose_accounts_are_not_known_stand_for_themselves() {
 }
 
 #[test]
-fn a_connection_that_alone_is_refused_waits_between_attempts_and_ends_after_three_days() {
+fn a_single_refused_connection_backs_off_and_fails_after_three_days() {
     let api = api_with_accounts();
     let path = connect_account(&api, "ann", Some("a1"));
     fails_with(&api, 400, &json!({"error": "unauthorized_client"}));

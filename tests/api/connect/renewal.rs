@@ -29,7 +29,7 @@ fn access_token(api: &Api, path: &str) -> Value {
 }
 
 #[test]
-fn a_token_is_renewed_shortly_before_it_expires_and_when_asked() {
+fn tokens_are_refreshed_before_expiry_and_on_request() {
     let (api, path) = api_with_connection();
     later(&api, HOUR - 300_000);
     assert_eq!(access_token(&api, &path), "at-1");
@@ -52,7 +52,7 @@ fn a_token_is_renewed_shortly_before_it_expires_and_when_asked() {
 }
 
 #[test]
-fn what_the_platform_gave_is_written_although_storage_is_in_trouble() {
+fn new_tokens_are_written_despite_storage_errors() {
     for loss in [Loss::Before, Loss::After] {
         let (api, path) = api_with_connection();
         let api = Rc::new(api);
@@ -72,7 +72,7 @@ fn what_the_platform_gave_is_written_although_storage_is_in_trouble() {
 }
 
 #[test]
-fn storage_that_stays_in_trouble_is_asked_again_for_a_few_seconds_within_the_lease() {
+fn writes_are_retried_within_the_lease() {
     // How long the platform takes, in milliseconds, and the pauses after that.
     for (takes, pauses) in [(0, vec![250, 500, 1000, 2000]), (29_749, vec![250]), (29_750, vec![])]
     {
@@ -93,7 +93,7 @@ fn storage_that_stays_in_trouble_is_asked_again_for_a_few_seconds_within_the_lea
 }
 
 #[test]
-fn whoever_renews_is_waited_for_but_not_for_long() {
+fn requests_wait_briefly_for_a_refresh_in_progress() {
     // How long storage takes, in milliseconds, and how often it is asked.
     for (takes, times) in [(0, 20), (2500, 2)] {
         let (api, path) = api_with_connection();
@@ -108,7 +108,7 @@ fn whoever_renews_is_waited_for_but_not_for_long() {
 }
 
 #[test]
-fn a_renewal_that_fails_for_now_degrades_and_recovers() {
+fn a_temporary_refresh_failure_degrades_and_recovers() {
     let (api, path) = api_with_connection();
     later(&api, HOUR - 1000);
     script(&api, &[(503, json!({}))]);
@@ -137,7 +137,7 @@ fn a_renewal_that_fails_for_now_degrades_and_recovers() {
 }
 
 #[test]
-fn nothing_renews_by_a_method_that_the_catalog_no_longer_has() {
+fn a_removed_auth_method_is_not_refreshed() {
     let (api, path) = api_with_connection();
     api.world.publish(small_catalog());
     assert_eq!(access_token(&api, &path), "at-1");
@@ -153,7 +153,7 @@ fn nothing_renews_by_a_method_that_the_catalog_no_longer_has() {
 }
 
 #[test]
-fn whoever_asks_for_a_new_token_does_not_wait_for_the_next_attempt() {
+fn a_requested_refresh_does_not_wait_for_the_next_attempt() {
     let (api, path) = api_with_connection();
     let refreshed = format!("{path}/credentials?refresh=true");
     script(&api, &[(503, json!({})), (200, tokens(2))]);
@@ -162,7 +162,7 @@ fn whoever_asks_for_a_new_token_does_not_wait_for_the_next_attempt() {
 }
 
 #[test]
-fn only_a_grant_that_is_refused_twice_has_ended() {
+fn a_grant_ends_after_two_refusals() {
     let (api, path) = api_with_connection();
     later(&api, HOUR);
     script(&api, &[(400, json!({"error": "invalid_grant"}))]);
@@ -201,7 +201,7 @@ fn a_rejected_client_never_fails_a_connection() {
 }
 
 #[test]
-fn whoever_does_not_hold_the_lease_asks_nobody() {
+fn a_refresh_needs_the_lease() {
     let (api, path) = api_with_connection();
     later(&api, HOUR - 1000);
     lease_to_another(&api, 10_000);
@@ -217,7 +217,7 @@ fn whoever_does_not_hold_the_lease_asks_nobody() {
 }
 
 #[test]
-fn whoever_gets_the_lease_too_late_asks_nobody() {
+fn a_refresh_with_an_expired_lease_sends_no_request() {
     let (api, path) = api_with_connection();
     later(&api, HOUR - 60_000);
     // The platform may take 20 of the lease's 30 seconds.
@@ -234,7 +234,7 @@ fn whoever_gets_the_lease_too_late_asks_nobody() {
 }
 
 #[test]
-fn a_renewal_that_comes_too_late_writes_nothing() {
+fn a_late_refresh_writes_nothing() {
     let (api, path) = api_with_connection();
     later(&api, HOUR);
     let api = Rc::new(api);
@@ -259,7 +259,7 @@ fn a_renewal_that_comes_too_late_writes_nothing() {
 }
 
 #[test]
-fn connections_of_a_mended_client_can_be_used_at_once() {
+fn connections_work_at_once_after_the_client_is_fixed() {
     let (api, path) = api_with_connection();
     set_client(&api, "companies");
     later(&api, HOUR + 1);

@@ -22,7 +22,7 @@ fn error_of(api: &Api, id: &str) -> (Value, Value) {
 }
 
 #[test]
-fn a_refusal_without_a_state_ends_the_attempt_that_the_browser_was_led_there_for() {
+fn a_refusal_without_a_state_ends_the_last_attempt() {
     let api = api_with_method(&json!({}));
     let mut sent = of_ann("acme");
     sent["returnUrl"] = json!("https://app.example/done");
@@ -84,7 +84,7 @@ fn a_code_without_a_state_is_never_exchanged() {
 }
 
 #[test]
-fn a_visit_that_began_at_the_platform_is_led_to_the_app() {
+fn visits_that_start_at_a_platform_link_to_the_app() {
     let api = api_of(&[
         ("acme", json!({"authMethods": [oauth("oauth", &json!({}))]})),
         ("other", json!({"authMethods": [oauth("oauth", &json!({}))]})),
@@ -136,7 +136,7 @@ fn a_visit_that_began_at_the_platform_is_led_to_the_app() {
 }
 
 #[test]
-fn the_code_may_have_a_name_of_the_platforms_own() {
+fn the_code_can_have_a_platform_specific_name() {
     let api = api_with_method(&json!({"codeParameter": "spapi_oauth_code"}));
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     // Nothing is used up by a redirect without it.
@@ -155,7 +155,7 @@ fn the_code_may_have_a_name_of_the_platforms_own() {
 }
 
 #[test]
-fn an_error_may_have_other_names() {
+fn errors_can_have_other_names() {
     let api = api_with_method(&json!({}));
     for (query, code, said) in [
         (
@@ -183,7 +183,7 @@ fn an_error_may_have_other_names() {
 }
 
 #[test]
-fn a_form_comes_back_as_an_address_for_which_the_browser_has_its_cookie() {
+fn form_post_redirects_so_that_the_cookie_is_sent() {
     let api = api_with_method(&json!({}));
     let (id, browser, state) = followed(&api, &of_ann("acme"));
     let post = |sent: &str| {
@@ -214,7 +214,7 @@ fn a_form_comes_back_as_an_address_for_which_the_browser_has_its_cookie() {
 }
 
 #[test]
-fn clients_authenticate_with_their_id_and_secret_as_they_are() {
+fn raw_basic_authentication_does_not_encode() {
     let (id, secret) = ("1PpG/Q 1", "z/tZ9VwFZqApmIQ+ZH1I5pLk/uB4ud:X2/8bL+wfFTt1rFw=");
     for (token_auth, expected) in [
         ("client_secret_basic_raw", format!("{id}:{secret}")),

@@ -140,7 +140,7 @@ fn every_connection_is_checked_once_a_day_and_evenly() {
 }
 
 #[test]
-fn nothing_is_enqueued_for_a_handful_and_everything_for_more() {
+fn few_due_checks_run_directly_and_many_are_enqueued() {
     let (api, platform) = world();
     let ids = import(&api, "acme", 40);
     let due = |count: usize| {
@@ -174,7 +174,7 @@ fn nothing_is_enqueued_for_a_handful_and_everything_for_more() {
 }
 
 #[test]
-fn a_run_hands_over_more_than_one_portion() {
+fn a_run_enqueues_several_batches() {
     let (api, _) = world();
     let ids = import(&api, "acme", 1020);
     api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
@@ -183,7 +183,7 @@ fn a_run_hands_over_more_than_one_portion() {
 }
 
 #[test]
-fn what_a_dead_run_was_handed_is_due_again() {
+fn claims_of_a_crashed_run_expire() {
     let (api, platform) = world();
     import(&api, "acme", 20);
     api.world.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
@@ -358,7 +358,7 @@ fn old_events_are_deleted_a_few_at_a_time() {
 }
 
 #[test]
-fn what_is_due_is_found_by_an_index() {
+fn due_rows_are_found_by_an_index() {
     let (api, _) = world();
     let steps = plan(&api.world, &claim_due(1, 2, 8)).join("; ");
     assert!(steps.contains("credentials_by_due"), "{steps}");

@@ -66,7 +66,7 @@ fn api_key_of(api: &Api, path: &str) -> Value {
 }
 
 #[test]
-fn a_new_first_key_seals_everything_anew_bit_by_bit() {
+fn rotation_reencrypts_rows_in_batches() {
     let (api, paths) = api_with_keys(&["a", "b", "c"]);
     // A deleted connection, whose platform could not be asked to revoke.
     let id =
@@ -106,7 +106,7 @@ fn a_new_first_key_seals_everything_anew_bit_by_bit() {
 }
 
 #[test]
-fn a_removed_key_is_named_and_nothing_is_lost() {
+fn a_removed_key_is_reported_and_its_rows_are_kept() {
     let (api, paths) = api_with_keys(&["a"]);
     let new = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=";
     let api = with_keys(api, new);
@@ -120,7 +120,7 @@ fn a_removed_key_is_named_and_nothing_is_lost() {
 }
 
 #[test]
-fn damaged_rows_are_left_and_stop_nobody() {
+fn damaged_rows_are_skipped() {
     let (api, paths) = api_with_keys(&["a", "b", "c", "d", "e"]);
     // A copy of another row's text: whichever comes first in the index, the good ones are found behind it.
     let sql = "UPDATE credentials SET sealed = (SELECT sealed FROM credentials ORDER BY connection_id LIMIT 1) WHERE connection_id IN (SELECT connection_id FROM credentials ORDER BY connection_id LIMIT 3 OFFSET 1)";
@@ -179,7 +179,7 @@ fn api_with_tokens() -> (Api, String) {
 }
 
 #[test]
-fn a_renewal_in_between_is_never_overwritten() {
+fn reencryption_never_overwrites_a_refresh() {
     let (api, path) = api_with_tokens();
     script(&api, &[(200, tokens(2))]);
     let renew =
@@ -191,7 +191,7 @@ fn a_renewal_in_between_is_never_overwritten() {
 }
 
 #[test]
-fn a_renewal_that_has_begun_writes_what_it_got() {
+fn a_refresh_in_progress_still_writes_its_tokens() {
     let (api, path) = api_with_tokens();
     let api = Rc::new(api);
     let weak = Rc::downgrade(&api);
@@ -206,7 +206,7 @@ fn a_renewal_that_has_begun_writes_what_it_got() {
 }
 
 #[test]
-fn platforms_are_asked_to_revoke_until_they_answer_or_a_week_has_passed() {
+fn revocations_are_retried_for_a_week() {
     for (ends_after, expected) in [(2, vec![0, 5, 15]), (99, vec![0, 5, 15, 60, 360, 360])] {
         let api = api_of_now();
         set_client(&api, "revoked");

@@ -15,7 +15,7 @@ fn api_with_home() -> Api {
 }
 
 #[test]
-fn a_page_that_ends_an_attempt_leads_to_the_app_also_without_a_return_address() {
+fn end_pages_link_to_the_app_url() {
     let api = api_with_home();
     let (_, browser, state) = followed(&api, &of_ann("acme"));
     let elsewhere = Browser::default().back(&api, &format!("code=c&state={state}"));
@@ -36,7 +36,7 @@ fn a_page_that_ends_an_attempt_leads_to_the_app_also_without_a_return_address() 
 }
 
 #[test]
-fn a_return_address_wins_over_the_apps_own() {
+fn the_return_url_overrides_the_app_url() {
     let api = api_with_home();
     let mut sent = of_ann("acme");
     sent["returnUrl"] = json!("https://app.example/settings?tab=2#github");
@@ -48,7 +48,7 @@ fn a_return_address_wins_over_the_apps_own() {
 }
 
 #[test]
-fn a_popup_comes_back_to_the_window_which_nobody_is_linked_to() {
+fn end_pages_do_not_link_to_the_popup_window() {
     let api = api_with_home();
     let mut sent = of_ann("acme");
     sent["returnUrl"] = json!(format!("{ORIGIN}/connect#began=&origin=https://app.example"));
@@ -62,7 +62,7 @@ fn a_popup_comes_back_to_the_window_which_nobody_is_linked_to() {
 }
 
 #[test]
-fn a_link_shows_logos_that_come_from_no_other_host() {
+fn link_pages_show_no_logos_of_other_hosts() {
     for (image, shown) in [
         ("/logos/acme.svg", true),
         ("data:image/svg+xml,%3Csvg%20xmlns=%27http://www.w3.org/2000/svg%27/%3E", true),
@@ -100,7 +100,7 @@ fn a_link_shows_logos_that_come_from_no_other_host() {
 }
 
 #[test]
-fn a_platform_that_the_service_cannot_reach_is_not_said_to_have_a_problem() {
+fn an_unreachable_platform_is_not_blamed() {
     let api = api();
     script(&api, &[(0, Value::Null), (0, Value::Null)]);
     let mut sent = of_ann("keyed");
@@ -114,7 +114,7 @@ fn a_platform_that_the_service_cannot_reach_is_not_said_to_have_a_problem() {
 }
 
 #[test]
-fn a_user_is_not_blamed_for_what_the_app_asks_for() {
+fn errors_of_the_app_are_not_blamed_on_the_user() {
     let api = api_with_home();
     for (error, turn) in [
         ("invalid_scope", "tell the people who run the app"),
@@ -123,7 +123,7 @@ fn a_user_is_not_blamed_for_what_the_app_asks_for() {
         ("unsupported_response_type", "tell the people who run the app"),
         ("temporarily_unavailable", "Nothing is wrong with your account."),
         ("server_error", "Nothing is wrong with your account."),
-        ("access_denied", "To connect after all, go back to the app and start again."),
+        ("access_denied", "If you still want to connect, go back to the app and start again."),
     ] {
         let (id, browser, state) = followed(&api, &of_ann("acme"));
         let page = text(&browser.back(&api, &format!("error={error}&state={state}")));

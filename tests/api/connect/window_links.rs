@@ -34,7 +34,7 @@ fn outcome(api: &Api, begun: &Value) -> Value {
 }
 
 #[test]
-fn a_link_lets_the_user_enter_a_key_where_nobody_else_sees_it() {
+fn a_window_link_keeps_the_key_from_the_caller() {
     let api = api();
     let begun = linked(&api, "keyed");
     let url = begun["authorizationUrl"].as_str().unwrap();
@@ -83,7 +83,7 @@ fn a_link_lets_the_user_enter_a_key_where_nobody_else_sees_it() {
 }
 
 #[test]
-fn a_link_takes_the_sign_in_where_there_is_one_and_the_window_otherwise() {
+fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
     let api = api();
     let link = |platform: &str, more: &Value| {
         let mut sent = of_ann(platform);
@@ -127,7 +127,7 @@ fn a_link_takes_the_sign_in_where_there_is_one_and_the_window_otherwise() {
 }
 
 #[test]
-fn a_link_reconnects_what_a_key_connects() {
+fn links_reconnect_key_connections() {
     let api = api();
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let mut sent = of_ann("keyed");
@@ -152,7 +152,7 @@ fn a_link_reconnects_what_a_key_connects() {
 }
 
 #[test]
-fn a_caller_without_the_catalog_gets_no_link_to_the_window() {
+fn window_links_need_the_catalog_scope() {
     let api = api();
     let sent = json!({"platform": "keyed", "link": true});
     let opened = json!({"identity": "ann", "scopes": ["connections:connect"]});

@@ -296,9 +296,12 @@ fn is_honest(case: &Case, trouble: &Trouble, clean: &Response, response: &Respon
     }
     // The user who approves a call sees whether it was done; the agent gets the reason if not.
     if matches!(case.endpoint, Endpoint::Open(Open::AgentDecision)) && response.status == 200 {
-        let of_platform = ["The platform refused it", "the platform answered"];
-        let of_service =
-            ["It was not done.", "The platform did not answer.", "does not learn what came of it."];
+        let of_platform = ["The platform refused the call", "the platform responded"];
+        let of_service = [
+            "The call was not made.",
+            "The platform did not respond.",
+            "will not receive the result.",
+        ];
         return of_service.iter().any(|said| text.contains(said))
             || (trouble.call == Call::Platform
                 && of_platform.iter().any(|said| text.contains(said)));

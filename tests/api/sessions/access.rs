@@ -8,7 +8,7 @@ use crate::support::{Api, as_secret, body, config, with_body, with_header};
 use crate::vault::{CONNECTIONS, at, code, minimal};
 
 #[test]
-fn whoami_tells_what_a_token_is_confined_to() {
+fn whoami_shows_the_token_restriction() {
     let api = api();
     let token = api.token(&json!({
         "identity": "ann", "identityType": "user", "platforms": ["zeta", "alpha"], "ttlSeconds": 60,
@@ -28,7 +28,7 @@ fn whoami_tells_what_a_token_is_confined_to() {
 }
 
 #[test]
-fn a_token_makes_no_tokens_and_finds_no_paths() {
+fn tokens_cannot_create_tokens_and_paths_stay_hidden() {
     let api = api();
     let token =
         api.token(&json!({"identity": "ann", "scopes": Scope::OF_TOKENS.map(Scope::as_str)}));
@@ -42,7 +42,7 @@ fn a_token_makes_no_tokens_and_finds_no_paths() {
 }
 
 #[test]
-fn a_token_without_the_scope_asks_no_storage() {
+fn a_missing_token_scope_needs_no_storage() {
     let api = api();
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
     for (scopes, wanted) in [
@@ -76,7 +76,7 @@ fn a_token_without_the_scope_asks_no_storage() {
 }
 
 #[test]
-fn a_token_is_counted_by_its_key_and_its_identity() {
+fn token_rate_limits_are_per_key_and_identity() {
     let mut api = api();
     let counted = |api: &Api, secret: &str, path: &str| {
         api.world.counted_by.take();
@@ -108,7 +108,7 @@ fn a_token_is_counted_by_its_key_and_its_identity() {
 }
 
 #[test]
-fn tokens_and_secrets_show_up_nowhere() {
+fn tokens_and_secrets_are_never_shown() {
     let api = api();
     let token = api.token(&json!({"identity": "ann", "origins": ["https://a.example"]}));
     for path in [CONNECTORS, WHOAMI, CONNECTIONS, "/v1/nope"] {

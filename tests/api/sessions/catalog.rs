@@ -69,7 +69,7 @@ fn the_catalog_shows_a_tokens_platforms_only() {
 }
 
 #[test]
-fn the_catalog_asks_no_storage_about_a_token() {
+fn catalog_requests_with_a_token_need_no_storage() {
     let mut api = api();
     let tokens = [json!({"identity": "ann"}), json!({"identity": "bob", "platforms": ["alpha"]})]
         .map(|wish| api.token(&wish));

@@ -11,7 +11,7 @@ use crate::support::{Api, HOME, anonymous, as_key, as_secret, body, with_body, w
 use crate::vault::{code, faults};
 
 #[test]
-fn a_token_is_made_from_a_key() {
+fn a_key_creates_a_token() {
     let api = api();
     let response = api.send(&asking(&api.key, &json!({"identity": "ann"})));
     assert_eq!(response.status, 201);
@@ -50,7 +50,7 @@ fn a_token_is_made_from_a_key() {
 }
 
 #[test]
-fn a_token_ends_with_its_key_at_the_latest() {
+fn a_token_expires_no_later_than_its_key() {
     let api = api();
     for (left, ends) in [(59_999, 59_999), (900_000, 900_000), (900_001, 900_000)] {
         let end = Some(api.world.now.get() + left);
@@ -62,7 +62,7 @@ fn a_token_ends_with_its_key_at_the_latest() {
 }
 
 #[test]
-fn faults_of_the_body_are_named() {
+fn reports_errors_of_the_body() {
     let api = api();
     let long = format!("https://{}", "a".repeat(246));
     let names: Vec<String> = (0..21).map(|nth| format!("p{nth}")).collect();

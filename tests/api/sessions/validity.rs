@@ -12,7 +12,7 @@ use crate::support::{
 use crate::vault::{CONNECTIONS, SUMMARY, at, code, comparable, minimal};
 
 #[test]
-fn secrets_are_changed_without_a_gap() {
+fn session_secrets_can_be_rotated() {
     let mut api = api();
     let service = |current: &str, previous: &str| {
         let secrets = [("SESSION_SECRET", current), ("SESSION_SECRET_PREVIOUS", previous)];
@@ -35,7 +35,7 @@ fn secrets_are_changed_without_a_gap() {
 }
 
 #[test]
-fn every_flipped_bit_is_refused() {
+fn refuses_every_flipped_bit() {
     let api = api();
     let wish = json!({
         "identity": "ann", "identityType": "user", "platforms": ["alpha"], "scopes": Scope::OF_TOKENS.map(Scope::as_str),
@@ -103,7 +103,7 @@ fn every_flipped_bit_is_refused() {
 }
 
 #[test]
-fn a_token_of_another_shape_of_claims_is_refused() {
+fn refuses_claims_of_another_form() {
     // Signed with the right secret, but with the wrong claims.
     let api = api();
     let good = json!({"v": 1, "k": "key-1", "s": 7, "e": api.world.now.get() + 1, "i": "ann"});
@@ -142,7 +142,7 @@ fn a_token_of_another_shape_of_claims_is_refused() {
 }
 
 #[test]
-fn a_token_is_good_until_it_expires() {
+fn tokens_are_valid_until_they_expire() {
     let api = api();
     let token = api.token(&json!({"identity": "ann", "ttlSeconds": 60}));
     let statuses = || [CONNECTORS, WHOAMI, CONNECTIONS].map(|path| api.get_as(&token, path).status);
@@ -158,7 +158,7 @@ fn a_token_is_good_until_it_expires() {
 }
 
 #[test]
-fn a_token_ends_with_its_key() {
+fn tokens_end_with_their_key() {
     for spoil in [
         "UPDATE api_keys SET revoked_at = 2",
         "UPDATE api_keys SET expires_at = 1800000000000",
@@ -199,7 +199,7 @@ fn a_token_ends_with_its_key() {
 }
 
 #[test]
-fn every_way_to_be_refused_is_told_alike() {
+fn all_refusals_look_the_same() {
     let api = api();
     let wish = json!({"identity": "ann", "origins": ["https://a.example"], "ttlSeconds": 60});
     let token = api.token(&wish);

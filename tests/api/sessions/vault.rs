@@ -30,7 +30,7 @@ fn vault(api: &Api) -> Vec<Value> {
 }
 
 #[test]
-fn lists_show_what_a_token_may_see() {
+fn lists_respect_the_token_restriction() {
     let api = api();
     let rows = vault(&api);
     let tokens = [
@@ -113,7 +113,7 @@ fn lists_show_what_a_token_may_see() {
 }
 
 #[test]
-fn single_connections_of_others_are_like_unknown_ones() {
+fn connections_outside_the_restriction_look_unknown() {
     let api = api();
     let rows = vault(&api);
     for wish in [
@@ -244,7 +244,7 @@ fn a_token_creates_for_its_identity_only() {
 }
 
 #[test]
-fn a_summary_counts_what_a_token_may_see() {
+fn summaries_respect_the_token_restriction() {
     let api = api();
     vault(&api);
     api.create(&json!({"platform": "alpha", "identity": "ann", "identityType": "project", "label": "old", "active": false, "state": "failed"}));
@@ -272,7 +272,7 @@ fn a_summary_counts_what_a_token_may_see() {
 }
 
 #[test]
-fn a_walk_goes_on_with_the_next_token_and_with_no_other() {
+fn cursors_work_with_the_next_token_of_the_identity_only() {
     let mut api = api();
     for nth in 0..7 {
         api.world.wait(1);

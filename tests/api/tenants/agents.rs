@@ -367,7 +367,7 @@ impl Agents {
 }
 
 #[test]
-fn no_agent_sees_or_runs_what_its_user_may_not() {
+fn agents_see_and_run_only_what_their_user_may() {
     let mut all = Agents::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     for _ in 0..requests {

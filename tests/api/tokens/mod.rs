@@ -391,7 +391,7 @@ impl Crowd {
 }
 
 #[test]
-fn a_token_opens_what_it_says_and_nothing_else() {
+fn tokens_reach_only_what_they_allow() {
     let mut crowd = Crowd::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     while crowd.sent < requests {

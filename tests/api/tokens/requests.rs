@@ -37,7 +37,7 @@ impl Crowd {
         }
     }
 
-    /// Follows a cursor with any token. It is valid for tokens of the same key with the same confinement.
+    /// Follows a cursor with any token. It is valid for tokens of the same key with the same restriction.
     pub(super) fn follow(&mut self, token: &Token) {
         let Some(given) = self.cursors.get(self.chance.below(300)).cloned() else { return };
         let alike: Vec<Token> =
@@ -68,7 +68,7 @@ impl Crowd {
             }
             self.seen.followed += 1;
         } else if response.status == 200 {
-            // Another confinement may lead to the same list, where the filter states what the token does not.
+            // Another restriction may lead to the same list, where the filter states what the token does not.
             assert_eq!((token.key, &token.identity), (given.token.key, &given.token.identity));
             let (ours, theirs) = (self.own(&token), self.own(&given.token));
             assert_eq!(ours.list(&given.filter), theirs.list(&given.filter));

@@ -570,7 +570,7 @@ fn a_call_is_told_as_in_the_list() {
 }
 
 #[test]
-fn what_is_due_is_found_by_an_index() {
+fn due_rows_are_found_by_an_index() {
     use connector_vault::webhooks::statements::{
         claim, count_due, is_due, is_more_due, select_claimed,
     };

@@ -9,7 +9,7 @@ import { freshTokens, reply } from "../support/stub.mjs";
 
 const ELSEWHERE = [403, "This was started in another browser"];
 const OVER = [410, "This link is no longer valid"];
-const INCOMPLETE = [400, "This address is not complete"];
+const INCOMPLETE = [400, "This address is incomplete"];
 const FOREIGN = [403, "Open the link itself"];
 const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
 /** In words that are too short for secrets, which would be left out. */
@@ -195,7 +195,7 @@ export function connectAttacks(world) {
         assert.deepEqual(said(page), [200, `${platform} could not be connected`], `${iss}`);
         assert.equal(
           await app.failed(id, "issuer_mismatch"),
-          `The answer does not come from ${platform}, so it was not used.`,
+          `The response did not come from ${platform}, so it was not used.`,
         );
         assert.equal(world.stub.asked(code), 0, "the code goes nowhere");
       }
@@ -280,13 +280,13 @@ export function connectAttacks(world) {
         `${back}?state=${state}&error=${evil}&error_description=${encodeURIComponent(SAID)}&error_uri=${evil}&${evil}=${evil}`,
       );
       assert.deepEqual(said(page), [200, "plain could not be connected"]);
-      assert.equal(page.paragraphs[0], `plain does not accept what the app asks for: ${SAID}.`);
+      assert.equal(page.paragraphs[0], `plain rejects the app's request: ${SAID}.`);
 
       const words = { error: "invalid_grant", error_description: SAID, error_uri: SAID };
       const told = await away();
       world.stub.on(told.code, (it) => reply(it, words, { status: 400 }));
       const refused = await comeBack(told.visitor, told.back);
-      assert.equal(refused.paragraphs[0], `plain does not accept its own code any more (invalid_grant): ${SAID}.`);
+      assert.equal(refused.paragraphs[0], `plain no longer accepts its own code (invalid_grant): ${SAID}.`);
       assert.equal(await app.failed(told.id, "code_rejected"), refused.paragraphs[0]);
     });
 

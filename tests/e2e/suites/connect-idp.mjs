@@ -150,7 +150,7 @@ export function connectIdp(world) {
 
       const other = await visit({ connection: before.id }, { as: "another user" });
       assert.deepEqual([other.page.status, other.page.heading], [200, "idp-post could not be connected"]);
-      assert.match(await app.failed(other.id, "account_mismatch"), /^The account at idp-post is another one/);
+      assert.match(await app.failed(other.id, "account_mismatch"), /^You signed in to idp-post with another account/);
       assert.deepEqual(await app.credentials(before.id), held);
       assert.equal(await world.idp.whose(held.headers), "dora");
 
@@ -199,8 +199,8 @@ export function connectIdp(world) {
         app.call("PUT", "/v1/oauth-clients/idp-basic", { clientId, clientSecret: secret, scopes: IDP_SCOPES });
       assert.equal((await set("another secret")).status, 200);
       const { id, page } = await visit({ platform: "idp-basic", identity: "flo" });
-      assert.equal(page.paragraphs[1], "You can do nothing about this: tell the people who run the app.");
-      assert.match(await app.failed(id, "client_rejected"), /^idp-basic does not accept the app \(invalid_client\)/);
+      assert.equal(page.paragraphs[1], "You can't fix this yourself. Contact the people who run the app.");
+      assert.match(await app.failed(id, "client_rejected"), /^idp-basic rejects the app \(invalid_client\)/);
       assert.equal((await set(clientSecret)).status, 200);
     });
 

@@ -140,7 +140,7 @@ export function consoleConnecting(world) {
         const link = await readCopied(dialog);
         assert.ok(link.startsWith(`${world.connect.baseUrl}/connect/go/`), link);
         const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
-        await button(tab, "Yes, go on to Both").click();
+        await button(tab, "Yes, continue to Both").click();
         await agree(tab);
         await expectFocus(dialog.getByText(`${identity} is now connected to Both.`));
         const [{ state, platform }] = await world.connect.connectionsOf(identity);
@@ -174,7 +174,7 @@ export function consoleConnecting(world) {
         await field("Identity").fill(identity);
         await submit("Get the link");
         const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
-        await button(tab, "Yes, go on to Login").click();
+        await button(tab, "Yes, continue to Login").click();
         await refuse(tab);
         await dialog.getByText("The account was not connected.").waitFor();
         await dialog.getByText("denied", { exact: true }).waitFor();

@@ -149,7 +149,7 @@ export function consoleHealth(world) {
         await expectAccessible(page, "reconnecting");
         await button(dialog, "Get the link").click();
         const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
-        await button(tab, "Yes, go on to Login").click();
+        await button(tab, "Yes, continue to Login").click();
         await agree(tab);
         await dialog.getByText(`${identity} is connected to Login again.`).waitFor();
         await button(dialog.locator(".buttons"), "Close").click();

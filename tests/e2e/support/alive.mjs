@@ -178,7 +178,7 @@ export class ConnectionLifecycle {
         page.context().waitForEvent("page"),
         dialog.getByRole("link", { name: "Open in a new tab" }).click(),
       ]);
-      await tab.getByRole("button", { name: `Yes, go on to ${PLATFORM}`, exact: true }).click();
+      await tab.getByRole("button", { name: `Yes, continue to ${PLATFORM}`, exact: true }).click();
       await tab.locator("[name=login]").fill(USER);
       const submit = () => tab.getByRole("button", { name: "Go on" }).click();
       await submit();

@@ -367,7 +367,7 @@ export async function framed(page, src, { vouches = true } = {}) {
 export const confirm = (page) => page.getByRole("button", { name: /^Continue as / }).click();
 
 /** The button that confirms on the link's page that the user started the attempt. */
-export const question = (page, name) => button(page, `Yes, go on to ${name}`);
+export const question = (page, name) => button(page, `Yes, continue to ${name}`);
 
 /** Presses a button that opens a window, and returns that window. */
 export async function opened(page, press) {

@@ -1,4 +1,4 @@
-//! `POST /v1/sessions`: creates a token for one identity, which a browser may hold.
+//! `POST /v1/sessions`: creates a token for one identity, which is safe to give to a browser.
 
 pub mod new;
 
@@ -10,15 +10,12 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 
 /// Plans the request. The platforms are looked up in the catalog, and the token is made, once the key is known to be valid.
-///
-/// # Errors
-/// With all faults of the query; when the body is no JSON object; `unavailable` when the service has no secret to sign with.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
     if !context.config.sessions.can_sign() {
-        return Err(new::no_secret());
+        return Err(new::no_session_secret());
     }
     context.no_query()?;
     let body = context.body()?;

@@ -1,9 +1,9 @@
-//! A token that is asked for: checked against the catalog and the key, then signed.
+//! Creates a session token: checks the request against the catalog and the key, then signs the token.
 
 use serde::Serialize;
 
-use crate::auth::limits::{Access, Limits, MAX_ACTIONS, action, platforms_of};
-use crate::auth::restriction::Confinement;
+use crate::auth::limits::{Access, Limits, MAX_ACTIONS, check_action, platforms_of};
+use crate::auth::restriction::TokenRestriction;
 use crate::auth::token::{MAX_TOKEN, Token};
 use crate::auth::{Principal, Shard};
 use crate::catalog::cache::CatalogCache;
@@ -20,10 +20,10 @@ use crate::util::json;
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
 
-/// The lifetime of a token, in seconds, when the request does not say.
+/// The default lifetime of a token, in seconds.
 pub const DEFAULT_TTL: u64 = 900;
 
-/// The document: the token and what it opens.
+/// The JSON of a new token.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Session<'a> {
@@ -38,7 +38,7 @@ struct Session<'a> {
     actions: Option<&'a Names>,
     connections: Option<&'a Names>,
     origins: Option<&'a Names>,
-    /// Opens the window in which the token's user connects accounts, once; only with the scope for that.
+    /// Opens the connect window, once; only if the token has the scope `connections:connect`.
     #[serde(skip_serializing_if = "Option::is_none")]
     connect_url: Option<String>,
 }
@@ -61,30 +61,30 @@ pub(super) async fn create<P: Ports>(
         shard: Shard::new(ports.number()).unwrap_or_default(),
         key_id: principal.key_id.clone(),
         scopes: scopes(principal, body.texts("scopes"))?,
-        confinement: Confinement {
+        restriction: TokenRestriction {
             identity: body.text("identity").unwrap_or_default(),
             identity_type: body.text("identityType").and_then(|text| text.parse().ok()),
             platforms,
-            connections: body.texts("connections").map(|ids| lower(&ids)),
+            connections: body.texts("connections").map(|ids| lower_case_ids(&ids)),
         },
         limits: Limits { access: access(&mut body), actions, confirm: None },
         origins: body.texts("origins").map(|origins| Names::new(&origins)),
         expires_at: principal.expires_at.map_or(ends, |at| ends.min(at)),
         grant: None,
     };
-    let text = context.config.sessions.sign(&token).ok_or_else(no_secret)?;
+    let text = context.config.sessions.sign(&token).ok_or_else(no_session_secret)?;
     let may_connect = token.scopes.contains(Scope::ConnectionsConnect);
     let connect_code =
         may_connect.then(|| context.config.sessions.sign_code(&token, &ports.secret())).flatten();
     if text.len() > MAX_TOKEN {
         let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
-        // What makes tokens long, the longest first.
+        // The lists that make tokens long, in order of their maximum length.
         let lists = ["actions", "connections", "origins"];
         let longest = lists.into_iter().find(|name| sent.contains(name));
         body.invalid(&[longest.unwrap_or("origins")], &what);
         body.finish()?;
     }
-    let Confinement { identity, identity_type, platforms, connections } = &token.confinement;
+    let TokenRestriction { identity, identity_type, platforms, connections } = &token.restriction;
     let document = Session {
         token: &text,
         expires_at: rfc3339(token.expires_at),
@@ -105,9 +105,8 @@ pub(super) async fn create<P: Ports>(
     Ok(response)
 }
 
-/// The platforms and the actions that the body names, as the catalog writes the platforms, each once. Returns `None` for what it
-/// does not name. Notes a fault for each platform that the catalog does not have. A token that is limited to actions is
-/// restricted to their platforms, too.
+/// Reads `platforms` and `actions`, without duplicates, and reports each platform that is not in the catalog. A token that is
+/// limited to actions is also restricted to their platforms.
 async fn reach<P: Ports>(
     body: &mut BodyReader,
     catalog: &CatalogCache,
@@ -119,7 +118,7 @@ async fn reach<P: Ports>(
     }
     let known = Catalog::open(catalog, ports).await?.platforms().await?;
     let mut platforms: Vec<String> = Vec::new();
-    // An array that is too long has its fault already, and so has an invalid name.
+    // Arrays that are too long and invalid names were already reported.
     for (at, text) in sent.iter().take(MAX_PLATFORMS) {
         let platform = text.to_ascii_lowercase();
         if !known.lines().any(|known| known == platform) {
@@ -133,7 +132,7 @@ async fn reach<P: Ports>(
     }
     let mut actions: Vec<String> = Vec::new();
     for (at, text) in
-        sent_actions.iter().take(MAX_ACTIONS).filter(|(_, text)| action(text).is_none())
+        sent_actions.iter().take(MAX_ACTIONS).filter(|(_, text)| check_action(text).is_none())
     {
         let (platform, key) = text.split_once('/').unwrap_or_default();
         let platform = platform.to_ascii_lowercase();
@@ -142,7 +141,7 @@ async fn reach<P: Ports>(
             let (what, _) = unknown_platform(&platform, known.lines());
             body.invalid(&place, &what);
         } else if !sent.is_empty() && !platforms.contains(&platform) {
-            body.invalid(&place, "is of a platform that `platforms` does not name");
+            body.invalid(&place, "belongs to a platform that `platforms` does not include");
         } else {
             actions.push([platform.as_str(), key].join("/"));
         }
@@ -152,14 +151,13 @@ async fn reach<P: Ports>(
     Ok((Some(Names::new(&platforms)), actions))
 }
 
-/// The access that the body names; all if it names none.
+/// Reads `access`, by default `write`.
 fn access(body: &mut BodyReader) -> Access {
     body.text("access").and_then(|name| Access::parse(&name)).unwrap_or_default()
 }
 
-/// Ids as they are stored, each once.
-#[must_use]
-pub fn lower(ids: &[String]) -> Names {
+/// Ids in lower case, as they are stored, without duplicates.
+pub fn lower_case_ids(ids: &[String]) -> Names {
     let mut known: Vec<String> = Vec::new();
     for id in ids.iter().map(|id| id.to_ascii_lowercase()) {
         if !known.contains(&id) {
@@ -169,23 +167,22 @@ pub fn lower(ids: &[String]) -> Names {
     Names::new(&known)
 }
 
-/// The scopes asked for; those that read, when none are.
-fn scopes(principal: &Principal, asked: Option<Vec<String>>) -> Result<Scopes, Problem> {
-    let Some(asked) = asked else {
+/// The requested scopes. By default, the read scopes that the key has.
+fn scopes(principal: &Principal, requested: Option<Vec<String>>) -> Result<Scopes, Problem> {
+    let Some(requested) = requested else {
         let reads = [Scope::CatalogRead, Scope::ConnectionsRead];
         return Ok(reads.into_iter().collect::<Scopes>().and(principal.scopes));
     };
-    let asked: Scopes = asked.iter().filter_map(|name| name.parse().ok()).collect();
-    match asked.iter().find(|scope| !principal.scopes.contains(*scope)) {
+    let requested: Scopes = requested.iter().filter_map(|name| name.parse().ok()).collect();
+    match requested.iter().find(|scope| !principal.scopes.contains(*scope)) {
         Some(scope) => Err(Problem::lacks("API key", scope)),
-        None => Ok(asked),
+        None => Ok(requested),
     }
 }
 
-/// The service has no secret to sign tokens with.
-#[must_use]
-pub fn no_secret() -> Problem {
-    let detail = "The service cannot create tokens: its operator must set `SESSION_SECRET`, which has at least 32 characters.";
+/// The error if the service has no secret to sign tokens.
+pub fn no_session_secret() -> Problem {
+    let detail = "The service can't create tokens: its operator must set `SESSION_SECRET` to at least 32 characters.";
     let problem = Problem::unavailable("`SESSION_SECRET` is missing or too short");
     Problem { detail: detail.into(), ..problem }
 }

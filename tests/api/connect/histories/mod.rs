@@ -309,7 +309,7 @@ impl Drop for Told<'_> {
 }
 
 #[test]
-fn whatever_happens_states_and_events_are_as_the_model_says() {
+fn states_and_events_match_the_model() {
     let mut seen = BTreeSet::new();
     for seed in 1..=repetitions(HISTORIES[0], HISTORIES[1]) as u64 {
         let steps = RefCell::default();

@@ -25,7 +25,7 @@ pub enum Answer {
 /// The kind of failure for a token request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Class {
-    Passing,
+    Temporary,
     /// The grant has ended.
     Ended,
     /// The platform refuses for another reason.
@@ -118,8 +118,8 @@ impl Answer {
 
     /// Why it has no tokens; `None` if it has.
     pub fn failure(self) -> Option<Failure> {
-        use Class::{Client, Ended, Passing, Refused};
-        let unavailable = Failure::bare(Passing, "platform_unavailable");
+        use Class::{Client, Ended, Refused, Temporary};
+        let unavailable = Failure::bare(Temporary, "platform_unavailable");
         Some(match self {
             Self::Good { .. } => return None,
             Self::Unreachable | Self::TimedOut => unavailable,
@@ -127,7 +127,9 @@ impl Answer {
                 let retry_after = wait.unwrap_or(0) * SECOND;
                 Failure { status: Some(status), retry_after, ..unavailable }
             }
-            Self::Html => Failure { status: Some(200), ..Failure::bare(Passing, "invalid_answer") },
+            Self::Html => {
+                Failure { status: Some(200), ..Failure::bare(Temporary, "invalid_answer") }
+            }
             Self::InvalidGrant => Failure::said(Ended, "grant_rejected", 400, "Gone."),
             Self::InvalidClient => Failure::said(Client, "client_rejected", 401, "invalid_client"),
             Self::UnauthorizedClient => {
@@ -165,11 +167,11 @@ impl Answer {
                 Err(())
             }
             Self::Busy(status, wait) => {
-                let bare = Failure::bare(Class::Passing, "platform_unavailable");
+                let bare = Failure::bare(Class::Temporary, "platform_unavailable");
                 let retry_after = wait.unwrap_or(0) * SECOND;
                 Ok(Some(Failure { status: Some(status), retry_after, ..bare }))
             }
-            _ => Ok(Some(Failure::bare(Class::Passing, "platform_unavailable"))),
+            _ => Ok(Some(Failure::bare(Class::Temporary, "platform_unavailable"))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The bodies of authorization servers' answers: JSON or a form, and where an error stands in them.
+//! Parses response bodies, JSON or a form, and finds errors in them.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 use crate::oauth::error::{is_code, is_known};
 use crate::util::percent::decode_form;
 
-/// The object that a body is: JSON or a form, whatever its content type says.
-#[must_use]
+/// Parses JSON or a form, regardless of the content type.
 pub fn parse(body: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(body).ok()?;
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -27,17 +26,15 @@ pub fn parse(body: &[u8]) -> Option<Value> {
     (!members.is_empty()).then_some(Value::Object(members))
 }
 
-/// The words of a body that is neither JSON nor a form, such as `Invalid refresh token`. Returns `None` for a page: it comes
-/// from something in front of the authorization server.
-#[must_use]
-pub fn words(body: &[u8]) -> Option<&str> {
+/// The text of a body that is neither JSON nor a form, such as `Invalid refresh token`. Returns `None` for HTML, which comes
+/// from a proxy in front of the authorization server.
+pub fn plain_text(body: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(body).ok()?.trim_start_matches('\u{feff}').trim();
     let is_words = !text.is_empty() && text.len() <= 400 && !text.contains(['<', '{']);
     is_words.then_some(text)
 }
 
-/// Whether a body says that there was an error, although the status may say otherwise.
-#[must_use]
+/// Whether a body contains an error, whatever the status is.
 pub fn says_error(body: &Value) -> bool {
     let says = |name: &str| match body.get(name) {
         Some(Value::String(text)) => !text.is_empty(),
@@ -50,20 +47,18 @@ pub fn says_error(body: &Value) -> bool {
     fails(body) || ["error", "errors", "error_code", "errorCode"].into_iter().any(says)
 }
 
-/// Whether a body says that nothing was done, and why: whatever tokens stand beside that are no new ones. One that does
-/// not say why may have tokens that must not be lost.
-#[must_use]
+/// Whether a body reports a failure with a known code, so that it contains no new tokens. Without a known code it may contain
+/// tokens, which must not be lost.
 pub fn is_refusal(body: &Value) -> bool {
     fails(body) && code(body).is_some_and(is_known)
 }
 
-/// Whether a body says that nothing was done, as Slack's do.
-#[must_use]
+/// Whether a body reports a failure in the way of Slack.
 fn fails(body: &Value) -> bool {
     ["ok", "success"].into_iter().any(|name| body.get(name) == Some(&Value::Bool(false)))
 }
 
-/// Where errors stand in answers, as JSON Pointers.
+/// JSON Pointers to error codes.
 const CODES: [&str; 17] = [
     "/error",
     "/error/code",
@@ -84,7 +79,7 @@ const CODES: [&str; 17] = [
     "/errors/0/errorType",
 ];
 
-/// Where people are told about errors.
+/// JSON Pointers to error descriptions.
 const DESCRIPTIONS: [&str; 18] = [
     "/error_description",
     "/errorDescription",
@@ -106,7 +101,7 @@ const DESCRIPTIONS: [&str; 18] = [
     "/error",
 ];
 
-/// Where errors name the parameter that they are about.
+/// JSON Pointers to the parameter that an error concerns.
 const PARAMETERS: [&str; 8] = [
     "/errors/0/resource",
     "/errors/0/field",
@@ -118,9 +113,7 @@ const PARAMETERS: [&str; 8] = [
     "/field",
 ];
 
-/// The code of an error: one that is known wherever it stands, or that of the parameter which the error is about, or
-/// else the first.
-#[must_use]
+/// The error code: first one that is known, then that of the parameter that the error concerns, then any code.
 pub fn code(body: &Value) -> Option<&str> {
     let texts = || CODES.into_iter().filter_map(|pointer| body.pointer(pointer)?.as_str());
     texts()
@@ -129,8 +122,8 @@ pub fn code(body: &Value) -> Option<&str> {
         .or_else(|| texts().find(|code| is_code(code)))
 }
 
-/// The code that RFC 6749 or another platform has for an error that names a parameter instead: Strava says that the
-/// field `refresh_token` of the resource `RefreshToken` is invalid, and web frameworks list faults by parameter.
+/// The code for an error that names a parameter instead. Strava reports the field `refresh_token` of the resource
+/// `RefreshToken`, and web frameworks list errors by parameter.
 fn code_of_parameter(body: &Value) -> Option<&'static str> {
     let of = |name: &str| match name.to_ascii_lowercase().replace('_', "").as_str() {
         "refreshtoken" => Some("invalid_refresh_token"),
@@ -138,7 +131,7 @@ fn code_of_parameter(body: &Value) -> Option<&'static str> {
         "clientid" | "clientsecret" => Some("invalid_client"),
         _ => None,
     };
-    // Reddit says no more than this of a refresh token that is no longer valid.
+    // Reddit's response to a refresh token that is no longer valid.
     let is_bare = body.as_object().is_some_and(|members| members.len() == 2)
         && body.get("error").and_then(Value::as_u64) == Some(400)
         && body.get("message").and_then(Value::as_str) == Some("Bad Request");
@@ -154,14 +147,12 @@ fn code_of_parameter(body: &Value) -> Option<&'static str> {
         faults.find_map(|(name, _)| of(name))
     };
     let found = named().or_else(listed)?;
-    // A parameter that was not sent is a fault of the request.
+    // A missing parameter is an error of the request.
     let said = body.to_string().to_lowercase();
     let is_absent = ["missing", "required", "blank"].into_iter().any(|word| said.contains(word));
     (!is_absent).then_some(found)
 }
 
-/// What people are told about an error.
-#[must_use]
 pub fn description(body: &Value) -> Option<&str> {
     let code = code(body);
     let mut texts = DESCRIPTIONS.into_iter().filter_map(|pointer| body.pointer(pointer)?.as_str());
@@ -174,7 +165,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn pages_and_texts_are_no_forms() {
+    fn html_and_text_are_not_forms() {
         assert_eq!(parse(b"a=b&c=d%20e"), Some(json!({"a": "b", "c": "d e"})));
         for body in ["<a=b>", "<html>", "a=b c=d", "a=b\tc", "a=b\nc=d", "text", "", "a=%ff"] {
             assert_eq!(parse(body.as_bytes()), None, "{body:?}");
@@ -182,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_empty_says_error() {
+    fn nonempty_error_members_are_errors() {
         for (said, expected) in [
             (json!("x"), true),
             (json!(""), false),

@@ -1,25 +1,24 @@
-//! Times in authorization servers' answers: how long a token is valid, and how long to wait.
+//! Times in token responses: expiry and `Retry-After`.
 
 use crate::catalog::detail::ExpiresUnit;
 use crate::util::rfc3339::{milliseconds, numbers, parse};
 use serde_json::Value;
 
-/// The longest time for which a token is said to be valid: 100 years. A longer one means for ever.
+/// The maximum lifetime of a token: 100 years. A longer one means that it does not expire.
 const MAX_SECONDS: u64 = 3_155_760_000;
-/// The longest time that a platform may ask to wait: a week.
+/// The maximum `Retry-After`: a week.
 const MAX_WAIT_MS: u64 = 604_800_000;
 
-/// The least number that `expires` has when it is a moment, in seconds: 2001. A smaller one is how long the token is valid.
+/// From this value on, in seconds, `expires` is a time: 2001. A smaller value is a lifetime.
 const FIRST_MOMENT: u64 = 1_000_000_000;
 
-/// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. A life of no seconds or less, and
-/// a moment that is over, mean that nothing is known. `unit` is that of how long the token is valid.
-#[must_use]
+/// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. Returns `None` for a lifetime of zero or
+/// less, and for a time in the past. `unit` is that of the lifetime.
 pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> {
     let member = |names: [&str; 2]| names.into_iter().find_map(|name| grant.get(name));
     let expires = grant.get("expires");
     let life = member(["expires_in", "expiresIn"]).and_then(whole);
-    // An older name for the same (Facebook, Stack Exchange), which others use for a moment.
+    // An older name for the lifetime (Facebook, Stack Exchange). Other platforms use it for a time.
     let life = life.or_else(|| expires.and_then(whole).filter(|number| *number < FIRST_MOMENT));
     if let Some(life) = life {
         let life = match unit {
@@ -32,7 +31,7 @@ pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> 
     let moment =
         member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on")).or(expires)?;
     let moment = match whole(moment) {
-        // Seconds, or milliseconds where seconds would be far away.
+        // Seconds, or milliseconds if seconds would be in the far future.
         Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),
         Some(number) => number,
         None => parse(moment.as_str()?.trim())?,
@@ -41,8 +40,7 @@ pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> 
     (now_ms < moment && moment <= last).then_some(moment)
 }
 
-/// A number or a number as text, as JSON writes it, without what follows its decimal point. A negative one is 0. Returns
-/// `None` for anything else.
+/// A JSON number, or a string with one, truncated. Negative numbers count as 0.
 fn whole(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64().or_else(|| number.as_f64().map(truncated)),
@@ -63,8 +61,7 @@ const fn truncated(number: f64) -> u64 {
     number as u64
 }
 
-/// How long a response's `Retry-After`, if it has one, asks to wait (RFC 9110, 10.2.3), in milliseconds, at most a week.
-#[must_use]
+/// The wait of the header `Retry-After` (RFC 9110, 10.2.3), in milliseconds, at most a week.
 pub fn retry_after(header: Option<&str>, now_ms: u64) -> Option<u64> {
     let said = header?.trim();
     let wait = match whole(&Value::from(said)) {
@@ -74,7 +71,7 @@ pub fn retry_after(header: Option<&str>, now_ms: u64) -> Option<u64> {
     Some(wait.min(MAX_WAIT_MS))
 }
 
-/// The moment of `Sun, 22 Nov 2026 12:00:00 GMT` (RFC 9110, 5.6.7).
+/// Parses `Sun, 22 Nov 2026 12:00:00 GMT` (RFC 9110, 5.6.7).
 fn http_date(text: &str) -> Option<u64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -99,7 +96,7 @@ mod tests {
     const NOON: u64 = 1_795_348_800_000;
 
     #[test]
-    fn moments_are_read() {
+    fn parses_times() {
         for (text, expected) in [
             ("2026-11-22T12:00:00Z", Some(NOON)),
             ("2026-11-22t12:00:00.123456z", Some(NOON)),

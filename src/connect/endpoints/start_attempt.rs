@@ -1,14 +1,14 @@
-//! Attempts: the user finishes them in a browser.
+//! Starts an attempt, which the user completes in a browser.
 
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::start::{Chosen, To};
-use super::{Browser, hash, is_own_page, no_vault_keys, sealing};
-use crate::auth::Shard;
+use super::start::{ConnectRequest, ConnectTarget};
+use super::{Browser, encrypt_error, hash, is_own_page, no_vault_keys};
+use crate::auth::{Caller, Shard};
 use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
-    Attempt, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, Remembered, Stored,
+    Attempt, AttemptSecrets, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, StoredStatus,
 };
 use crate::connect::statements;
 use crate::connections::endpoints::create::no_place;
@@ -24,36 +24,36 @@ use crate::terms::IdentityType;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// Attempts are deleted a day after they expired, in milliseconds.
+/// How long attempts are kept after their expiry, in milliseconds.
 const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// How many attempts of the identity are open, and whether this one is stored.
+/// The number of open attempts of the identity, and whether this one was stored.
 #[derive(Deserialize)]
-struct Open {
+struct OpenAttempts {
     of_identity: u64,
     is_stored: u8,
 }
 
-/// Whether there may be one more connection.
+/// Whether another connection is allowed.
 #[derive(Deserialize)]
-struct Room {
+struct ConnectionRoom {
     has_place: u8,
 }
 
-/// The answer while the user has to agree.
+/// The JSON of a started attempt.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Begun<'a> {
+struct PendingAttempt<'a> {
     id: &'a str,
     status: &'a str,
     authorization_url: String,
     expires_at: Option<String>,
 }
 
-impl Chosen<'_> {
-    /// Stores an attempt and answers with its link. It leads to the platform, or to the window if there is no `pkce`: there
-    /// the user enters what must not pass through a chat.
-    pub(super) async fn begin<P: Ports>(
+impl ConnectRequest<'_> {
+    /// Stores an attempt and returns its link. The link leads to the platform, or to the connect window if `pkce` is `None`:
+    /// there the user enters secrets, which must not be sent through a chat.
+    pub(super) async fn start_attempt<P: Ports>(
         self,
         ports: &Metered<'_, P>,
         pkce: Option<Pkce>,
@@ -61,7 +61,7 @@ impl Chosen<'_> {
         return_url: Option<String>,
     ) -> Result<Response, Problem> {
         let (context, principal, request) = (self.context, self.principal, self.context.request);
-        // The browser has no key: the link and the state say in which database the attempt is.
+        // The browser has no API key, so the link and the state name the shard.
         let shard = Shard::new(ports.number()).unwrap_or_default();
         let secret = |purpose| {
             let secret = context.config.vault_keys.mint(purpose, ports);
@@ -69,7 +69,7 @@ impl Chosen<'_> {
         };
         let (id, link) = (ports.uuid(), secret(Purpose::Link)?);
         let takes_pkce = pkce == Some(Pkce::S256);
-        let remembered = Remembered {
+        let secrets = AttemptSecrets {
             state: secret(Purpose::State)?,
             verifier: takes_pkce.then(|| Verifier::generate(ports).as_str().to_owned()),
             fields: self.values.clone(),
@@ -82,25 +82,25 @@ impl Chosen<'_> {
         };
         let sealed = match pkce {
             Some(_) => {
-                let plain = Zeroizing::new(json::bytes(&remembered));
-                Some(sealing(context.config.vault_keys.seal(&place, &plain, ports))?)
+                let plain = Zeroizing::new(json::bytes(&secrets));
+                Some(context.config.vault_keys.seal(&place, &plain, ports).map_err(encrypt_error)?)
             }
             None => None,
         };
-        // The window of this service begins attempts in the browser that finishes them; it need not be asked again.
-        let is_by_token = context.caller.token().is_some();
-        let is_window = is_by_token && is_own_page(request);
+        // The connect window of this service starts attempts in the user's browser, so they are bound to it without another
+        // confirmation.
+        let is_window = context.caller.token().is_some() && is_own_page(request);
         let keys = &context.config.vault_keys;
-        let cookie = Browser::of_ours(request, keys).filter(|_| is_window);
+        let cookie = Browser::authenticated(request, keys).filter(|_| is_window);
         let expires_at = context.now.saturating_add(LIFETIME_MS);
         let (reconnects, [connection_id, platform, version, description, identity, label], kind) =
-            self.connection.repeated();
+            self.connection.attempt_fields();
         let attempt = Attempt {
             id,
             account: principal.account.clone(),
             environment: principal.environment,
             key_id: principal.key_id.clone(),
-            status: Stored::Pending,
+            status: StoredStatus::Pending,
             connection_id: connection_id.clone(),
             reconnects,
             allow_other_account: self.allows_other_account.into(),
@@ -124,28 +124,15 @@ impl Chosen<'_> {
             created_at: context.now,
             expires_at,
         };
-        let (link_hash, state_hash, now) = (hash(&link), hash(&remembered.state), context.now);
-        let batch = vec![
-            statements::insert_attempt(&attempt, [&link_hash, &state_hash], is_by_token, now),
-            statements::count_attempts(&attempt, now),
-            statements::prune_attempts(now.saturating_sub(KEPT_MS)),
-        ];
-        let sets = ports.batch(batch).await?;
-        let open = first_row::<Open>(&sets, 1)?;
-        let open = open.ok_or_else(|| StorageError::new("open attempts were not counted"))?;
-        if open.is_stored == 0 {
-            let sets = ports.batch(vec![statements::has_place(&attempt, is_by_token)]).await?;
-            let place = first_row::<Room>(&sets, 0)?;
-            let is_full = place.is_some_and(|it| it.has_place == 0);
-            return Err(if is_full { no_place(context.caller) } else { too_many(&open) });
-        }
-        let begun = Begun {
+        let (link_hash, state_hash, now) = (hash(&link), hash(&secrets.state), context.now);
+        insert(ports, context.caller, &attempt, [&link_hash, &state_hash], now).await?;
+        let pending = PendingAttempt {
             id: &attempt.id,
             status: "pending",
             authorization_url: format!("{}/connect/go/{link}", request.origin),
             expires_at: rfc3339(expires_at),
         };
-        let mut response = Response::json(json::bytes(&begun), NO_STORE);
+        let mut response = Response::json(json::bytes(&pending), NO_STORE);
         response.status = 202;
         let path = Keyed::GetAttempt.address(&[&attempt.id]);
         response.add("location", format!("{}{path}", request.origin));
@@ -153,10 +140,36 @@ impl Chosen<'_> {
     }
 }
 
-impl To {
-    /// What an attempt repeats: 1 when it reconnects, texts of the connection in the order in which they are stored, and the
-    /// kind of its identity.
-    fn repeated(&self) -> (u8, [&String; 6], IdentityType) {
+/// Stores an attempt. Fails if its identity or account has too many open attempts or connections.
+async fn insert<P: Ports>(
+    ports: &Metered<'_, P>,
+    caller: &Caller,
+    attempt: &Attempt,
+    hashes: [&str; 2],
+    now: u64,
+) -> Result<(), Problem> {
+    let is_by_token = caller.token().is_some();
+    let batch = vec![
+        statements::insert_attempt(attempt, hashes, is_by_token, now),
+        statements::count_attempts(attempt, now),
+        statements::prune_attempts(now.saturating_sub(KEPT_MS)),
+    ];
+    let sets = ports.batch(batch).await?;
+    let open = first_row::<OpenAttempts>(&sets, 1)?;
+    let open = open.ok_or_else(|| StorageError::new("open attempts were not counted"))?;
+    if open.is_stored == 1 {
+        return Ok(());
+    }
+    let sets = ports.batch(vec![statements::has_place(attempt, is_by_token)]).await?;
+    let place = first_row::<ConnectionRoom>(&sets, 0)?;
+    let is_full = place.is_some_and(|it| it.has_place == 0);
+    Err(if is_full { no_place(caller) } else { too_many(&open) })
+}
+
+impl ConnectTarget {
+    /// The columns of an attempt that describe its connection: 1 if it reconnects, its strings in column order, and its
+    /// identity type.
+    fn attempt_fields(&self) -> (u8, [&String; 6], IdentityType) {
         match self {
             Self::New(it) => {
                 let texts = [
@@ -184,17 +197,17 @@ impl To {
     }
 }
 
-/// Seconds until the oldest of many open attempts has certainly expired.
+/// After this time, in seconds, all attempts that are open now have expired.
 const WAIT: RetryAfter = RetryAfter(600);
 
-fn too_many(open: &Open) -> Problem {
+fn too_many(open: &OpenAttempts) -> Problem {
     let (what, most) = if open.of_identity >= MAX_OF_IDENTITY {
         ("This identity", MAX_OF_IDENTITY)
     } else {
         ("This account", MAX_OF_ACCOUNT)
     };
     let detail = format!(
-        "{what} has {most} open attempts to connect, the most that are allowed. Finish one, or wait until they expire."
+        "{what} has {most} open connect attempts, which is the maximum. Finish one, or wait until they expire."
     );
     Problem { retry_after: Some(WAIT.0), ..Problem::new(Code::TooManyRequests, detail) }
 }

@@ -32,7 +32,7 @@ fn error(status: u16, body: &str) -> TokenError {
 }
 
 #[test]
-fn a_usual_answer_is_read() {
+fn parses_a_standard_response() {
     let id_token = format!("e30.{}.c2ln", Base64UrlUnpadded::encode_string(br#"{"sub":"user|1"}"#));
     let body = json!({
         "access_token": "a",
@@ -51,7 +51,7 @@ fn a_usual_answer_is_read() {
         subject: Some("user|1".to_owned()),
         subject_name: None,
         members: std::collections::BTreeMap::new(),
-        told: Vec::new(),
+        field_values: Vec::new(),
     };
     assert_eq!(tokens(&platform(), &body), expected);
 }
@@ -120,7 +120,7 @@ fn times_come_in_many_forms() {
         (json!({ "expires": "2026-11-22T13:00:00Z" }), later),
         (json!({ "expires": 5, "expires_in": 3600 }), later),
         (json!({ "expires_at": "soon" }), None),
-        // How long is more exact than when: clocks differ.
+        // A lifetime is more exact than a time, since clocks differ.
         (json!({ "expires_in": 3600, "expires_at": 1 }), later),
     ] {
         let mut body = member.clone();
@@ -166,7 +166,7 @@ fn a_thousand_scopes_are_kept_once_each() {
 }
 
 #[test]
-fn types_are_words() {
+fn token_types_are_words() {
     let [longest, longer] = [32, 33].map(|length| "t".repeat(length));
     for (said, expected) in [
         (json!(longest), longest.as_str()),
@@ -195,9 +195,9 @@ fn tokens_may_be_nested() {
     for (pointer, body, expected) in [
         ("/body", json!({ "status": 0, "body": { "access_token": "a" } }), Some("a")),
         ("/authed_user", nested.clone(), Some("user")),
-        // A refresh is answered without the nesting.
+        // A refresh response is not nested.
         ("/authed_user", json!({ "access_token": "user" }), Some("user")),
-        // Here there is the user, but no token of theirs: the app's must not stand in for it.
+        // The user's object has no token. The app's token must not be used instead.
         ("/authed_user", json!({ "access_token": "bot", "authed_user": { "id": "U1" } }), None),
         ("/body", json!({ "status": 601, "body": {}, "error": "Too Many Requests" }), None),
         ("", nested, Some("bot")),
@@ -209,7 +209,7 @@ fn tokens_may_be_nested() {
 }
 
 #[test]
-fn tokens_may_stand_elsewhere_when_there_are_none_in_their_place() {
+fn uses_the_fallback_pointer_without_tokens() {
     let at = |body: Value| {
         let oauth = OAuth2 { token_fallback: Some("/authed_user".to_owned()), ..platform() };
         read_from(&oauth, 200, body.to_string()).map(|tokens| tokens.access_token).ok()
@@ -225,7 +225,7 @@ fn tokens_may_stand_elsewhere_when_there_are_none_in_their_place() {
 }
 
 #[test]
-fn tokens_are_found_below_usual_members_unless_the_catalog_says_where_they_are() {
+fn finds_tokens_in_usual_places_unless_the_catalog_names_one() {
     for (body, expected) in [
         (json!({ "data": { "access_token": "a" } }), Some("a")),
         (json!({ "data": [{ "access_token": "a" }] }), Some("a")),
@@ -243,7 +243,7 @@ fn tokens_are_found_below_usual_members_unless_the_catalog_says_where_they_are()
 }
 
 #[test]
-fn members_have_no_refresh_tokens_wherever_they_stand() {
+fn removes_refresh_tokens_from_members() {
     let names = ["user", "list", "same", "refresh_token", "/user/refreshToken", "time"];
     let oauth = OAuth2 { token_members: names.map(str::to_owned).into(), ..platform() };
     let body = json!({
@@ -258,7 +258,7 @@ fn members_have_no_refresh_tokens_wherever_they_stand() {
 }
 
 #[test]
-fn lives_may_be_in_milliseconds() {
+fn lifetimes_can_be_in_milliseconds() {
     let oauth = OAuth2 { expires_unit: ExpiresUnit::Milliseconds, ..platform() };
     for (member, expected) in [
         (json!({ "expires_in": 3_600_000 }), Some(NOW + 3_600_000)),
@@ -273,7 +273,7 @@ fn lives_may_be_in_milliseconds() {
 }
 
 #[test]
-fn fields_are_told_where_the_method_says() {
+fn reads_field_values_from_the_methods_sources() {
     let source = |field: &str, at: &str, template: Option<&str>| FieldSource {
         field: field.to_owned(),
         from: SourceKind::Token,
@@ -288,18 +288,18 @@ fn fields_are_told_where_the_method_says() {
     ];
     let oauth = OAuth2 { field_sources, ..platform() };
     let body = json!({ "access_token": "a", "api_domain": "https://Big.ACME.example/", "owner": { "id": 7 } });
-    let told = [("company", "Big"), ("id", "7")]
+    let field_values = [("company", "Big"), ("id", "7")]
         .map(|(field, value)| (field.to_owned(), value.to_owned()));
-    assert_eq!(tokens(&oauth, &body).told, told);
+    assert_eq!(tokens(&oauth, &body).field_values, field_values);
     let body = json!({ "access_token": "a", "api_domain": "https://acme.example.evil.example" });
-    assert_eq!(tokens(&oauth, &body).told, []);
+    assert_eq!(tokens(&oauth, &body).field_values, []);
 }
 
 #[test]
-fn wanted_members_are_kept() {
+fn keeps_selected_members() {
     let names =
         ["userid", "team", "/authed_user/id", "big", "bigger", "missing", "nothing", "status"];
-    // With the quotes of its JSON it is as long as a member may be.
+    // With its quotes, the JSON has the maximum length.
     let biggest = "x".repeat(4094);
     let oauth = OAuth2 {
         token_pointer: Some("/body".to_owned()),
@@ -322,7 +322,7 @@ fn wanted_members_are_kept() {
 }
 
 #[test]
-fn subjects_are_those_of_id_tokens() {
+fn reads_the_subject_of_id_tokens() {
     let id_token = |payload: &str| {
         let payload = Base64UrlUnpadded::encode_string(payload.as_bytes());
         json!(format!("e30.{payload}.x"))
@@ -349,7 +349,7 @@ fn subjects_are_those_of_id_tokens() {
 }
 
 #[test]
-fn the_longest_tokens_are_taken() {
+fn accepts_tokens_of_maximum_length() {
     let [longest, longer] = [16_384, 16_385].map(|length| "t".repeat(length));
     for (access, refresh, is_taken) in [
         (longest.as_str(), longest.as_str(), true),
@@ -366,7 +366,7 @@ fn the_longest_tokens_are_taken() {
 }
 
 #[test]
-fn unusable_answers_are_unreadable() {
+fn unusable_responses_are_unreadable() {
     let long = format!(r#"{{"access_token":"{}"}}"#, "a".repeat(16_385));
     for (status, body) in [
         (200, ""),
@@ -391,29 +391,33 @@ fn unusable_answers_are_unreadable() {
         (302, "<a href=\"https://idp.example/login\">moved</a>"),
     ] {
         let error = error(status, body);
-        assert_eq!(error, TokenError::bare(TokenErrorKind::Unreadable, Some(status)), "{body:.60}");
+        assert_eq!(
+            error,
+            TokenError::from_kind(TokenErrorKind::Unreadable, Some(status)),
+            "{body:.60}"
+        );
     }
     let error = read_from(&platform(), 200, b"\xff\xfe".to_vec()).unwrap_err();
     assert_eq!(error.kind, TokenErrorKind::Unreadable);
 }
 
 #[test]
-fn no_answer_may_pass() {
-    use TokenErrorKind::{Passing, Unreadable};
+fn classifies_missing_responses() {
+    use TokenErrorKind::{Temporary, Unreadable};
     for (failure, kind) in [
-        (HttpError::Unreachable, Passing),
-        (HttpError::TimedOut, Passing),
-        (HttpError::CallerLeft, Passing),
+        (HttpError::Unreachable, Temporary),
+        (HttpError::TimedOut, Temporary),
+        (HttpError::CallerLeft, Temporary),
         (HttpError::TooLarge, Unreadable),
     ] {
-        assert_eq!(read(&platform(), &Err(failure), NOW), Err(TokenError::bare(kind, None)));
+        assert_eq!(read(&platform(), &Err(failure), NOW), Err(TokenError::from_kind(kind, None)));
     }
 }
 
 #[test]
-fn errors_are_found_wherever_they_stand() {
+fn finds_errors_in_all_known_places() {
     use TokenErrorKind::{
-        ClientRejected, Denied, GrantRejected, Passing, RequestRejected, Unauthorized, Unreadable,
+        ClientRejected, Denied, GrantRejected, RequestRejected, Temporary, Unauthorized, Unreadable,
     };
     #[rustfmt::skip]
     let cases = [
@@ -429,7 +433,7 @@ fn errors_are_found_wherever_they_stand() {
         (200, r#"{"error":"bad_verification_code","error_description":"The code passed is incorrect or expired."}"#,
             GrantRejected, Some("bad_verification_code"), Some("The code passed is incorrect or expired.")),
         (200, r#"{"ok":false,"error":"invalid_refresh_token"}"#, GrantRejected, Some("invalid_refresh_token"), None),
-        // What stands beside a known error is no new token.
+        // Tokens beside a known error are not new.
         (200, r#"{"ok":false,"error":"token_expired","access_token":"old"}"#, GrantRejected, Some("token_expired"), None),
         (200, r#"{"error":"invalid_code"}"#, GrantRejected, Some("invalid_code"), None),
         (200, r#"{"status":503,"body":{},"error":"Invalid Params: invalid refresh_token"}"#,
@@ -440,10 +444,10 @@ fn errors_are_found_wherever_they_stand() {
         (200, r#"{"error":"incorrect_client_credentials"}"#,
             ClientRejected, Some("incorrect_client_credentials"), None),
         (401, "", Unauthorized, None, None),
-        (401, "<html>Unauthorized</html>", Passing, None, None),
-        (400, "<html>Bad Request</html>", Passing, None, None),
-        (403, "error code: 1020", Passing, None, Some("error code: 1020")),
-        (403, "", Passing, None, None),
+        (401, "<html>Unauthorized</html>", Temporary, None, None),
+        (400, "<html>Bad Request</html>", Temporary, None, None),
+        (403, "error code: 1020", Temporary, None, Some("error code: 1020")),
+        (403, "", Temporary, None, None),
         (400, "Invalid refresh token", GrantRejected, Some("invalid_refresh_token"), Some("Invalid refresh token")),
         (400, "The refresh token has expired.", GrantRejected, None, Some("The refresh token has expired.")),
         (401, "Invalid grant", GrantRejected, Some("invalid_grant"), Some("Invalid grant")),
@@ -461,19 +465,19 @@ fn errors_are_found_wherever_they_stand() {
             GrantRejected, Some("invalid_grant"), Some("Gone")),
         (400, r#"{"error":"something_new"}"#, RequestRejected, Some("something_new"), None),
         (200, r#"{"error":{"reason":"why"}}"#, RequestRejected, Some("why"), None),
-        (404, "<html>", Passing, None, None),
+        (404, "<html>", Temporary, None, None),
         (400, r#"{"error":"access_denied"}"#, Denied, Some("access_denied"), None),
         (400, r#"{"error":"Access Denied","error_description":"You have made too many requests continuously."}"#,
-            Passing, Some("access_denied"), Some("You have made too many requests continuously.")),
-        (200, r#"{"status":601,"body":{},"error":"Too Many Requests"}"#, Passing, Some("too_many_requests"), None),
-        (400, r#"{"error":"temporarily_unavailable"}"#, Passing, Some("temporarily_unavailable"), None),
-        (400, r#"{"error":"slow_down"}"#, Passing, Some("slow_down"), None),
-        (408, "", Passing, None, None),
-        (425, "", Passing, None, None),
-        (429, r#"{"error":"invalid_grant"}"#, Passing, Some("invalid_grant"), None),
-        (500, r#"{"error":"invalid_client"}"#, Passing, Some("invalid_client"), None),
-        (502, "<!doctype html><title>Bad gateway</title>", Passing, None, None),
-        (503, "", Passing, None, None),
+            Temporary, Some("access_denied"), Some("You have made too many requests continuously.")),
+        (200, r#"{"status":601,"body":{},"error":"Too Many Requests"}"#, Temporary, Some("too_many_requests"), None),
+        (400, r#"{"error":"temporarily_unavailable"}"#, Temporary, Some("temporarily_unavailable"), None),
+        (400, r#"{"error":"slow_down"}"#, Temporary, Some("slow_down"), None),
+        (408, "", Temporary, None, None),
+        (425, "", Temporary, None, None),
+        (429, r#"{"error":"invalid_grant"}"#, Temporary, Some("invalid_grant"), None),
+        (500, r#"{"error":"invalid_client"}"#, Temporary, Some("invalid_client"), None),
+        (502, "<!doctype html><title>Bad gateway</title>", Temporary, None, None),
+        (503, "", Temporary, None, None),
         (200, r#"{"error":""}"#, Unreadable, None, None),
     ];
     for (status, body, kind, code, description) in cases {
@@ -486,7 +490,7 @@ fn errors_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn platforms_say_how_long_to_wait() {
+fn parses_retry_after() {
     for (said, expected) in [
         ("120", Some(120_000)),
         (" 0 ", Some(0)),
@@ -502,7 +506,7 @@ fn platforms_say_how_long_to_wait() {
         let error = read(&platform(), &Ok(answer), NOW).unwrap_err();
         assert_eq!(
             (error.kind, error.retry_after_ms),
-            (TokenErrorKind::Passing, expected),
+            (TokenErrorKind::Temporary, expected),
             "{said}"
         );
     }
@@ -519,7 +523,7 @@ fn debug_shows_no_secret() {
     assert_eq!(shown, r#"Tokens { token_type: "Bearer", expires_at: None, scopes: None, .. }"#);
 }
 
-/// Bodies that are nearly answers.
+/// Bodies that resemble token responses.
 fn body() -> impl Strategy<Value = Vec<u8>> {
     let value = || {
         prop_oneof![
@@ -555,7 +559,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_answered_can_be_read(
+    fn parses_any_response_without_panicking(
         body in body(), status in 100..600_u16, retry in any::<String>(), now in any::<u64>(), nests in any::<bool>(),
     ) {
         let oauth = OAuth2 {

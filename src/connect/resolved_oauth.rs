@@ -1,4 +1,4 @@
-//! A method of OAuth 2.0 for one connection: its addresses and parameters with their variables filled in.
+//! An OAuth 2.0 method of one connection: URLs and parameters with their variables replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,29 +12,23 @@ use crate::targets::Targets;
 use crate::targets::fill::{FillError, fill, fill_text, host_choosers};
 use crate::util::patterns::Matcher;
 
-/// Sees what was filled in, or why it could not be.
-type Seen<'s> = &'s dyn Fn(Result<String, FillError>) -> Result<String, FillError>;
+/// Receives each result. It can replace an error by a value.
+type Inspect<'s> = &'s dyn Fn(Result<String, FillError>) -> Result<String, FillError>;
 
-/// A method of OAuth 2.0, filled in.
+/// An OAuth 2.0 method whose variables were replaced.
 #[derive(Debug, Clone)]
-pub struct Filled {
-    /// The method, with parameters filled in.
+pub struct ResolvedOAuth {
+    /// The method, with resolved parameters.
     pub oauth: OAuth2,
-    /// Where the user is sent; `None` for client credentials.
+    /// `None` for client credentials.
     pub authorization_url: Option<String>,
-    /// Where codes are exchanged.
     pub token_url: String,
-    /// Where refresh tokens are exchanged.
     pub refresh_url: String,
-    /// Where tokens are revoked.
     pub revocation_url: Option<String>,
 }
 
-impl Filled {
-    /// Fills in a method. `value` gives the value of a variable.
-    ///
-    /// # Errors
-    /// When a value is missing or can't stand where it would, or when nothing may be sent to an address.
+impl ResolvedOAuth {
+    /// Resolves a method. `value` returns the value of a variable.
     pub fn new<'v>(
         oauth: &OAuth2,
         targets: Targets,
@@ -43,11 +37,8 @@ impl Filled {
         Self::fill(oauth, targets, value, |filled| filled)
     }
 
-    /// Fills in what leads the user to the platform. Of the rest, what lacks a value that the platform says only then is
-    /// left empty.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
+    /// Resolves a method for the redirect to the platform. What is used only later stays empty if the platform returns its
+    /// value after the sign-in.
     pub fn before_sign_in<'v>(
         oauth: &OAuth2,
         targets: Targets,
@@ -59,7 +50,7 @@ impl Filled {
         })
     }
 
-    /// Fills in a method. `later` sees what is used only after the user has signed in.
+    /// Resolves a method. `later` receives the results that are used only after the sign-in.
     fn fill<'v>(
         oauth: &OAuth2,
         targets: Targets,
@@ -70,10 +61,10 @@ impl Filled {
         let fill = |url: &str| targets.fill(url, &value);
         let optional =
             |url: &Option<String>| url.as_deref().map(|url| later(fill(url))).transpose();
-        let parameters = |parameters: &Parameters, seen: Seen<'_>| {
+        let parameters = |parameters: &Parameters, inspect: Inspect<'_>| {
             let mut filled = Parameters::new();
             for (name, text) in parameters {
-                filled.insert(name.clone(), seen(fill_text(text, &value))?);
+                filled.insert(name.clone(), inspect(fill_text(text, &value))?);
             }
             Ok(filled)
         };
@@ -95,18 +86,14 @@ impl Filled {
         })
     }
 
-    /// The parameter `redirect_uri`: what the platform wants in place of the service's own address.
-    #[must_use]
+    /// The platform's fixed redirect URI, if it has one, or else `own`.
     pub fn redirect_uri(&self, own: String) -> String {
         self.oauth.redirect_uri.clone().unwrap_or(own)
     }
 
-    /// Fills in a method for requests that carry the OAuth client's secret. Each variable has the value that is stored with
-    /// the connection, unless that value would choose the host and the catalog does not name it. Such a value comes from
-    /// the client's `variables`, so correcting them also corrects stored connections.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
+    /// Resolves a method for requests that carry the OAuth client's secret. A stored value is used unless it would choose the
+    /// host and the catalog does not list it. In that case the client's `variables` are used, so correcting them also corrects
+    /// stored connections.
     pub fn for_client<'v>(
         oauth: &OAuth2,
         fields: &[Field],
@@ -114,52 +101,52 @@ impl Filled {
         variables: &'v BTreeMap<String, String>,
         stored: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
-        let deciding = deciding(oauth);
+        let recipient_variables = recipient_variables(oauth);
         Self::new(oauth, targets, |name| {
-            let is_safe = |value: &&str| !deciding.contains(name) || is_named(fields, name, value);
+            let is_safe = |value: &&str| {
+                !recipient_variables.contains(name) || is_listed(fields, name, value)
+            };
             stored(name).filter(is_safe).or_else(|| variables.get(name).map(String::as_str))
         })
     }
 }
 
-/// The variables that choose the host of a token, refresh or revocation request, or where codes are sent. Such requests carry the client's secret or
-/// the user's tokens, so the values come from the OAuth client and never from a form.
-#[must_use]
-pub fn deciding(oauth: &OAuth2) -> BTreeSet<&str> {
+/// The variables that choose the host of a token, refresh or revocation request, or the redirect URI. Such requests carry the
+/// client's secret or the user's tokens, so the values must come from the OAuth client, never from a form.
+pub fn recipient_variables(oauth: &OAuth2) -> BTreeSet<&str> {
     let urls = [Some(&oauth.token_url), oauth.refresh_url.as_ref(), oauth.revocation_url.as_ref()];
     let hosts = urls.into_iter().flatten().flat_map(|url| host_choosers(url));
     hosts.chain(oauth.redirect_uri.iter().flat_map(|text| variables(text))).collect()
 }
 
-/// The fields of an OAuth 2.0 method that choose the host of a token request or of a call.
-#[must_use]
-pub fn deciding_fields<'a>(
+/// The fields of an OAuth 2.0 method that choose the host of a token request or of an API call.
+pub fn recipient_fields<'a>(
     oauth: &'a OAuth2,
     fields: &'a [Field],
     servers: &'a [Server],
 ) -> BTreeSet<&'a str> {
     let called = servers.iter().flat_map(|server| host_choosers(&server.url));
     let is_field = |name: &&str| fields.iter().any(|field| field.name == *name);
-    deciding(oauth).into_iter().chain(called.filter(is_field)).collect()
+    recipient_variables(oauth).into_iter().chain(called.filter(is_field)).collect()
 }
 
-/// Takes over what the platform said of a method's fields, in place of what a user typed. Whoever has the browser can add
-/// parameters to a redirect, so a value is held to what the field says, as one in a form; and one that chooses who receives
-/// secrets or tokens must be listed in the catalog, unless the OAuth client's `variables` choose. Other values are ignored.
-pub fn take_told(
+/// Adopts values of the method's fields that the platform returned, in place of the user's input. The user can add parameters
+/// to a redirect, so each value must be valid for its field. A value that chooses who receives secrets or tokens must also be
+/// listed in the catalog, unless the OAuth client's `variables` set it. Other values are ignored.
+pub fn apply_platform_values(
     values: &mut BTreeMap<String, String>,
     (method, oauth, servers): (&AuthMethod, &OAuth2, &[Server]),
     variables: &BTreeMap<String, String>,
-    told: impl IntoIterator<Item = (String, String)>,
+    platform_values: impl IntoIterator<Item = (String, String)>,
     patterns: &impl Patterns,
 ) {
-    let deciding = deciding_fields(oauth, &method.fields, servers);
+    let recipient_variables = recipient_fields(oauth, &method.fields, servers);
     let addresses: Vec<&str> =
         servers.iter().map(|server| server.url.as_str()).chain(urls(&method.kind)).collect();
     let matcher = Matcher::new(patterns);
-    for (name, value) in told {
+    for (name, value) in platform_values {
         let Some(field) = method.fields.iter().find(|field| field.name == name) else { continue };
-        let is_free = || !variables.contains_key(&name) && is_named(&method.fields, &name, &value);
+        let is_free = || !variables.contains_key(&name) && is_listed(&method.fields, &name, &value);
         let stands = |address: &&str| {
             let filled = fill(address, |other| {
                 if other == name { Some(&value) } else { values.get(other).map(String::as_str) }
@@ -175,16 +162,15 @@ pub fn take_told(
             && !value.is_empty()
             && own.all(stands)
             && objection(field, &value, &matcher).is_none()
-            && (!deciding.contains(name.as_str()) || is_free());
+            && (!recipient_variables.contains(name.as_str()) || is_free());
         if is_good {
             values.insert(name, value);
         }
     }
 }
 
-/// Whether the catalog lists this value for the field, in its `enum` or as its default.
-#[must_use]
-pub fn is_named(fields: &[Field], name: &str, value: &str) -> bool {
+/// Whether the catalog lists this value for the field, as an `enum` member or as the default.
+pub fn is_listed(fields: &[Field], name: &str, value: &str) -> bool {
     let Some(field) = fields.iter().find(|field| field.name == name) else { return false };
     let among = |known: &Vec<String>| known.iter().any(|known| known == value);
     field.r#enum.as_ref().is_some_and(among) || field.default.as_deref() == Some(value)
@@ -196,7 +182,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Filled, deciding, deciding_fields};
+    use super::{ResolvedOAuth, recipient_fields, recipient_variables};
     use crate::catalog::detail::{Field, Grant, OAuth2, Parameters, Server};
     use crate::targets::Targets;
 
@@ -211,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_parameters_are_filled_in() {
+    fn variables_of_urls_and_parameters_are_replaced() {
         let oauth = OAuth2 {
             authorization_parameters: parameter("audience", "{region}"),
             token_parameters: parameter("resource", "{tenant}"),
@@ -223,18 +209,18 @@ mod tests {
             "region" => Some("eu"),
             _ => None,
         };
-        let filled = Filled::new(&oauth, Targets { local: false }, value).unwrap();
+        let resolved = ResolvedOAuth::new(&oauth, Targets { local: false }, value).unwrap();
         let authorization = "https://eu.id.acme.example/authorize";
-        assert_eq!(filled.authorization_url.as_deref(), Some(authorization));
-        assert_eq!(filled.token_url, "https://acme.example/token");
-        assert_eq!(filled.refresh_url, filled.token_url);
-        assert_eq!(filled.revocation_url.as_deref(), Some("https://acme.example/revoke"));
-        assert_eq!(filled.oauth.authorization_parameters, parameter("audience", "eu"));
-        assert_eq!(filled.oauth.token_parameters, parameter("resource", "acme.example"));
+        assert_eq!(resolved.authorization_url.as_deref(), Some(authorization));
+        assert_eq!(resolved.token_url, "https://acme.example/token");
+        assert_eq!(resolved.refresh_url, resolved.token_url);
+        assert_eq!(resolved.revocation_url.as_deref(), Some("https://acme.example/revoke"));
+        assert_eq!(resolved.oauth.authorization_parameters, parameter("audience", "eu"));
+        assert_eq!(resolved.oauth.token_parameters, parameter("resource", "acme.example"));
         let other = OAuth2 { refresh_url: Some("https://acme.example/new".to_owned()), ..oauth };
-        let filled = Filled::new(&other, Targets { local: false }, value).unwrap();
-        assert_eq!(filled.refresh_url, "https://acme.example/new");
-        assert!(Filled::new(&other, Targets { local: false }, |_| None).is_err());
+        let resolved = ResolvedOAuth::new(&other, Targets { local: false }, value).unwrap();
+        assert_eq!(resolved.refresh_url, "https://acme.example/new");
+        assert!(ResolvedOAuth::new(&other, Targets { local: false }, |_| None).is_err());
     }
 
     fn field(more: &serde_json::Value) -> Field {
@@ -244,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_of_a_secret_is_the_clients_or_one_that_the_catalog_names() {
+    fn token_hosts_come_from_the_client_or_the_catalog() {
         let free = field(&json!({}));
         let listed = field(&json!({"enum": ["a.example", "b.example"]}));
         let usual = field(&json!({"default": "a.example"}));
@@ -260,23 +246,23 @@ mod tests {
             (&usual, &none, Some("a.example"), Some("a.example")),
             (&usual, &none, Some("b.example"), None),
         ] {
-            // `region` only selects among the platform's own hosts, so the stored value counts.
+            // `region` only selects one of the platform's own hosts, so the stored value counts.
             let value = |name: &str| if name == "region" { Some("eu") } else { stored };
             let fields = std::slice::from_ref(field);
-            let filled =
-                Filled::for_client(&method(), fields, Targets::default(), variables, value);
+            let resolved =
+                ResolvedOAuth::for_client(&method(), fields, Targets::default(), variables, value);
             let url = |host: &str| format!("https://{host}/token");
-            let filled = filled.ok();
-            let token_url = filled.as_ref().map(|filled| filled.token_url.clone());
+            let resolved = resolved.ok();
+            let token_url = resolved.as_ref().map(|resolved| resolved.token_url.clone());
             assert_eq!(token_url, expected.map(url), "{stored:?} {variables:?}");
-            let authorization = filled.and_then(|filled| filled.authorization_url);
+            let authorization = resolved.and_then(|resolved| resolved.authorization_url);
             let of_region = "https://eu.id.acme.example/authorize".to_owned();
             assert_eq!(authorization, expected.map(|_| of_region));
         }
     }
 
     #[test]
-    fn fields_that_choose_a_server_decide_too() {
+    fn fields_that_choose_a_server_are_recipient_fields() {
         let server = |url: &str| Server { url: url.to_owned(), description: None };
         let servers = [
             server("https://{environment}"),
@@ -284,20 +270,20 @@ mod tests {
             server("https://{instance}"),
         ];
         let fields = ["environment", "region"].map(|name| field(&json!({"name": name})));
-        // `instance` is what the platform says in its token answer.
+        // `instance` is returned in the platform's token response.
         let oauth = method();
-        let deciding = deciding_fields(&oauth, &fields, &servers);
-        assert_eq!(Vec::from_iter(deciding), ["environment", "tenant"]);
+        let recipient_variables = recipient_fields(&oauth, &fields, &servers);
+        assert_eq!(Vec::from_iter(recipient_variables), ["environment", "tenant"]);
     }
 
     #[test]
-    fn who_receives_the_secret_is_decided_by_some_variables() {
+    fn recipient_variables_choose_hosts() {
         let elsewhere = OAuth2 {
             refresh_url: Some("https://{new}/token".to_owned()),
             revocation_url: Some("https://{old}/{path}".to_owned()),
             ..method()
         };
-        assert_eq!(Vec::from_iter(deciding(&method())), ["tenant"]);
-        assert_eq!(Vec::from_iter(deciding(&elsewhere)), ["new", "old", "tenant"]);
+        assert_eq!(Vec::from_iter(recipient_variables(&method())), ["tenant"]);
+        assert_eq!(Vec::from_iter(recipient_variables(&elsewhere)), ["new", "old", "tenant"]);
     }
 }

@@ -1,0 +1,162 @@
+//! Why an attempt fails at the callback, in words for the user.
+
+use crate::connect::attempt::{Attempt, Failure};
+use crate::oauth::{TokenError, TokenErrorKind};
+
+/// Why an attempt failed: a code, and a message for the user.
+pub(super) struct AttemptFailure {
+    pub code: Failure,
+    pub detail: String,
+}
+
+impl AttemptFailure {
+    pub(super) fn new(code: Failure, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+}
+
+/// The failure if nothing was written: the connection to reconnect no longer exists, or no new one is allowed.
+pub(super) fn nothing_written(attempt: &Attempt) -> AttemptFailure {
+    let what = if attempt.reconnects == 1 {
+        "The connection was deleted in the meantime."
+    } else {
+        "The connection could not be created: the account has reached its limit."
+    };
+    AttemptFailure::new(Failure::ConnectionNotFound, what)
+}
+
+/// The failure if the user signed in with another account than before.
+pub(super) fn account_mismatch(name: &str) -> AttemptFailure {
+    let detail = format!(
+        "You signed in to {name} with another account than before. The connection keeps the previous one. Sign in with that account, or connect this one separately."
+    );
+    AttemptFailure::new(Failure::AccountMismatch, detail)
+}
+
+/// The failure if the platform did not return a required value, such as the server of the account.
+pub(super) fn missing_platform_value(name: &str) -> AttemptFailure {
+    let detail =
+        format!("{name} did not return the location of your account's data, so it can't be used.");
+    AttemptFailure::new(Failure::InvalidResponse, detail)
+}
+
+/// The failure if the platform redirected the user back with an error.
+pub(super) fn authorization_failure(name: &str, error: &TokenError) -> AttemptFailure {
+    let said = said(error);
+    match error.kind {
+        TokenErrorKind::Denied | TokenErrorKind::GrantRejected => {
+            AttemptFailure::new(Failure::Denied, format!("{name} did not grant access{said}."))
+        }
+        TokenErrorKind::ClientRejected | TokenErrorKind::Unauthorized => {
+            AttemptFailure::new(Failure::ClientRejected, format!("{name} rejects the app{said}."))
+        }
+        TokenErrorKind::Temporary => AttemptFailure::new(
+            Failure::PlatformUnavailable,
+            format!("{name} has a problem{said}."),
+        ),
+        TokenErrorKind::RequestRejected | TokenErrorKind::Unreadable => AttemptFailure::new(
+            Failure::RequestRejected,
+            format!("{name} rejects the app's request{said}."),
+        ),
+    }
+}
+
+/// The failure if the platform did not exchange the code.
+pub(super) fn exchange_failure(name: &str, error: &TokenError) -> AttemptFailure {
+    let said = said(error);
+    match error.kind {
+        TokenErrorKind::GrantRejected | TokenErrorKind::Denied => AttemptFailure::new(
+            Failure::CodeRejected,
+            format!("{name} no longer accepts its own code{said}."),
+        ),
+        TokenErrorKind::ClientRejected | TokenErrorKind::Unauthorized => {
+            AttemptFailure::new(Failure::ClientRejected, format!("{name} rejects the app{said}."))
+        }
+        TokenErrorKind::RequestRejected => AttemptFailure::new(
+            Failure::RequestRejected,
+            format!("{name} rejects the app's request{said}."),
+        ),
+        TokenErrorKind::Temporary => AttemptFailure::new(
+            Failure::PlatformUnavailable,
+            format!("{name} can't be reached, or has a problem{said}."),
+        ),
+        TokenErrorKind::Unreadable => AttemptFailure::new(
+            Failure::InvalidResponse,
+            format!("{name} sent an unreadable response{said}."),
+        ),
+    }
+}
+
+/// The platform's error code and description, as the end of a sentence.
+pub(super) fn said(error: &TokenError) -> String {
+    let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
+    let description =
+        error.description.as_deref().map(|text| format!(": {}", text.trim_end_matches('.')));
+    let description = description.unwrap_or_default();
+    format!("{code}{description}")
+}
+
+/// The next step, as a sentence for the user.
+pub(super) const fn next_step(code: Failure) -> &'static str {
+    match code {
+        Failure::Denied | Failure::CodeRejected | Failure::Interrupted | Failure::Changed => {
+            "If you still want to connect, go back to the app and start again."
+        }
+        Failure::AccountMismatch | Failure::ConnectionExists | Failure::ConnectionNotFound => {
+            "Go back to the app. Nothing else was changed."
+        }
+        Failure::ClientRejected | Failure::RequestRejected | Failure::IssuerMismatch => {
+            "You can't fix this yourself. Contact the people who run the app."
+        }
+        Failure::PlatformUnavailable | Failure::InvalidResponse => {
+            "Nothing is wrong with your account. Go back to the app and try again later."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{authorization_failure, exchange_failure, said};
+    use crate::oauth::TokenError;
+    use crate::oauth::TokenErrorKind::{
+        self, ClientRejected, Denied, GrantRejected, RequestRejected, Temporary, Unreadable,
+    };
+
+    fn error(kind: TokenErrorKind, code: Option<&str>, description: Option<&str>) -> TokenError {
+        TokenError {
+            kind,
+            code: code.map(str::to_owned),
+            description: description.map(str::to_owned),
+            http_status: None,
+            retry_after_ms: None,
+            tenant: None,
+        }
+    }
+
+    #[test]
+    fn failures_contain_the_platforms_error() {
+        for (code, description, expected) in [
+            (None, None, ""),
+            (Some("e"), None, " (e)"),
+            (None, Some("No"), ": No"),
+            (Some("e"), Some("No"), " (e): No"),
+            (Some("e"), Some("No."), " (e): No"),
+        ] {
+            assert_eq!(said(&error(Denied, code, description)), expected);
+        }
+        for (kind, agreed, exchanged) in [
+            (Denied, "did not grant access", "no longer accepts its own code"),
+            (GrantRejected, "did not grant access", "no longer accepts its own code"),
+            (ClientRejected, "rejects the app (e): No.", "rejects the app (e): No."),
+            (Temporary, "has a problem (e): No.", "can't be reached, or has a problem (e): No."),
+            (RequestRejected, "rejects the app's request (e)", "rejects the app's request (e)"),
+            (Unreadable, "rejects the app's request (e)", "an unreadable response (e)"),
+        ] {
+            let error = error(kind, Some("e"), Some("No"));
+            let (first, second) =
+                (authorization_failure("Acme", &error), exchange_failure("Acme", &error));
+            assert!(first.detail.contains(agreed), "{}", first.detail);
+            assert!(second.detail.contains(exchanged), "{}", second.detail);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The stored credentials of a connection that is reconnected.
+
+use serde::Deserialize;
+
+use crate::credentials::VaultKeys;
+use crate::credentials::held::Held;
+use crate::credentials::lifecycle::machine;
+use crate::terms::Environment;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct PreviousCredentials {
+    pub auth_method: String,
+    connection_id: String,
+    sealed: String,
+    #[serde(default)]
+    reason_code: Option<String>,
+}
+
+impl PreviousCredentials {
+    /// Whether new credentials belong to another account at the platform. Returns `false` if one of the accounts is unknown, or
+    /// the previous credentials can't be decrypted: after a lost key, users must be able to reconnect.
+    pub(super) fn is_different_account(
+        &self,
+        keys: &VaultKeys,
+        tenant: (&str, Environment),
+        now: &Held,
+    ) -> bool {
+        let previous = Held::open(keys, tenant, &self.connection_id, &self.sealed);
+        previous.is_ok_and(|previous| previous.is_of_other_account(now))
+    }
+
+    /// The previous refresh token, for new credentials without one: many platforms send it only at the first sign-in. Returns
+    /// `None` unless both belong to the same known account and method, and the previous grant has not ended.
+    pub(super) fn refresh_token(
+        &self,
+        keys: &VaultKeys,
+        tenant: (&str, Environment),
+        method: &str,
+        now: &Held,
+    ) -> Option<String> {
+        let has_ended = self.reason_code.as_deref() == Some(machine::ENDED);
+        if has_ended || self.auth_method != method {
+            return None;
+        }
+        let previous = Held::open(keys, tenant, &self.connection_id, &self.sealed).ok()?;
+        let is_same = previous.account.is_some() && previous.account == now.account;
+        previous.tokens.filter(|_| is_same)?.refresh
+    }
+}

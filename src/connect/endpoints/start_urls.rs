@@ -1,0 +1,75 @@
+//! Visits that start at a platform, such as an installation from its marketplace.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::callback::INCOMPLETE;
+use super::link::BrowserContext;
+use crate::connect::statements;
+use crate::http::message::Response;
+use crate::http::problem::Problem;
+use crate::ports::{Db, Ports, all_rows, is_recent};
+
+/// How long an isolate caches start URLs, in milliseconds.
+const START_URLS_TTL_MS: u64 = 60 * 1000;
+
+/// Caches the start URLs of a shard: by the shard's number, with the time of the query.
+#[derive(Debug, Default)]
+pub struct StartUrls(RefCell<BTreeMap<u16, (u64, Vec<StartUrl>)>>);
+
+/// The page of the app from which its users start to connect accounts.
+#[derive(Debug, Clone, Deserialize)]
+struct StartUrl {
+    account: String,
+    platform: String,
+    url: String,
+}
+
+impl<P: Ports> BrowserContext<'_, P> {
+    /// The page for a visit that started at the platform, such as an installation from its marketplace. It belongs to no
+    /// attempt, so the user has to start again in the app. The code is never exchanged: with a code that has no state, an
+    /// attacker could connect their own account for another user.
+    pub(super) async fn unsolicited_callback_page(&self) -> Result<Response, Problem> {
+        let starts = self.starts(self.now).await?;
+        let paragraphs = [
+            "You came here directly from a platform. Nothing was connected.",
+            "Start in the app. It will take you to the platform again.",
+        ];
+        let mut page = self.page(400, INCOMPLETE, &paragraphs);
+        // Shows no link if the start URLs belong to several accounts: the visit does not name its app.
+        if starts.iter().all(|start| Some(&start.account) == starts.first().map(|it| &it.account)) {
+            let mut urls: Vec<&str> = starts.iter().map(|start| start.url.as_str()).collect();
+            urls.sort_unstable();
+            urls.dedup();
+            let is_one = urls.len() == 1;
+            for url in urls {
+                let platform = starts.iter().find(|start| start.url == url);
+                let text = match platform.filter(|_| !is_one) {
+                    Some(start) => format!("Start with {}", start.platform),
+                    None => "Start in the app".to_owned(),
+                };
+                page.links.push((url.to_owned(), text));
+            }
+        }
+        Ok(page.response())
+    }
+
+    /// The start URLs of the shard. This endpoint is public, so the database is queried at most once a minute.
+    async fn starts(&self, now: u64) -> Result<Vec<StartUrl>, Problem> {
+        let number = self.ports.number();
+        let kept = self.starts.0.try_borrow().ok().and_then(|kept| kept.get(&number).cloned());
+        if let Some((at, starts)) = kept
+            && is_recent(now, at, START_URLS_TTL_MS)
+        {
+            return Ok(starts);
+        }
+        let sets = self.ports.batch(vec![statements::select_start_urls()]).await?;
+        let starts: Vec<StartUrl> = all_rows(&sets, 0)?;
+        if let Ok(mut kept) = self.starts.0.try_borrow_mut() {
+            kept.insert(number, (now, starts.clone()));
+        }
+        Ok(starts)
+    }
+}

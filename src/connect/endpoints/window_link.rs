@@ -1,0 +1,90 @@
+//! Links to the connect window, where the user chooses a method and enters its fields.
+
+use std::collections::BTreeMap;
+
+use super::link::WINDOW_SCOPES;
+use super::start::{ConnectRequest, return_url};
+use crate::auth::endpoints::session::new::no_session_secret;
+use crate::catalog::detail::{AuthMethod, Grant};
+use crate::connect::client::OauthClient;
+use crate::connect::method::Connector;
+use crate::http::body::BodyReader;
+use crate::http::message::Response;
+use crate::http::problem::Problem;
+use crate::ports::Ports;
+use crate::storage::metering::Metered;
+
+/// Members that a link to the connect window can't carry.
+const NOT_IN_WINDOW_LINK: [&str; 6] =
+    ["fields", "label", "name", "tags", "scopes", "allowOtherAccount"];
+
+/// The method of a link.
+pub(super) enum Choice<'a> {
+    Method(&'a AuthMethod),
+    /// The user chooses in the connect window. This is the first usable method.
+    OfUser(&'a AuthMethod),
+}
+
+/// The default method of a link: the only OAuth method with a client, or else the user's choice among the usable ones. The
+/// error is the end of a sentence that begins with `authMethod`.
+pub(super) fn choice_of_link<'a>(
+    connector: &'a Connector,
+    client: Option<&OauthClient>,
+) -> Result<Choice<'a>, String> {
+    let signs_in = |method: &AuthMethod| {
+        let oauth = method.oauth2();
+        oauth.is_some_and(|oauth| oauth.grant == Grant::AuthorizationCode)
+            && client.is_some_and(|client| client.is_for(&method.id))
+    };
+    let mut usable = connector.auth_methods.iter().filter(|method| signs_in(method));
+    if let (Some(only), None) = (usable.next(), usable.next()) {
+        return Ok(Choice::Method(only));
+    }
+    let works = |method: &&AuthMethod| !method.is_oauth2() || signs_in(method);
+    match (connector.auth_methods.as_slice(), connector.auth_methods.iter().find(works)) {
+        ([_] | [], _) => connector.method(None).map(Choice::Method),
+        (_, Some(first)) => Ok(Choice::OfUser(first)),
+        // The error will say that there is no OAuth client.
+        ([first, ..], None) => Ok(Choice::Method(first)),
+    }
+}
+
+/// Whether the user has to enter values for a method.
+pub(super) fn takes_fields(
+    method: &AuthMethod,
+    given: &BTreeMap<String, String>,
+    variables: &BTreeMap<String, String>,
+) -> bool {
+    let Some(oauth) = method.oauth2() else { return true };
+    let has = |name: &String| [given, variables].iter().any(|all| all.contains_key(name));
+    method.fields.iter().any(|field| {
+        field.required && field.default.is_none() && !has(&field.name) && !oauth.says(&field.name)
+    })
+}
+
+impl ConnectRequest<'_> {
+    /// Starts an attempt that the user completes in the connect window. The link carries no fields and no properties of the
+    /// connection.
+    pub(super) async fn start_in_window<P: Ports>(
+        self,
+        mut body: BodyReader,
+        ports: &Metered<'_, P>,
+    ) -> Result<Response, Problem> {
+        for field in NOT_IN_WINDOW_LINK {
+            if body.was_sent(field) {
+                body.invalid(&[field], "must be omitted: the user enters what the method needs on the page of the link");
+            }
+        }
+        let return_url = return_url(self.context, &mut body);
+        body.finish()?;
+        if let Some(scope) =
+            WINDOW_SCOPES.into_iter().find(|scope| !self.principal.scopes.contains(*scope))
+        {
+            return Err(Problem::lacks(self.context.caller.noun(), scope));
+        }
+        if !self.context.config.sessions.can_sign() {
+            return Err(no_session_secret());
+        }
+        self.start_attempt(ports, None, &[], return_url).await
+    }
+}

@@ -1,0 +1,228 @@
+//! Attacks on the authorization endpoint, client metadata and registration.
+
+use super::*;
+
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
+pub(super) fn authorization(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+    let client = scene.client.as_str();
+    let ask = |more: &[(&str, &str)]| scene.authorize(client, more);
+    let uri = |uri: &str| ask(&[("redirect_uri", uri)]);
+    let long = "s".repeat(1025);
+    let opener = |uri: &str| {
+        let made = with_body(
+            anonymous("POST", &scene.at("register")),
+            &json!({"redirect_uris": [uri]}).to_string(),
+        );
+        let client = body(&scene.api.send(&made))["client_id"].as_str().unwrap().to_owned();
+        scene.authorize(&client, &[("redirect_uri", uri), ("response_type", "token")])
+    };
+    let open = |uri: &str, more: &[(&str, &str)]| {
+        let wrong = [&[("redirect_uri", uri), ("response_type", "token")], more].concat();
+        scene.authorize(&scene.other_client, &wrong)
+    };
+    let doubled = |more: &str| {
+        let query = asking(client, &[]);
+        anonymous("GET", &format!("{}?{query}&{more}", scene.at("authorize")))
+    };
+    vec![
+        ("an unknown client", scene.authorize("nobody", &[]), Page(400)),
+        ("no client", scene.authorize("", &[]), Page(400)),
+        (
+            "a registration with another signature",
+            scene.authorize(&format!("{client}A"), &[]),
+            Page(400),
+        ),
+        ("the redirect URI of another site", uri("https://evil.example/cb"), Page(400)),
+        ("no redirect URI", uri(""), Page(400)),
+        ("another path on the machine", uri("http://localhost:3334/evil"), Page(400)),
+        (
+            "a host behind user information",
+            uri("http://localhost:1@evil.example/oauth/callback"),
+            Page(400),
+        ),
+        (
+            "a host that begins like the machine's",
+            uri("http://localhost.evil.example:3334/oauth/callback"),
+            Page(400),
+        ),
+        ("another spelling of the machine", uri("http://127.0.0.1:3334/oauth/callback"), Page(400)),
+        ("the redirect URI with a query", uri(&format!("{CALLBACK}?x=1")), Page(400)),
+        ("the redirect URI with a fragment", uri(&format!("{CALLBACK}#x")), Page(400)),
+        (
+            "the redirect URI with dots",
+            uri("http://localhost:3334/oauth/../oauth/callback"),
+            Page(400),
+        ),
+        ("the redirect URI in upper case", uri("HTTP://LOCALHOST:3334/oauth/callback"), Page(400)),
+        ("a script as redirect URI", uri("javascript:alert(1)"), Page(400)),
+        ("two redirect URIs", doubled("redirect_uri=https%3A%2F%2Fevil.example"), Page(400)),
+        ("two clients", doubled(&format!("client_id={}", encode(&scene.other_client))), Page(400)),
+        (
+            "the redirect URI of another client",
+            scene.authorize(&scene.other_client, &[]),
+            Page(400),
+        ),
+        (
+            "a token without a code",
+            ask(&[("response_type", "token")]),
+            Back("unsupported_response_type"),
+        ),
+        (
+            "an ID token without a code",
+            ask(&[("response_type", "code id_token")]),
+            Back("unsupported_response_type"),
+        ),
+        ("no PKCE", ask(&[("code_challenge", "")]), Back("invalid_request")),
+        (
+            "PKCE that reveals the verifier",
+            ask(&[("code_challenge_method", "plain")]),
+            Back("invalid_request"),
+        ),
+        ("PKCE without a method", ask(&[("code_challenge_method", "")]), Back("invalid_request")),
+        (
+            "a challenge that is too short",
+            ask(&[("code_challenge", "abc")]),
+            Back("invalid_request"),
+        ),
+        ("more access than there is", ask(&[("scope", "admin")]), Back("invalid_scope")),
+        (
+            "a token for another resource",
+            ask(&[("resource", "https://evil.example/mcp")]),
+            Back("invalid_target"),
+        ),
+        (
+            "a token for another endpoint",
+            ask(&[("resource", &format!("{ORIGIN}/mcp/other"))]),
+            Back("invalid_target"),
+        ),
+        ("a state that fills a row", ask(&[("state", &long)]), Back("invalid_request")),
+        (
+            "an endpoint that does not exist",
+            anonymous("GET", &format!("/mcp/unknown/authorize?{}", asking(client, &[]))),
+            Problem(404),
+        ),
+        // The client is valid, its request is not: users who have not signed in are not sent to a site that any client could register.
+        ("the service as an open redirector", open("https://evil.example/cb", &[]), Page(400)),
+        (
+            "an open redirector, by another fault",
+            open("https://evil.example/cb", &[("response_type", "code"), ("scope", "x")]),
+            Page(400),
+        ),
+        ("a redirector to a program", opener("evil-program://x/y"), Page(400)),
+        ("a client of another account", scene.authorize(&scene.stranger, &[]), Page(400)),
+        ("a token as a client", scene.authorize(&scene.agent.refresh, &[]), Page(400)),
+        ("a request as a client", scene.authorize(&scene.attacker_request, &[]), Page(400)),
+        ("a line break in `state`", ask(&[("state", "a\r\nset-cookie: x=y")]), Page(400)),
+        ("more parameters than there are", doubled(&many("x", 300)), Page(400)),
+        ("two states", doubled("state=other"), Page(400)),
+        ("two challenges", doubled(&format!("code_challenge={}", "z".repeat(43))), Page(400)),
+        (
+            "one resource of two that is another's",
+            doubled(&format!("resource={}", encode("https://evil.example"))),
+            Back("invalid_target"),
+        ),
+        (
+            "a sign-in by a form, which another site could send",
+            with_form(anonymous("POST", &scene.at("authorize")), &asking(client, &[])),
+            Problem(405),
+        ),
+    ]
+}
+
+/// A number of parameters with this prefix.
+pub(super) fn many(name: &str, count: usize) -> String {
+    (0..count).map(|nth| format!("{name}{nth}=1")).collect::<Vec<_>>().join("&")
+}
+
+/// IDs of clients that lead to addresses that must not be asked, or that look like the addresses of others.
+pub(super) fn documents(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+    [
+        ("the machine", "https://localhost/client.json"),
+        ("the machine by its number", "https://127.0.0.1/client.json"),
+        ("the machine by one number", "https://2130706433/client.json"),
+        ("the machine in hexadecimal", "https://0x7f.0.0.1/client.json"),
+        ("the machine in octal", "https://0177.0.0.1/client.json"),
+        ("the machine by a short address", "https://127.1/client.json"),
+        ("the machine in IPv6", "https://[::1]/client.json"),
+        ("the machine as an IPv4 address in IPv6", "https://[::ffff:127.0.0.1]/client.json"),
+        ("the cloud's metadata", "https://169.254.169.254/latest/meta-data"),
+        ("the cloud's metadata by name", "https://metadata.google.internal/computeMetadata"),
+        ("the network", "https://10.0.0.1/client.json"),
+        ("a printer", "https://printer.local/client.json"),
+        ("a host without a domain", "https://intranet/client.json"),
+        ("another port", "https://agent.example:22/client.json"),
+        ("plain HTTP", "http://agent.example/client.json"),
+        ("a file", "file:///etc/passwd"),
+        ("a host behind user information", "https://bank.example@evil.example/client.json"),
+        ("a host behind a backslash", "https://bank.example\\@evil.example/client.json"),
+        ("a host in another script", "https://b\u{430}nk.example/client.json"),
+        ("dots", "https://bank.example/safe/../evil.json"),
+        ("encoded dots", "https://bank.example/safe/%2e%2E/evil.json"),
+        ("a query", "https://agent.example/redirect?to=https://evil.example"),
+        ("a fragment", "https://agent.example/client.json#x"),
+        ("no path", "https://agent.example"),
+    ]
+    .into_iter()
+    .map(|(what, id)| (what, scene.authorize(id, &[]), Page(400)))
+    .collect()
+}
+
+pub(super) fn registration(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+    let of = |uris: Value| scene.register(&json!({"client_name": "Evil", "redirect_uris": uris}));
+    let wrong_uri = Error(400, "invalid_redirect_uri");
+    let long: Vec<String> =
+        (0..10).map(|nth| format!("https://evil.example/{nth}{}", "x".repeat(480))).collect();
+    let many: Vec<String> = (0..200).map(|nth| format!("https://a.example/{nth}")).collect();
+    vec![
+        ("a client of plain HTTP", of(json!(["http://evil.example/cb"])), wrong_uri),
+        ("a script", of(json!(["javascript:alert(1)"])), wrong_uri),
+        ("data", of(json!(["data:text/html,x"])), wrong_uri),
+        ("a fragment", of(json!(["https://evil.example/cb#x"])), wrong_uri),
+        ("no redirect URI", of(json!([])), wrong_uri),
+        ("too many redirect URIs", of(json!(many)), wrong_uri),
+        ("a redirect URI that is no text", of(json!([1])), Error(400, "invalid_client_metadata")),
+        ("user information", of(json!(["https://bank.example@evil.example/cb"])), wrong_uri),
+        ("a backslash", of(json!(["https://evil.example\\@bank.example/cb"])), wrong_uri),
+        ("every host", of(json!(["https://*.example.com/cb"])), wrong_uri),
+        ("a host in another script", of(json!(["https://b\u{430}nk.example/cb"])), wrong_uri),
+        ("the network", of(json!(["https://10.0.0.1/cb"])), wrong_uri),
+        ("the whole network", of(json!(["http://0.0.0.0:1/cb"])), wrong_uri),
+        ("a machine of the network", of(json!(["http://localhost.evil.example/cb"])), wrong_uri),
+        ("a script behind a blank", of(json!([" javascript:alert(1)"])), wrong_uri),
+        ("a script in upper case", of(json!(["JAVASCRIPT:alert(1)"])), wrong_uri),
+        ("a file", of(json!(["file:///etc/passwd"])), wrong_uri),
+        ("a line break", of(json!(["https://evil.example/cb\r\nx: y"])), wrong_uri),
+        ("one good URI and a bad one", of(json!([CALLBACK, "javascript:alert(1)"])), wrong_uri),
+        ("an ID that fills a URL", of(json!(long)), wrong_uri),
+        (
+            "a form, which another site could send",
+            with_form(anonymous("POST", &scene.at("register")), "redirect_uris=x"),
+            Error(400, "invalid_client_metadata"),
+        ),
+        (
+            "JSON that is nested without end",
+            with_body(anonymous("POST", &scene.at("register")), &"[".repeat(60_000)),
+            Error(400, "invalid_client_metadata"),
+        ),
+        (
+            "an endpoint that does not exist",
+            with_body(anonymous("POST", "/mcp/unknown/register"), "{}"),
+            Problem(404),
+        ),
+        (
+            "the implicit grant",
+            scene.register(&json!({"redirect_uris": [CALLBACK], "grant_types": ["implicit"]})),
+            Error(400, "invalid_client_metadata"),
+        ),
+        (
+            "a text that is no JSON",
+            with_body(anonymous("POST", &scene.at("register")), "{"),
+            Error(400, "invalid_client_metadata"),
+        ),
+        (
+            "a list instead of metadata",
+            scene.register(&json!([])),
+            Error(400, "invalid_client_metadata"),
+        ),
+    ]
+}

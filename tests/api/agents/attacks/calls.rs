@@ -1,0 +1,86 @@
+//! Attacks on the MCP endpoint and on the API of the app.
+
+use super::*;
+
+pub(super) fn calls(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+    let own = format!("/mcp/{}", scene.id);
+    let access = &scene.agent.access;
+    let mut parts: Vec<&str> = access.split('.').collect();
+    parts[1] = "AAAA";
+    let changed = parts.join(".");
+    vec![
+        ("an access token at the plain address", request_of("/mcp", access), Problem(401)),
+        ("an access token at another endpoint", request_of("/mcp/other", access), Problem(401)),
+        ("an access token with another signature", request_of(&own, &changed), Problem(401)),
+        ("a refresh token as access token", request_of(&own, &scene.agent.refresh), Problem(401)),
+        ("a code as access token", request_of(&own, &scene.code), Problem(401)),
+        ("an API key at an endpoint", request_of(&own, scene.api.key.reveal()), Problem(401)),
+        (
+            "an access token at the API",
+            as_secret(access, "GET", "/v1/vault/connections"),
+            Problem(401),
+        ),
+        (
+            "an access token at another account's endpoint",
+            request_of(&format!("/mcp/{}", scene.elsewhere), access),
+            Problem(401),
+        ),
+        (
+            "the access token of a client with a metadata document, elsewhere",
+            request_of(&format!("/mcp/{}", scene.elsewhere), &scene.published.access),
+            Problem(401),
+        ),
+        (
+            "an access token that is called from a page",
+            with_header(request_of(&own, access), "origin", "https://evil.example"),
+            Problem(403),
+        ),
+        (
+            "more than an agent may that only reads",
+            calling(&own, &scene.reader.access, "start_connect", &json!({"platform": "acme"})),
+            Problem(403),
+        ),
+        (
+            "an access token that reads what was granted",
+            as_secret(access, "GET", "/v1/agent-grants"),
+            Problem(401),
+        ),
+        (
+            "an access token that creates tokens",
+            with_body(as_secret(access, "POST", "/v1/sessions"), "{\"identity\":\"bob\"}"),
+            Problem(401),
+        ),
+    ]
+}
+
+/// What an app, or another holder of a key or a token, must not do.
+pub(super) fn apps(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+    let path = "/v1/agent-grants";
+    let sent = json!({"request": scene.attacker_request, "identity": "ann"}).to_string();
+    let active = scene.api.world.texts("SELECT id FROM agent_grants WHERE state = 'active'");
+    let one = format!("{path}/{}", active.first().unwrap());
+    let changed = sent.replacen("ar_", "ar_A", 1);
+    let token = sent.replacen(&scene.attacker_request, &scene.agent.refresh, 1);
+    let key = &scene.foreign_key;
+    vec![
+        ("another account's app", with_body(as_key(key, "POST", path), &sent), Problem(400)),
+        (
+            "a request with another signature",
+            with_body(scene.api.request("POST", path), &changed),
+            Problem(400),
+        ),
+        (
+            "a refresh token as a request",
+            with_body(scene.api.request("POST", path), &token),
+            Problem(400),
+        ),
+        ("an anonymous caller as an app", with_body(anonymous("POST", path), &sent), Problem(401)),
+        (
+            "an agent as an app",
+            with_body(as_secret(&scene.agent.access, "POST", path), &sent),
+            Problem(401),
+        ),
+        ("ending another account's grant", as_key(key, "DELETE", &one), Problem(404)),
+        ("another account's grants", as_key(key, "GET", &one), Problem(405)),
+    ]
+}

@@ -1,0 +1,414 @@
+//! Attacks on the endpoints of sign-in, each with the refusal that it gets. After each of them, the database holds what it held
+//! before, no token was issued, no user was sent to another site than the client's, and no other server was called.
+
+mod authorization;
+mod calls;
+mod consent_page;
+mod token_endpoint;
+
+use connector_vault::agents::refresh::RefreshToken;
+use connector_vault::auth::key::ApiKey;
+use connector_vault::auth::token::SessionSecrets;
+use connector_vault::http::{Request, Response};
+use connector_vault::ports::HttpResponse;
+use connector_vault::terms::{Environment, Scope};
+use serde_json::{Value, json};
+
+use self::authorization::{authorization, documents, registration};
+use self::calls::{apps, calls};
+use self::consent_page::consents;
+use self::token_endpoint::{revocations, tokens};
+use super::*;
+use crate::connect::answer;
+use crate::support::{as_key, as_secret, with_body};
+
+/// The address of a metadata document.
+const DOCUMENT: &str = "https://agent.example/client.json";
+
+/// What an attack meets.
+#[derive(Clone, Copy, Debug)]
+enum Refusal {
+    /// A page with this status, and no redirect.
+    Page(u16),
+    /// An OAuth error as JSON, with this status.
+    Error(u16, &'static str),
+    /// An OAuth error that the client gets at its own redirect URI.
+    Back(&'static str),
+    /// A problem of the API, with this status.
+    Problem(u16),
+    /// 200 and nothing else: the response does not reveal whether the token was valid (RFC 7009, section 2.2).
+    Silence,
+}
+
+use Refusal::{Back, Error, Page, Problem, Silence};
+
+/// Two sign-ins in progress, a granted agent, and another account's endpoint.
+struct Scene {
+    api: Api,
+    id: String,
+    client: String,
+    other_client: String,
+    /// The victim's browser, at its consent page.
+    victim: Browser,
+    grant: String,
+    /// The attacker's browser, with a sign-in of its own under way.
+    attacker: Browser,
+    attacker_request: String,
+    agent: Agent,
+    /// A code that the victim's agent has not exchanged.
+    code: String,
+    /// An agent that may only read.
+    reader: Agent,
+    /// The agent of a client with a metadata document, which is the same client at every endpoint.
+    published: Agent,
+    /// Its code that was not exchanged.
+    published_code: String,
+    /// The endpoint of another account, its client, and its key.
+    elsewhere: String,
+    stranger: String,
+    foreign_key: ApiKey,
+}
+
+/// The client that publishes this document.
+fn publish(api: &Api, document: &Value) {
+    let document = document.clone();
+    *api.world.platform.borrow_mut() =
+        Box::new(move |_| -> Result<HttpResponse, _> { answer(200, &document) });
+}
+
+/// The metadata of a good client.
+fn metadata() -> Value {
+    json!({"client_id": DOCUMENT, "client_name": "Example", "redirect_uris": [CALLBACK]})
+}
+
+impl Scene {
+    fn new() -> Self {
+        let (api, id) = app();
+        let agent = Agent::new(&api, &id, &ALL);
+        let client = register(&api, &id);
+        let made = with_body(
+            anonymous("POST", &format!("/mcp/{id}/register")),
+            &json!({"client_name": "Evil", "redirect_uris": ["https://evil.example/cb"]})
+                .to_string(),
+        );
+        let other_client = body(&api.send(&made))["client_id"].as_str().unwrap().to_owned();
+        let code = agreed(&api, &id, &client, &ALL);
+        let (victim, page) = at_consent(&api, &id, &client, &json!({}));
+        let grant = hidden(&page, "grant");
+        let attacker = Browser::default();
+        let attacker_request = sent_to_app(&api, &id, &attacker, &client);
+        let reader = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
+        publish(&api, &metadata());
+        let client_id = DOCUMENT.to_owned();
+        let first = agreed(&api, &id, DOCUMENT, &ALL);
+        let issued = body(&exchange(&api, &id, DOCUMENT, &first));
+        let token = |name: &str| issued[name].as_str().unwrap().to_owned();
+        let published = Agent {
+            client: client_id,
+            access: token("access_token"),
+            refresh: token("refresh_token"),
+        };
+        let published_code = agreed(&api, &id, DOCUMENT, &ALL);
+        let foreign_key = api.world.key("rival", Environment::Test, &Scope::ALL, None);
+        let configured = with_body(
+            as_key(&foreign_key, "PUT", "/v1/agent-sign-in"),
+            &json!({"type": "app", "url": APP}).to_string(),
+        );
+        let elsewhere = id_of(&body(&api.send(&configured)));
+        let stranger = register(&api, &elsewhere);
+        api.use_key(&foreign_key);
+        Self {
+            api,
+            id,
+            client,
+            other_client,
+            victim,
+            grant,
+            attacker,
+            attacker_request,
+            agent,
+            code,
+            reader,
+            published,
+            published_code,
+            elsewhere,
+            stranger,
+            foreign_key,
+        }
+    }
+
+    fn at(&self, endpoint: &str) -> String {
+        format!("/mcp/{}/{endpoint}", self.id)
+    }
+
+    fn authorize(&self, client: &str, more: &[(&str, &str)]) -> Request {
+        Browser::default()
+            .request("GET", &format!("{}?{}", self.at("authorize"), asking(client, more)))
+    }
+
+    fn token(&self, more: &[(&str, &str)]) -> Request {
+        let mut all = vec![
+            ("grant_type", "authorization_code"),
+            ("client_id", self.client.as_str()),
+            ("code", self.code.as_str()),
+            ("code_verifier", VERIFIER),
+            ("redirect_uri", CALLBACK),
+        ];
+        for (name, value) in more {
+            all.retain(|(known, _)| known != name);
+            if !value.is_empty() {
+                all.push((name, value));
+            }
+        }
+        with_form(anonymous("POST", &self.at("token")), &form(&all))
+    }
+
+    fn refresh(&self, client: &str, token: &str, more: &[(&str, &str)]) -> Request {
+        let fields = [
+            &[("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)][..],
+            more,
+        ];
+        with_form(anonymous("POST", &self.at("token")), &form(&fields.concat()))
+    }
+
+    fn register(&self, document: &Value) -> Request {
+        with_body(anonymous("POST", &self.at("register")), &document.to_string())
+    }
+
+    fn consent(&self, browser: &Browser, origin: Option<&str>, fields: &[(&str, &str)]) -> Request {
+        let mut request = browser.request("POST", &self.at("consent"));
+        if let Some(origin) = origin {
+            request = with_header(request, "origin", origin);
+            let site = if origin == ORIGIN { "same-origin" } else { "cross-site" };
+            request = with_header(request, "sec-fetch-site", site);
+        }
+        with_form(request, &form(fields))
+    }
+}
+
+/// The request of a call with an access token.
+fn request_of(path: &str, token: &str) -> Request {
+    calling(path, token, "list_connections", &json!({}))
+}
+
+/// What is wrong with an answer to an attack. Returns `None` for the expected refusal.
+fn fault(response: &Response, refusal: Refusal) -> Option<String> {
+    let said = text(response);
+    let found = (response.status, response.header("location"));
+    let is_refused = match refusal {
+        Page(status) => {
+            let policy = response.header("content-security-policy").unwrap_or_default();
+            found == (status, None)
+                && said.starts_with("<!doctype html>")
+                && policy.contains("frame-ancestors 'none'")
+        }
+        Error(status, code) => {
+            found == (status, None) && error(response) == (status, code.to_owned())
+        }
+        Back(code) => {
+            let (address, query) = found.1.and_then(|url| url.split_once('?')).unwrap_or_default();
+            let back = pairs(query);
+            found.0 == 303
+                && address == CALLBACK
+                && value_of(&back, "error").as_deref() == Some(code)
+                && value_of(&back, "code").is_none()
+                && value_of(&back, "iss").is_some()
+        }
+        Problem(status) => found == (status, None),
+        Silence => found == (200, None) && said.is_empty(),
+    };
+    let leaks = ["\"access_token", "\"refresh_token\"", "\"continueUrl"];
+    let is_quiet =
+        response.header("set-cookie").is_none() && !leaks.iter().any(|word| said.contains(word));
+    (!is_refused || !is_quiet).then(|| format!("{refusal:?}, not {found:?}: {said}"))
+}
+
+#[test]
+fn attacks_are_refused_and_change_nothing() {
+    let scene = Scene::new();
+    let mut attacks = authorization(&scene);
+    attacks.extend(registration(&scene));
+    attacks.extend(tokens(&scene));
+    attacks.extend(consents(&scene));
+    attacks.extend(calls(&scene));
+    attacks.extend(documents(&scene));
+    attacks.extend(apps(&scene));
+    attacks.extend(revocations(&scene));
+    assert!(attacks.len() >= 170, "{}", attacks.len());
+    let mut before = scene.api.world.dump();
+    let sent = || scene.api.world.sent.borrow().len();
+    let asked = sent();
+    let mut faults = Vec::new();
+    for (what, request, refusal) in &attacks {
+        let fault = fault(&scene.api.send(request), *refusal);
+        faults.extend(fault.map(|fault| format!("{what}: {fault}")));
+        let after = scene.api.world.dump();
+        if after != before {
+            faults.push(format!("{what}: something has changed"));
+            before = after;
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert_eq!(sent(), asked, "other servers were asked");
+    // Nothing of that was in the way of those who sign in.
+    assert_eq!(scene.api.send(&scene.token(&[])).status, 200);
+    let own =
+        calling(&format!("/mcp/{}", scene.id), &scene.agent.access, "list_connections", &json!({}));
+    assert_eq!(scene.api.send(&own).status, 200);
+    let fields = [("grant", scene.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
+    assert_eq!(scene.victim.decide(&scene.api, &scene.id, &fields).status, 303);
+}
+
+#[test]
+fn a_replay_of_stolen_secrets_revokes_the_grant() {
+    let replay = |request: Request, scene: &Scene| {
+        let response = scene.api.send(&request);
+        assert_eq!(fault(&response, Error(400, "invalid_grant")), None);
+    };
+    // A code that both of them exchange.
+    let scene = Scene::new();
+    let tokens = body(&scene.api.send(&scene.token(&[])));
+    replay(scene.token(&[]), &scene);
+    let access = tokens["access_token"].as_str().unwrap();
+    let own = format!("/mcp/{}", scene.id);
+    assert_eq!(scene.api.send(&request_of(&own, access)).status, 401);
+    // A refresh token that is older than the rotation allows.
+    let scene = Scene::new();
+    let Agent { client, refresh, .. } = &scene.agent;
+    let mut token = refresh.clone();
+    for _ in 0..3 {
+        let next = body(&scene.api.send(&scene.refresh(client, &token, &[])));
+        token = next["refresh_token"].as_str().unwrap().to_owned();
+    }
+    replay(scene.refresh(client, refresh, &[]), &scene);
+    replay(scene.refresh(client, &token, &[]), &scene);
+}
+
+#[test]
+fn a_revoked_key_stops_every_step() {
+    let scene = Scene::new();
+    let fields = [("grant", scene.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
+    let link = {
+        let browser = Browser::default();
+        let request = sent_to_app(&scene.api, &scene.id, &browser, &scene.client);
+        let url = authenticated(&scene.api, &request, &json!({}));
+        browser.request("GET", &url)
+    };
+    scene.api.world.revoke(&scene.api.key);
+    let before = scene.api.world.dump();
+    let grant = Error(400, "invalid_grant");
+    let sent = json!({"request": scene.attacker_request, "identity": "ann"}).to_string();
+    for (what, request, refusal) in [
+        ("the link of the app", link, Page(410)),
+        ("consent", scene.consent(&scene.victim, Some(ORIGIN), &fields), Page(410)),
+        ("the code", scene.token(&[]), grant),
+        ("the refresh token", scene.refresh(&scene.agent.client, &scene.agent.refresh, &[]), grant),
+        (
+            "the access token",
+            request_of(&format!("/mcp/{}", scene.id), &scene.agent.access),
+            Problem(401),
+        ),
+        ("the app", with_body(scene.api.request("POST", "/v1/agent-grants"), &sent), Problem(401)),
+    ] {
+        assert_eq!(fault(&scene.api.send(&request), refusal), None, "{what}");
+        assert_eq!(scene.api.world.dump(), before, "{what}");
+    }
+}
+
+#[test]
+fn metadata_documents_cannot_impersonate_other_clients() {
+    let (api, id) = app();
+    let with = |name: &str, value: Value| {
+        let mut document = metadata();
+        document[name] = value;
+        document
+    };
+    for document in [
+        with("client_id", json!("https://bank.example/client.json")),
+        with("client_id", json!("https://AGENT.example/client.json")),
+        with("client_id", json!("https://agent.example:443/client.json")),
+        with("client_id", json!([DOCUMENT])),
+        with("client_id", Value::Null),
+        with("redirect_uris", json!(["javascript:alert(1)"])),
+        with("redirect_uris", json!([CALLBACK, "http://evil.example/cb"])),
+        with("redirect_uris", json!([])),
+        with("redirect_uris", json!(CALLBACK)),
+        with("redirect_uris", json!(["http://localhost:3334/other"])),
+        with("grant_types", json!(["client_credentials"])),
+        with("response_types", json!(["token"])),
+        with("token_endpoint_auth_method", json!("client_secret_basic")),
+        with("client_name", json!("x".repeat(6000))),
+        json!([metadata()]),
+        json!("x"),
+    ] {
+        let before = api.world.dump();
+        publish(&api, &document);
+        let request = Browser::default()
+            .request("GET", &format!("/mcp/{id}/authorize?{}", asking(DOCUMENT, &[])));
+        assert_eq!(fault(&api.send(&request), Page(400)), None, "{document}");
+        assert_eq!(api.world.dump(), before, "{document}");
+    }
+    // One that is good is shown by its host, whatever it calls itself.
+    api.world.wait(10 * 60 * 1000 + 1);
+    publish(
+        &api,
+        &with("client_name", json!("Claude”, published by bank.example\n\u{202e}“Really\u{2028}")),
+    );
+    let (_, page) = at_consent(&api, &id, DOCUMENT, &json!({}));
+    let html = text(&page);
+    for shown in [
+        "Let “Claude, published by bank.exampleReally” use",
+        "<dd>“Claude, published by bank.exampleReally” (this name is not verified)</dd>",
+        "<dt>Published by</dt><dd>agent.example</dd>",
+    ] {
+        assert!(html.contains(shown), "{shown} is not in {html}");
+    }
+}
+
+#[test]
+fn a_user_ends_several_grants_at_once() {
+    let (api, id) = app();
+    let agents = [(); 3].map(|()| Agent::new(&api, &id, &ALL));
+    let (browser, page) = at_consent(&api, &id, &agents[0].client, &json!({}));
+    let html = text(&page);
+    let earlier: Vec<&str> = html
+        .split("name=\"end\" value=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert_eq!(earlier.len(), 3, "{html}");
+    let grant = hidden(&page, "grant");
+    let fields = [
+        ("grant", grant.as_str()),
+        ("decision", "decline"),
+        ("end", earlier[0]),
+        ("end", earlier[1]),
+    ];
+    assert_eq!(browser.decide(&api, &id, &fields).status, 303);
+    let left = agents
+        .iter()
+        .filter(|agent| agent.call(&api, &id, "list_connections", &json!({})).status == 200);
+    assert_eq!(left.count(), 1);
+}
+
+#[test]
+fn a_flood_with_a_client_id_does_not_block_refreshes() {
+    let scene = Scene::new();
+    let counted = |request: &Request| {
+        scene.api.world.counted_by.take();
+        scene.api.send(request);
+        scene.api.world.counted_by.take()
+    };
+    let Agent { client, refresh, .. } = &scene.published;
+    let (own, flood) = (
+        counted(&scene.refresh(client, refresh, &[])),
+        counted(&scene.token(&[("client_id", client)])),
+    );
+    assert!(own.is_some() && flood.is_some() && own != flood);
+    // A request that needs no storage does not count towards a rate limit.
+    assert_eq!(counted(&scene.refresh(client, "rt_x.y", &[])), None);
+    // Neither does an invalid code.
+    assert_eq!(counted(&scene.token(&[("client_id", client), ("code", "x")])), None);
+    let other = counted(&scene.refresh(&scene.agent.client, &scene.agent.refresh, &[]));
+    assert!(other.is_some() && other != own);
+}

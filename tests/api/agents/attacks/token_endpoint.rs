@@ -1,0 +1,189 @@
+//! Attacks on the token and revocation endpoints.
+
+use super::authorization::many;
+use super::*;
+
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
+pub(super) fn tokens(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+    let grant = Error(400, "invalid_grant");
+    let request = Error(400, "invalid_request");
+    let Agent { client, access, refresh } = &scene.agent;
+    let code = |more: &[(&str, &str)]| scene.token(more);
+    let twice = |name: &str, value: &str| {
+        let request = code(&[]);
+        let form = String::from_utf8(match &request.body {
+            connector_vault::http::message::Body::Whole(bytes) => bytes.clone(),
+            _ => panic!("no body"),
+        })
+        .unwrap();
+        with_form(
+            anonymous("POST", &scene.at("token")),
+            &format!("{form}&{name}={}", encode(value)),
+        )
+    };
+    let changed = format!("{}x", refresh.strip_suffix(|_| true).unwrap());
+    // What the token states, with another number of its generation and the signature that it had.
+    let (signed, signature) = refresh.rsplit_once('.').unwrap();
+    let stated = Base64UrlUnpadded::decode_vec(signed.strip_prefix("rt_").unwrap()).unwrap();
+    let mut stated: RefreshToken = serde_json::from_slice(&stated).unwrap();
+    stated.generation = 2;
+    let restated = Base64UrlUnpadded::encode_string(&serde_json::to_vec(&stated).unwrap());
+    let later = format!("rt_{restated}.{signature}");
+    let guessed = stated.sign(&SessionSecrets::new(&"guessed ".repeat(5), "")).unwrap();
+    let there = |kind: &str| {
+        let fields = [
+            ("grant_type", kind),
+            ("client_id", DOCUMENT),
+            ("code", &scene.published_code),
+            ("code_verifier", VERIFIER),
+            ("redirect_uri", CALLBACK),
+            ("refresh_token", &scene.published.refresh),
+        ];
+        let path = format!("/mcp/{}/token", scene.elsewhere);
+        with_form(anonymous("POST", &path), &form(&fields))
+    };
+    vec![
+        (
+            "a code with the challenge as its verifier",
+            code(&[("code_verifier", &challenge())]),
+            grant,
+        ),
+        ("two codes that are the same", twice("code", &scene.code), request),
+        ("more parameters than there are", twice(&many("x", 300), ""), request),
+        (
+            "a form that says it is plain text",
+            with_header(anonymous("POST", &scene.at("token")), "content-type", "text/plain"),
+            request,
+        ),
+        (
+            "a code in an address, which logs keep",
+            anonymous("GET", &format!("{}?code={}", scene.at("token"), scene.code)),
+            Problem(405),
+        ),
+        ("a code at another account's endpoint", there("authorization_code"), grant),
+        ("a refresh token at another account's endpoint", there("refresh_token"), grant),
+        (
+            "a client of another account",
+            code(&[("client_id", &scene.stranger)]),
+            Error(400, "invalid_client"),
+        ),
+        (
+            "a code of a client with a metadata document, by another one",
+            code(&[("client_id", "https://evil.example/client.json")]),
+            grant,
+        ),
+        ("a refresh token of a later generation", scene.refresh(client, &later, &[]), grant),
+        ("a refresh token that is signed by a guess", scene.refresh(client, &guessed, &[]), grant),
+        (
+            "a refresh token without a signature",
+            scene.refresh(client, refresh.rsplit_once('.').unwrap().0, &[]),
+            grant,
+        ),
+        (
+            "a refresh for more than was granted",
+            scene.refresh(&scene.reader.client, &scene.reader.refresh, &[("scope", "read write")]),
+            Error(400, "invalid_scope"),
+        ),
+        (
+            "a refresh token twice",
+            scene.refresh(client, refresh, &[("refresh_token", refresh)]),
+            request,
+        ),
+        ("a stolen code without its verifier", code(&[("code_verifier", &"x".repeat(43))]), grant),
+        ("a stolen code with no verifier", code(&[("code_verifier", "")]), request),
+        ("a verifier that is too short", code(&[("code_verifier", "abc")]), request),
+        ("a stolen code of another client", code(&[("client_id", &scene.other_client)]), grant),
+        ("a code without a client", code(&[("client_id", "")]), request),
+        (
+            "a code for another redirect URI",
+            code(&[("redirect_uri", "http://localhost:1/oauth/callback")]),
+            grant,
+        ),
+        ("a forged code", code(&[("code", &"y".repeat(43))]), grant),
+        ("SQL as a code", code(&[("code", "' OR 1=1 --")]), grant),
+        ("the id of a grant as its code", code(&[("code", &scene.grant)]), grant),
+        ("no code", code(&[("code", "")]), request),
+        ("two codes", twice("code", "z"), request),
+        ("two clients", twice("client_id", &scene.other_client), request),
+        (
+            "a token for another resource",
+            code(&[("resource", "https://evil.example")]),
+            Error(400, "invalid_target"),
+        ),
+        ("a password", code(&[("grant_type", "password")]), Error(400, "unsupported_grant_type")),
+        (
+            "a client without a user",
+            code(&[("grant_type", "client_credentials")]),
+            Error(400, "unsupported_grant_type"),
+        ),
+        (
+            "a device",
+            code(&[("grant_type", "urn:ietf:params:oauth:grant-type:device_code")]),
+            Error(400, "unsupported_grant_type"),
+        ),
+        (
+            "JSON instead of a form",
+            with_body(
+                anonymous("POST", &scene.at("token")),
+                &json!({"grant_type": "authorization_code"}).to_string(),
+            ),
+            request,
+        ),
+        (
+            "a refresh token of another client",
+            scene.refresh(&scene.other_client, refresh, &[]),
+            grant,
+        ),
+        (
+            "a refresh token of no client",
+            scene.refresh("nobody", refresh, &[]),
+            Error(400, "invalid_client"),
+        ),
+        ("a refresh token with another signature", scene.refresh(client, &changed, &[]), grant),
+        ("an access token as refresh token", scene.refresh(client, access, &[]), grant),
+        ("a request as refresh token", scene.refresh(client, &scene.attacker_request, &[]), grant),
+        ("a client as refresh token", scene.refresh(client, client, &[]), grant),
+        ("no refresh token", scene.refresh(client, "", &[]), request),
+        (
+            "a refresh for more access",
+            scene.refresh(client, refresh, &[("scope", "admin")]),
+            Error(400, "invalid_scope"),
+        ),
+        (
+            "a refresh for another resource",
+            scene.refresh(client, refresh, &[("resource", "https://evil.example")]),
+            Error(400, "invalid_target"),
+        ),
+        (
+            "a refresh token at an endpoint that does not exist",
+            with_form(
+                anonymous("POST", "/mcp/unknown/token"),
+                &form(&[("grant_type", "refresh_token")]),
+            ),
+            request,
+        ),
+    ]
+}
+
+/// Texts that end no grant here.
+pub(super) fn revocations(scene: &Scene) -> Vec<(&'static str, Request, Refusal)> {
+    let at = |id: &str, token: &str| {
+        let path = format!("/mcp/{id}/revoke");
+        with_form(anonymous("POST", &path), &form(&[("token", token)]))
+    };
+    let id = scene.id.as_str();
+    let grants = scene.api.world.texts("SELECT id FROM agent_grants");
+    vec![
+        ("revoking a forged token", at(id, "rt_x.y"), Silence),
+        ("revoking by the id of a grant", at(id, grants.first().unwrap()), Silence),
+        ("revoking by a code", at(id, &scene.code), Silence),
+        ("revoking by a client", at(id, &scene.client), Silence),
+        ("revoking at another endpoint", at(&scene.elsewhere, &scene.agent.refresh), Silence),
+        (
+            "revoking by an access token elsewhere",
+            at(&scene.elsewhere, &scene.agent.access),
+            Silence,
+        ),
+        ("revoking nothing", at(id, ""), Error(400, "invalid_request")),
+    ]
+}

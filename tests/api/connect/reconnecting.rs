@@ -1,0 +1,181 @@
+//! Attempts that reconnect, and tokens that are not stored.
+
+use super::oauth::tokens;
+use super::*;
+
+/// Comes back from the platform with tokens of an account there. Returns what became of the attempt.
+fn back_as(api: &Api, sent: &Value, account: u64, then: u16) -> Value {
+    let (id, link) = begin(api, sent);
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(api, &link).1, "state").unwrap();
+    let tokens = json!({"access_token": format!("at-{account}"), "refresh_token": format!("rt-{account}"), "id_token": id_token(account)});
+    script(api, &[(200, tokens), (then, json!({}))]);
+    api.world.sent.borrow_mut().clear();
+    browser.back(api, &format!("code=c&state={state}"));
+    attempt(api, &id)
+}
+
+#[test]
+fn unused_tokens_are_revoked() {
+    let api = api();
+    set_client(&api, "revoked");
+    let ended = back_as(&api, &of_ann("revoked"), 1, 0);
+    let id = ended["connection"]["id"].as_str().unwrap().to_owned();
+    let again = json!({"connection": id});
+    let revoked = || -> Option<String> {
+        let sent = api.world.sent.borrow().len();
+        (sent > 1).then(|| value_of(&form(&api, 1), "token").unwrap())
+    };
+
+    let ended = back_as(&api, &again, 2, 200);
+    assert_eq!(ended["error"]["code"], "account_mismatch");
+    assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 0));
+    // What the platform does not answer to is kept, sealed, and tried again.
+    back_as(&api, &again, 2, 503);
+    assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 1));
+    assert!(!everything(&api).contains("rt-2"));
+    api.world.database.execute("DELETE FROM revocations", []).unwrap();
+
+    // Many platforms would end the other connection too, when both are the same account's.
+    let mut other = of_ann("revoked");
+    other["label"] = json!("second");
+    assert_eq!(back_as(&api, &other, 2, 0)["status"], "succeeded");
+    assert_eq!(back_as(&api, &again, 2, 0)["error"]["code"], "account_mismatch");
+    assert_eq!((revoked(), rows(&api, "revocations")), (None, 0));
+
+    // Two tabs: the second one finds the connection of the first.
+    for (account, expected) in [(3, None), (4, Some("rt-4"))] {
+        let mut third = of_ann("revoked");
+        third["label"] = json!(format!("tab-{account}"));
+        let (second, link) = begin(&api, &third);
+        assert_eq!(back_as(&api, &third, 3, 0)["status"], "succeeded");
+        let browser = Browser::default();
+        let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+        let tokens = json!({"access_token": "at", "refresh_token": format!("rt-{account}"), "id_token": id_token(account)});
+        script(&api, &[(200, tokens), (200, json!({}))]);
+        api.world.sent.borrow_mut().clear();
+        browser.back(&api, &format!("code=c&state={state}"));
+        assert_eq!(attempt(&api, &second)["error"]["code"], "connection_exists");
+        assert_eq!(revoked().as_deref(), expected);
+    }
+
+    // The connection was deleted meanwhile.
+    let mut fourth = of_ann("revoked");
+    fourth["label"] = json!("fourth");
+    let id = back_as(&api, &fourth, 5, 0)["connection"]["id"].as_str().unwrap().to_owned();
+    let (gone, link) = begin(&api, &json!({"connection": id}));
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+    script(&api, &[(200, json!({}))]);
+    api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
+    let tokens = json!({"access_token": "at", "refresh_token": "rt-6", "id_token": id_token(6)});
+    script(&api, &[(200, tokens), (200, json!({}))]);
+    api.world.sent.borrow_mut().clear();
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(attempt(&api, &gone)["error"]["code"], "connection_not_found");
+    assert_eq!(revoked().as_deref(), Some("rt-6"));
+}
+
+#[test]
+fn reconnecting_keeps_the_connection_and_its_account() {
+    let api = api();
+    set_client(&api, "acme");
+    let who = |id: u64| json!({"access_token": format!("at-{id}"), "refresh_token": "rt", "id_token": id_token(id)});
+    let id = connected(&api, &of_ann("acme"), &who(1));
+    let exists = connect(&api, &of_ann("acme"));
+    assert_eq!(exists.status, 409);
+    assert_eq!(body(&exists)["code"], "connection_exists");
+    assert_eq!(body(&exists)["connectionId"], id.as_str());
+
+    // Another account at the platform: the old credentials stay.
+    let again = json!({"connection": id});
+    let (attempt_id, link) = begin(&api, &again);
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+    script(&api, &[(200, who(2))]);
+    browser.back(&api, &format!("code=c&state={state}"));
+    assert_eq!(attempt(&api, &attempt_id)["error"]["code"], "account_mismatch");
+    let path = format!("/v1/vault/connections/{id}");
+    assert_eq!(body(&api.get(&format!("{path}/credentials")))["accessToken"], "at-1");
+
+    // Unless that is allowed; and the same account always is.
+    for (more, account) in [(json!({}), 1), (json!({"allowOtherAccount": true}), 2)] {
+        let mut sent = again.clone();
+        sent["allowOtherAccount"] = more.get("allowOtherAccount").cloned().unwrap_or(json!(false));
+        let (attempt_id, link) = begin(&api, &sent);
+        let browser = Browser::default();
+        let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+        script(&api, &[(200, who(account))]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        let ended = attempt(&api, &attempt_id);
+        assert_eq!(ended["status"], "succeeded", "{ended}");
+        assert_eq!(ended["connection"]["id"], id.as_str());
+        let now = body(&api.get(&format!("{path}/credentials")));
+        assert_eq!(now["accessToken"], format!("at-{account}"));
+    }
+    assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (1, 1));
+
+    // What has failed is connected again under its old id by its key too.
+    api.world.database.execute("UPDATE connections SET state = 'failed', active = 0", []).unwrap();
+    let failed = api.get(&format!("{path}/credentials"));
+    assert_eq!((failed.status, &body(&failed)["code"]), (409, &json!("connection_failed")));
+    let of_team = json!({"platform": "acme", "identity": "ann", "identityType": "team"});
+    assert_eq!(body(&connect(&api, &of_team))["code"], "connection_exists");
+    let back = connected(&api, &of_ann("acme"), &who(2));
+    assert_eq!(back, id);
+    let connection = body(&api.get(&path));
+    assert_eq!(
+        (&connection["state"], &connection["active"]),
+        (&json!("operational"), &json!(true))
+    );
+}
+
+/// An unsigned ID token whose subject is a number.
+pub fn id_token(subject: u64) -> String {
+    use base64ct::{Base64UrlUnpadded, Encoding as _};
+    let part = |value: Value| Base64UrlUnpadded::encode_string(value.to_string().as_bytes());
+    format!("{}.{}.x", part(json!({"alg": "none"})), part(json!({"sub": subject.to_string()})))
+}
+
+#[test]
+fn redirect_values_are_validated_like_user_input() {
+    let api = api();
+    set_client(&api, "companies");
+    for (identity, said, expected) in [
+        ("good", "realmId=123&region=eu&other=x", json!({"realmId": "123", "region": "eu"})),
+        ("bad", "realmId=evil.example&region=moon", Value::Null),
+        ("empty", "realmId=&region=", Value::Null),
+    ] {
+        let sent = json!({"platform": "companies", "identity": identity, "identityType": "user"});
+        let (id, link) = begin(&api, &sent);
+        let browser = Browser::default();
+        let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+        script(&api, &[(200, tokens())]);
+        browser.back(&api, &format!("code=c&state={state}&{said}"));
+        let ended = attempt(&api, &id);
+        let connection = ended["connection"]["id"].as_str().unwrap();
+        let held = api.get(&format!("/v1/vault/connections/{connection}/credentials"));
+        assert_eq!(body(&held)["fields"], expected, "{said}");
+    }
+}
+
+#[test]
+fn two_tabs_make_one_connection() {
+    let api = api();
+    set_client(&api, "acme");
+    let browser = Browser::default();
+    let attempts: Vec<(String, String)> = (0..2)
+        .map(|_| {
+            let (id, link) = begin(&api, &of_ann("acme"));
+            (id, value_of(&browser.follow(&api, &link).1, "state").unwrap())
+        })
+        .collect();
+    for (at, (id, state)) in attempts.iter().enumerate() {
+        script(&api, &[(200, tokens()), (404, json!({}))]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        let ended = attempt(&api, id);
+        let expected = if at == 0 { json!("succeeded") } else { json!("failed") };
+        assert_eq!(ended["status"], expected, "{ended}");
+    }
+    assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (1, 1));
+}

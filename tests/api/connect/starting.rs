@@ -1,0 +1,258 @@
+//! Starting attempts: who may, how many, and what is refused.
+
+use connector_vault::terms::{Environment, Scope};
+
+use super::oauth::tokens;
+use super::*;
+
+#[test]
+fn a_token_connects_for_its_own_identity_only() {
+    let api = api();
+    set_client(&api, "acme");
+    let token = token(
+        &api,
+        &json!({"identity": "ann", "identityType": "user", "platforms": ["acme"], "scopes": ["connections:connect"]}),
+    );
+    let send = |sent: Value| api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent));
+    for (sent, status) in [
+        (json!({"platform": "acme", "identity": "bob"}), 403),
+        (json!({"platform": "acme", "identityType": "team"}), 403),
+        (json!({"platform": "keyed"}), 403),
+        (json!({"platform": "acme", "identity": "ann", "identityType": "user"}), 202),
+        (json!({"platform": "acme"}), 202),
+    ] {
+        let response = send(sent.clone());
+        assert_eq!(response.status, status, "{sent}: {}", body(&response));
+    }
+    // One that is confined to no type may name it.
+    let any = json!({"identity": "ann", "scopes": ["connections:connect"]});
+    let any = crate::connect::token(&api, &any);
+    let of_team = json!({"platform": "acme", "identityType": "team"});
+    api.world.wait(1);
+    let response = api.send(&as_token(&any, "POST", "/v1/vault/connect", &of_team));
+    assert_eq!(response.status, 202, "{}", body(&response));
+    let newest = body(&api.get("/v1/vault/connect?identity=ann&limit=1"));
+    assert_eq!(newest["rows"][0]["identityType"], "team", "{newest}");
+    // Bob's connection and bob's attempt do not exist for ann's token.
+    let (bobs, _) =
+        begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    let get = |path: &str| api.send(&as_secret(&token, "GET", path)).status;
+    assert_eq!(get(&format!("/v1/vault/connect/{bobs}")), 404);
+    let id = connected(
+        &api,
+        &json!({"platform": "acme", "identity": "bob", "identityType": "user"}),
+        &tokens(),
+    );
+    assert_eq!(send(json!({"connection": id})).status, 404);
+    assert_eq!(get(&format!("/v1/vault/connections/{id}/credentials")), 403);
+    assert_eq!(get("/v1/oauth-clients"), 403);
+}
+
+#[test]
+fn another_account_sees_no_attempt() {
+    let api = api();
+    set_client(&api, "acme");
+    let (id, _) = begin(&api, &of_ann("acme"));
+    for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
+        let key = api.world.key(account, environment, &Scope::ALL, None);
+        let request = crate::support::as_key(&key, "GET", &format!("/v1/vault/connect/{id}"));
+        let response = api.send(&request);
+        assert_eq!((response.status, &body(&response)["code"]), (404, &json!("attempt_not_found")));
+        let request = crate::support::as_key(&key, "POST", "/v1/vault/connect");
+        let response = api.send(&with_body(request, &of_ann("acme").to_string()));
+        assert_eq!(body(&response)["code"], "oauth_client_missing");
+    }
+}
+
+#[test]
+fn open_attempts_are_limited() {
+    let api = api();
+    set_client(&api, "acme");
+    for _ in 0..20 {
+        begin(&api, &of_ann("acme"));
+    }
+    let response = connect(&api, &of_ann("acme"));
+    assert_eq!(response.status, 429, "{}", body(&response));
+    assert_eq!(response.header("retry-after"), Some("600"));
+    assert_eq!(
+        body(&response)["detail"],
+        "This identity has 20 open connect attempts, which is the maximum. Finish one, or wait until they expire."
+    );
+    begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    // They expire, and a day later they are deleted, a few with every new one.
+    api.world.now.set(api.world.now.get() + 600_000);
+    begin(&api, &of_ann("acme"));
+    assert_eq!(rows(&api, "connect_attempts"), 22);
+    api.world.now.set(api.world.now.get() + 86_400_001);
+    begin(&api, &of_ann("acme"));
+    assert_eq!(rows(&api, "connect_attempts"), 18);
+}
+
+#[test]
+fn open_attempts_of_an_account_are_limited() {
+    let api = api();
+    set_client(&api, "acme");
+    let of = |nth: usize| json!({"platform": "acme", "identity": format!("user {}", nth / 20), "identityType": "user"});
+    for nth in 0..1000 {
+        begin(&api, &of(nth));
+    }
+    let response = connect(&api, &of(1000));
+    assert_eq!(response.status, 429, "{}", body(&response));
+    assert_eq!(
+        body(&response)["detail"],
+        "This account has 1000 open connect attempts, which is the maximum. Finish one, or wait until they expire."
+    );
+    assert_eq!(rows(&api, "connect_attempts"), 1000);
+    api.world.now.set(api.world.now.get() + 600_000);
+    begin(&api, &of(1000));
+}
+
+#[test]
+fn user_input_cannot_choose_the_token_host() {
+    let api = api();
+    for platform in ["shops", "hosted"] {
+        set_client(&api, platform);
+    }
+    let sent = |platform: &str, name: &str, value: &str| {
+        let mut sent = of_ann(platform);
+        sent["fields"] = json!({name: value});
+        connect(&api, &sent)
+    };
+    assert_eq!(sent("shops", "shop", "ann").status, 202);
+    for value in [
+        "evil.example#",
+        "a@b",
+        "..",
+        "a..b",
+        "a/",
+        "a?",
+        "a\\b",
+        "a:1",
+        "%2e",
+        "ä",
+        "ann.",
+        ".ann",
+        "",
+        "ｅvil",
+    ] {
+        let response = sent("shops", "shop", value);
+        assert_eq!(response.status, 400, "{value:?}: {}", text(&response));
+        assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/shop", "{value:?}");
+    }
+    // The app must act, so the user is not asked for the host or anything else.
+    let detail = "The OAuth client for `hosted` must set its `variables` `host`, which decide who receives its secret and tokens.";
+    for refused in [sent("hosted", "host", "evil.example"), connect(&api, &of_ann("hosted"))] {
+        let refused = (refused.status, body(&refused));
+        assert_eq!((refused.0, &refused.1["code"]), (409, &json!("oauth_client_missing")));
+        assert_eq!(refused.1["detail"], detail);
+    }
+    let faulty = sent("hosted", "shop", "ann");
+    assert_eq!(
+        (faulty.status, &body(&faulty)["errors"][0]["pointer"]),
+        (400, &json!("/fields/shop"))
+    );
+    assert_eq!(body(&faulty)["errors"].as_array().map(Vec::len), Some(1));
+    let client = json!({"clientId": "an id", "clientSecret": "a:secret", "variables": {"host": "id.hosted.example"}});
+    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/hosted", &client).status, 200);
+    let (_, link) = begin(&api, &of_ann("hosted"));
+    let (address, _) = Browser::default().follow(&api, &link);
+    assert_eq!(address, "https://id.hosted.example/authorize");
+    // A host that the catalog names itself, and no other.
+    set_client(&api, "standard");
+    begin(&api, &of_ann("standard"));
+    assert_eq!(sent("standard", "host", "id.standard.example").status, 202);
+    assert_eq!(sent("standard", "host", "evil.example").status, 409);
+    // One of several, and no other.
+    set_client(&api, "regional");
+    let of_region = |host: &str| {
+        let mut sent = of_ann("regional");
+        sent["authMethod"] = json!("oauth");
+        sent["fields"] = json!({"host": host});
+        connect(&api, &sent).status
+    };
+    assert_eq!((of_region("us.regional.example"), of_region("evil.example")), (202, 400));
+}
+
+#[test]
+fn a_missing_client_is_reported_before_missing_fields() {
+    let api = api();
+    let refused = connect(&api, &of_ann("shops"));
+    assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("oauth_client_missing")));
+    set_client(&api, "shops");
+    let asked = connect(&api, &of_ann("shops"));
+    assert_eq!(
+        (asked.status, &body(&asked)["errors"][0]["pointer"]),
+        (400, &json!("/fields/shop"))
+    );
+}
+
+#[test]
+fn return_urls_need_an_allowed_origin() {
+    let api = api();
+    set_client(&api, "acme");
+    for (url, status) in [
+        ("https://app.example/x", 202),
+        ("https://vault.example/x", 202),
+        ("https://evil.example/x", 400),
+        ("https://app.example.evil.example/", 400),
+        ("//app.example", 400),
+        ("javascript:alert(1)", 400),
+        ("http://app.example/", 400),
+        ("http://localhost:5173/", 400),
+        ("/done", 400),
+    ] {
+        let mut sent = of_ann("acme");
+        sent["returnUrl"] = json!(url);
+        let response = connect(&api, &sent);
+        assert_eq!(response.status, status, "{url}: {}", body(&response));
+    }
+    let token = token(
+        &api,
+        &json!({"identity": "ann", "scopes": ["connections:connect"], "origins": ["https://other.example"]}),
+    );
+    for (url, status) in [
+        ("https://other.example/", 202),
+        ("https://vault.example/connected", 202),
+        ("https://app.example/", 400),
+    ] {
+        let sent = json!({"platform": "acme", "returnUrl": url});
+        let request = as_token(&token, "POST", "/v1/vault/connect", &sent);
+        let response = api.send(&with_header(request, "origin", "https://other.example"));
+        assert_eq!(response.status, status, "{url}: {}", body(&response));
+    }
+}
+
+#[test]
+fn wait_returns_as_soon_as_the_attempt_ends() {
+    let api = api();
+    set_client(&api, "acme");
+    let (id, _) = begin(&api, &of_ann("acme"));
+    let response = api.get(&format!("/v1/vault/connect/{id}?wait=3"));
+    assert_eq!(body(&response)["status"], "pending");
+    assert!(!api.world.slept.borrow().is_empty());
+    // There is nothing to wait for any more.
+    let (over, link) = begin(&api, &of_ann("acme"));
+    let browser = Browser::default();
+    let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
+    browser.back(&api, &format!("error=access_denied&state={state}"));
+    api.world.slept.borrow_mut().clear();
+    let response = api.get(&format!("/v1/vault/connect/{over}?wait=3"));
+    assert_eq!(body(&response)["status"], "failed");
+    assert!(api.world.slept.borrow().is_empty());
+    for wait in ["0", "26", "x", ""] {
+        assert_eq!(api.get(&format!("/v1/vault/connect/{id}?wait={wait}")).status, 400, "{wait}");
+    }
+}
+
+#[test]
+fn attempts_need_vault_keys() {
+    let api = api_with(&[]);
+    for (method, path, sent) in [
+        ("POST", "/v1/vault/connect", of_ann("acme")),
+        ("PUT", "/v1/oauth-clients/acme", json!({"clientId": "a", "clientSecret": "b"})),
+    ] {
+        let response = send(&api, method, path, &sent);
+        assert_eq!(response.status, 503, "{path}");
+        assert!(body(&response)["detail"].as_str().unwrap().contains("VAULT_KEYS"));
+    }
+}
