@@ -317,7 +317,7 @@ async fn connected<P: Ports>(
     existing: Option<Connection>,
     (name, tags): (Option<&str>, Option<&str>),
     (cache, ports): (&CatalogCache, &Metered<'_, P>),
-) -> Result<(Connector, To), Problem> {
+) -> Result<(Connector, ConnectTarget), Problem> {
     Ok(match (target, existing) {
         (RequestedTarget::ByKey { connector, platform, label, owner }, None) => {
             context.ensure_capacity()?;
