@@ -268,7 +268,7 @@ impl NewConnect<'_> {
         }
         let lack = lacking(&connector, method, client.as_ref(), &given);
         let values = method.fill(&connector.headers, &given, ports, |name, what| {
-            // Nobody is requested for more while the OAuth client is what is missing.
+            // Report the missing OAuth client first: the user can do nothing about it.
             if lack.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
                 body.invalid(&["fields", name], &what);
             }
