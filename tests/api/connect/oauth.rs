@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::*;
-use connector_vault::terms::Scope;
 
 const TOKENS: &str = r#"{"access_token":"at-1","token_type":"bearer","expires_in":3600,"refresh_token":"rt-1","scope":"read"}"#;
 
