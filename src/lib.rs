@@ -26,8 +26,8 @@
 //! | `importer` | feature `cli`: `OpenAPI` documents to a catalog folder |
 //! | `operator` | feature `cli`: the operator's commands, through wrangler |
 //!
-//! A request goes through [`http::handle::handle()`]: route, read the secret, check the rate limit, plan, query storage
-//! once, authenticate, authorize, render. It takes and returns plain structs, so native tests drive every endpoint over
+//! A request goes through [`http::handle::handle()`]: route, read the secret, check the rate limit, prepare the handler, query
+//! storage once, authenticate, authorize, respond. It takes and returns plain structs, so native tests drive every endpoint over
 //! real `SQLite`. Without a feature, the crate can name neither Cloudflare nor the browser.
 
 pub mod agents;

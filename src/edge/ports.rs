@@ -158,7 +158,7 @@ async fn batch(
     since: Option<&str>,
 ) -> Result<(Vec<ResultSet>, Option<String>), JsValue> {
     let database = binding(env, &shard.binding())?;
-    let statements: Vec<Bound<'_>> = statements.iter().map(Bound).collect();
+    let statements: Vec<WireStatement<'_>> = statements.iter().map(WireStatement).collect();
     let answer = http::batch(&database, &json::text(&statements), since)?;
     let answer = JsFuture::from(answer).await?.as_string().unwrap_or_default();
     let mut lines = answer.split('\n');
@@ -168,9 +168,9 @@ async fn batch(
 }
 
 /// A statement as a list: its SQL and its parameters.
-struct Bound<'a>(&'a Statement);
+struct WireStatement<'a>(&'a Statement);
 
-impl Serialize for Bound<'_> {
+impl Serialize for WireStatement<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Statement { sql, params } = self.0;
         let mut list = serializer.serialize_seq(None)?;
@@ -379,18 +379,18 @@ impl RateLimit for EdgePorts<'_> {
 }
 
 #[derive(Serialize)]
-struct Limited<'a> {
+struct RateLimitRequest<'a> {
     key: &'a str,
 }
 
 #[derive(Deserialize)]
-struct Outcome {
+struct RateLimitResponse {
     success: bool,
 }
 
 async fn is_allowed(limiter: &RateLimiter, key: &str) -> Result<bool, JsValue> {
-    let asked = serde_wasm_bindgen::to_value(&Limited { key })?;
+    let asked = serde_wasm_bindgen::to_value(&RateLimitRequest { key })?;
     let outcome = JsFuture::from(limiter.limit(&asked)?).await?;
-    let Outcome { success } = serde_wasm_bindgen::from_value(outcome)?;
+    let RateLimitResponse { success } = serde_wasm_bindgen::from_value(outcome)?;
     Ok(success)
 }

@@ -95,24 +95,14 @@ impl<P: Ports> Exchange<'_, P> {
         let endpoint = match resource.map(|to| (to, to.endpoint(&self.request.method))) {
             Some((to, Some(Endpoint::Open(open)))) => return self.respond_openly(open, to).await,
             Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
-            Some((to, None)) => {
-                let refusal = Problem::no_method(to.allow());
-                if let Some(open) = to.open() {
-                    // A path that the configuration switches off is not found, whatever the method.
-                    return open::exists(open, self.service.config()).and(Err(refusal));
-                }
-                Err(refusal)
-            }
+            Some((to, None)) => Err(self.no_method(to)?),
             None => Err(Problem::no_route()),
         };
 
         // 2. Read the secret.
         let caller = self.caller()?;
-        if let Ok(keyed) = &endpoint
-            && keyed.has_actor()
-        {
-            let guard = Guard::new(&caller, keyed.access().scope(), self.now);
-            self.ports.set_actor(by_caller(&guard, &caller, self.now, self.request_id));
+        if let Ok(keyed) = endpoint {
+            self.attribute_changes(keyed, &caller);
         }
 
         // 3. Refuse what is already known to be refused.
@@ -185,6 +175,16 @@ impl<P: Ports> Exchange<'_, P> {
         Box::pin(open::answer(open, &context, request, resource.arguments())).await
     }
 
+    /// The problem of a method that the path does not support. At open endpoints it is returned at once.
+    fn no_method(&self, resource: &Resource) -> Result<Problem, Problem> {
+        let refusal = Problem::no_method(resource.allow());
+        match resource.open() {
+            // A path that the configuration switches off is not found, whatever the method.
+            Some(open) => open::exists(open, self.service.config()).and(Err(refusal)),
+            None => Ok(refusal),
+        }
+    }
+
     /// The caller with a well-formed key or a valid token. Whether its key is valid is not known yet.
     fn caller(&self) -> Result<Caller, Problem> {
         let (now, request) = (self.now, self.request);
@@ -197,6 +197,14 @@ impl<P: Ports> Exchange<'_, P> {
             Caller::Token(_) => return Err(caller.rejection().into()),
         }
         Ok(caller)
+    }
+
+    /// Attributes the endpoint's changes to the caller in the audit log.
+    fn attribute_changes(&self, endpoint: Keyed, caller: &Caller) {
+        if endpoint.has_actor() {
+            let guard = Guard::new(caller, endpoint.access().scope(), self.now);
+            self.ports.set_actor(by_caller(&guard, caller, self.now, self.request_id));
+        }
     }
 
     /// The caller's scopes, if a query is not needed to learn them. Fails for a key that is cached as invalid.

@@ -53,8 +53,9 @@ pub fn plan<'a, P: Ports>(
     let mut statements = Statements::default();
     let clients = statements.ask::<Client>(select_platforms_with_client(&context.guard()));
     Ok(Handler::new(statements, move |results, _| async move {
-        let clients = results.all(clients)?.into_iter().map(|client| client.platform).collect();
-        let filter = with_clients(filter, clients, asks_connectable, asks_client);
+        let clients = results.all(clients)?.into_iter().map(|client| client.platform);
+        let clients: Vec<String> = clients.collect();
+        let filter = with_clients(filter, &clients, asks_connectable, asks_client);
         respond(context, CatalogQuery::Connectors { filter, paging }, ports).await
     }))
 }
@@ -62,12 +63,12 @@ pub fn plan<'a, P: Ports>(
 /// The filter, now that the platforms with an OAuth client are known.
 fn with_clients(
     mut filter: ConnectorFilter,
-    clients: Vec<String>,
+    clients: &[String],
     asks_connectable: bool,
     asks_client: bool,
 ) -> ConnectorFilter {
     if asks_connectable {
-        filter.connectable = Some(Names::new(&clients));
+        filter.connectable = Some(Names::new(clients));
     }
     if asks_client {
         let is_seen = |name: &&String| filter.platforms.as_ref().is_none_or(|seen| seen.has(name));

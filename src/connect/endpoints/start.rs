@@ -115,7 +115,9 @@ pub async fn plan<'a, P: Ports>(
             let catalog = Catalog::open(context.service.catalog(), ports).await?;
             let Some(connector) = connector(&catalog, platform).await? else {
                 let platform = platform.clone();
-                return Ok(Handler::catalog(no_platform(context, body, platform, ports)));
+                return Ok(Handler::catalog(async move {
+                    no_platform(context, body, &platform, ports).await
+                }));
             };
             Some((platform.clone(), connector))
         }

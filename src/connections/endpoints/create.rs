@@ -61,7 +61,9 @@ pub async fn plan<'a, P: Ports>(
             let row = catalog.connector(platform).await?;
             let Some(row) = row else {
                 let platform = platform.to_owned();
-                return Ok(Handler::catalog(no_platform(context, body, platform, ports)));
+                return Ok(Handler::catalog(async move {
+                    no_platform(context, body, &platform, ports).await
+                }));
             };
             Some(Connector::read(&row)?)
         }

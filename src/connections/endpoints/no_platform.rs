@@ -15,12 +15,12 @@ use crate::storage::metering::Metered;
 pub async fn no_platform<P: Ports>(
     context: &Context<'_>,
     body: BodyReader,
-    platform: String,
+    platform: &str,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let platforms = context.caller.platforms();
     let known = Catalog::open(context.service.catalog(), ports).await?.platforms().await?;
     let known = known.lines().filter(|known| has_platform(platforms, known));
-    let (what, suggestion) = unknown_platform(&platform, known);
+    let (what, suggestion) = unknown_platform(platform, known);
     Err(body.refuse(&["platform"], &what, suggestion))
 }
