@@ -195,8 +195,7 @@ export function commandsOf(current) {
     },
     {
       form: "d1 execute BINDING --yes --file FILE --remote",
-      // Verifies that the real wrangler does not split a trigger at its semicolons.
-      variant: ({ file }) => (/CREATE TRIGGER/.test(readFileSync(file, "utf8")) ? "with a trigger" : ""),
+      // The first file is the schema: it verifies that the real wrangler does not split a trigger at its semicolons.
       answers: ({ folder, binding, file }) => {
         current().file = readFileSync(file, "utf8");
         return current().send(`POST ${database(folder, binding)}/import`, { action: "ingest" });
