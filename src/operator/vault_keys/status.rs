@@ -182,7 +182,7 @@ old                                         3              0         0          
 brief                                       0              0         2            0         0               0  opens
 gone\u{1b}                                  0              0         0            2         0               0  missing
 
-Nothing needs `spare`: you may remove it from keys.txt.
+No row needs `spare`: you can remove it from keys.txt.
 
 Keep `old`: 5 rows need it. `npm run vault-keys -- reseal` re-encrypts them with the first key.
 
